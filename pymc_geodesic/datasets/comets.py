@@ -27,10 +27,12 @@ def load_comets() -> np.ndarray:
 
     which differs from the normal at the published precision by less than 1e-9.
 
-    The orbital elements come from the Small-Body Database of the Jet Propulsion Laboratory,
+    The orbital elements come from the Small-Body Database of the Jet Propulsion Laboratory [1]_,
     as far as the year 2022, by way of the selection made for the R package sphunif (``comets``).
-    As facts published by an agency of the United States they are in the public domain. Comets that broke up, and families that share an orbit, such as the
-    sungrazers of Kreutz, enter with every fragment: the rows are not independent draws.
+    As facts published by an agency of the United States they are in the public domain. Comets
+    that broke up, and families that share an orbit, such as the sungrazers of Kreutz, enter
+    with every fragment: the rows are not independent draws. Reference [2]_ tests an earlier
+    selection for uniformity.
 
     References
     ----------
