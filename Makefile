@@ -48,8 +48,9 @@ clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache docs/_build docs/api/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# A PYTHON of the environment is left alone: it may be meant for something else.
 $(BIN)/python:
-	@python="$(PYTHON)"; \
+	@python="$(if $(filter command,$(origin PYTHON)),$(PYTHON))"; \
 	[ -n "$$python" ] || python="$$(bash .ci/find_python)" || exit 1; \
 	echo "Making $(VENV) with $$python"; \
 	"$$python" -m venv --clear $(VENV)

@@ -1,0 +1,41 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+import importlib.metadata
+import os
+
+project = "pymc_geodesic"
+copyright = "2026, The pymc_geodesic developers"
+release = version = importlib.metadata.version("pymc_geodesic")
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_design",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "jupyter_execute"]
+
+# Links into other projects need the network, so that only the published build has them.
+if os.environ.get("READTHEDOCS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "arviz": ("https://python.arviz.org/en/latest/", None),
+        "numpy": ("https://numpy.org/doc/stable/", None),
+        "pymc": ("https://www.pymc.io/projects/docs/en/stable/", None),
+        "pytensor": ("https://pytensor.readthedocs.io/en/latest/", None),
+        "python": ("https://docs.python.org/3/", None),
+    }
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+nb_execution_mode = "off"
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+numpydoc_show_class_members = False
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_title = "pymc_geodesic"
