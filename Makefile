@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -n 2 --dist worksteal
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 
+# An environment whose making was cut short is made again.
+.DELETE_ON_ERROR:
+
 .PHONY: help demo test test-all lint docs bench clean
 
 help:
