@@ -1,0 +1,13 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Distributions on manifolds, and their transforms."""
+
+from pymc_geodesic.distributions import transforms
+from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
+from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
+
+__all__ = [
+    "SphericalUniform",
+    "VonMisesFisher",
+    "transforms",
+]

@@ -1,0 +1,107 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Checks of unit vectors, shared by the distributions on spheres."""
+
+from typing import Any
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.traversal import explicit_graph_inputs
+from pytensor.tensor.variable import TensorVariable
+
+__all__ = [
+    "NORM_TOLERANCE",
+    "as_float_tensor",
+    "check_unit_vectors",
+    "constant_value",
+    "has_unit_norm",
+    "is_data",
+]
+
+# Larger than float32 rounding of a unit vector, far below any deliberate scaling.
+NORM_TOLERANCE = 1e-6
+
+
+def as_float_tensor(x: Any) -> TensorVariable:
+    """Return ``x`` as a tensor, with numbers and integer tensors cast to ``floatX``."""
+    if isinstance(x, Variable):
+        x = pt.as_tensor(x)
+        return x if x.dtype.startswith("float") else x.astype(pytensor.config.floatX)
+    return pt.as_tensor(np.asarray(x, dtype=pytensor.config.floatX))
+
+
+def constant_value(x: Any) -> np.ndarray | None:
+    """Return the array behind ``x`` where it can be seen without evaluating a graph."""
+    if isinstance(x, Constant):
+        return np.asarray(x.data)
+    if x is None or isinstance(x, Variable):
+        return None
+    return np.ma.filled(np.ma.asarray(x, dtype="float64"), np.nan)
+
+
+def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
+    """Raise an error when ``x`` is visibly not made of unit vectors in its last axis.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Array, list or tensor. Symbolic tensors other than constants pass.
+    argument, owner : str
+        Names of the argument and the distribution in the message.
+
+    Raises
+    ------
+    ValueError
+        When ``x`` has no axis, its last axis has length 1, a value is missing or infinite, or
+        a norm differs from 1 by more than 1e-6.
+
+    Examples
+    --------
+    >>> check_unit_vectors([0.6, 0.8], "mu", "VonMisesFisher")
+    """
+    static_shape = x.type.shape if isinstance(x, Variable) else np.shape(x)
+    if len(static_shape) == 0:
+        raise ValueError(
+            f"`{owner}` expected unit vectors in the last axis of `{argument}`, got a scalar. "
+            f"Pass `{argument}` with two or more elements in the last axis."
+        )
+    if static_shape[-1] is not None and static_shape[-1] < 2:
+        raise ValueError(
+            f"`{owner}` needs a sphere of dimension 1 or more, that is two or more elements in "
+            f"the last axis of `{argument}`, got length {static_shape[-1]}."
+        )
+    value = constant_value(x)
+    if value is None or value.size == 0:
+        return
+    if not np.all(np.isfinite(value)):
+        raise ValueError(
+            f"`{owner}` expected unit vectors in the last axis of `{argument}`, got missing or "
+            f"infinite values. Remove or impute these rows before the model is built."
+        )
+    norms = np.linalg.norm(value.astype("float64"), axis=-1)
+    if np.any(np.abs(norms - 1.0) > NORM_TOLERANCE):
+        raise ValueError(
+            f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "
+            f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance by "
+            f"`{argument} / np.linalg.norm({argument}, axis=-1, keepdims=True)`."
+        )
+
+
+def has_unit_norm(x: TensorVariable) -> TensorVariable:
+    """Return, without the last axis, whether the norm of ``x`` is 1 within 1e-6."""
+    # |x|^2 - 1 is 2 (|x| - 1) to first order.
+    return pt.abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * NORM_TOLERANCE
+
+
+def is_data(value: TensorVariable) -> bool:
+    """Tell whether ``value`` depends on nothing but constants, shared variables and indices.
+
+    Such values are data: they never change in a way that a sampler controls, so a test of
+    every row at every evaluation of the log density would be wasted.
+    """
+    return not any(
+        getattr(root, "dtype", "").startswith("float") for root in explicit_graph_inputs([value])
+    )
