@@ -81,7 +81,7 @@ class SphericalUniform(Continuous):
     Notes
     -----
     The log density of a value off the sphere is -inf. The default transform is
-    :class:`~pymc_geodesic.distributions.transforms.UnitVector`, and the support point is
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`, and the support point is
     :math:`(1, \dots, 1) / \sqrt{n}`.
 
     References

@@ -7,10 +7,10 @@ import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
 from pytensor.tensor.variable import TensorVariable
 
-__all__ = ["UnitVector", "unit_vector"]
+__all__ = ["UnitVectorTransform", "unit_vector"]
 
 
-class UnitVector(Transform):
+class UnitVectorTransform(Transform):
     r"""Write a unit vector as the direction of an unconstrained vector.
 
     .. math::
@@ -65,5 +65,5 @@ class UnitVector(Transform):
         return -0.5 * (value * value).sum(axis=-1)
 
 
-unit_vector = UnitVector()
-"""Instance of :class:`UnitVector`, the default transform of unit vectors."""
+unit_vector = UnitVectorTransform()
+"""Instance of :class:`UnitVectorTransform`, the default transform of unit vectors."""

@@ -134,7 +134,7 @@ class VonMisesFisher(Continuous):
 
     Draws are exact up to an event of probability below 3e-19: Wood's rejection algorithm with
     40 proposals a draw. The default transform is
-    :class:`~pymc_geodesic.distributions.transforms.UnitVector`.
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
     A free (not observed) ``pm.Mixture`` of these needs ``default_transform=unit_vector``
     spelled out, as PyMC does not pass on transforms that it does not know.
