@@ -1,0 +1,55 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Bayesian inference on curved spaces with big data, for PyMC."""
+
+from importlib.metadata import version
+
+from pymc_geodesic import datasets
+from pymc_geodesic.distributions import SphericalUniform, VonMisesFisher, transforms
+from pymc_geodesic.manifolds import (
+    Euclidean,
+    Manifold,
+    Simplex,
+    Sphere,
+    manifold_of,
+    register_manifold,
+)
+from pymc_geodesic.plots import plot_sphere
+from pymc_geodesic.potential import check_minibatch
+from pymc_geodesic.schedules import ConstantSchedule, PolynomialSchedule
+from pymc_geodesic.step_methods import (
+    GMC,
+    SGGMC,
+    SGHMC,
+    SGLD,
+    SGNHT,
+    gSGNHT,
+    register_step_methods,
+)
+
+__version__ = version("pymc_geodesic")
+
+register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, GMC])
+
+__all__ = [
+    "GMC",
+    "SGGMC",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "ConstantSchedule",
+    "Euclidean",
+    "Manifold",
+    "PolynomialSchedule",
+    "Simplex",
+    "Sphere",
+    "SphericalUniform",
+    "VonMisesFisher",
+    "check_minibatch",
+    "datasets",
+    "gSGNHT",
+    "manifold_of",
+    "plot_sphere",
+    "register_manifold",
+    "transforms",
+]

@@ -1,0 +1,66 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Geodesic Monte Carlo: the leapfrog on a product of manifolds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds import Point, Product
+
+__all__ = ["Phase", "hamiltonian", "leapfrog"]
+
+
+class Phase(NamedTuple):
+    """A point of phase space with the potential energy and gradient there.
+
+    Attributes
+    ----------
+    position, velocity, gradient : tuple of TensorVariable
+        One tensor a variable.
+    energy : TensorVariable
+        Potential energy at the position, a scalar.
+    """
+
+    position: Point
+    velocity: Point
+    gradient: Point
+    energy: TensorVariable
+
+
+def leapfrog(
+    phase: Phase,
+    *,
+    manifold: Product,
+    energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
+    step_size: TensorVariable,
+) -> Phase:
+    r"""One step of Algorithm 1 of Byrne and Girolami (2013).
+
+    .. math::
+
+        v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)] \\
+        (x, v) &\leftarrow \text{geodesic}(x, v, \epsilon) \\
+        v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)]
+    """
+    velocity = _half_kick(manifold, phase, step_size)
+    position, velocity = manifold.geodesic(phase.position, velocity, step_size)
+    energy, gradient = energy_and_gradient(position)
+    moved = Phase(position, velocity, gradient, energy)
+    return moved._replace(velocity=_half_kick(manifold, moved, step_size))
+
+
+def hamiltonian(manifold: Product, phase: Phase) -> TensorVariable:
+    """Total energy ``U(x) + v.v / 2``."""
+    squares = manifold.squared_norm(phase.velocity)
+    return phase.energy + 0.5 * sum(square.sum() for square in squares)
+
+
+def _half_kick(manifold: Product, phase: Phase, step_size: TensorVariable) -> Point:
+    kicked = tuple(
+        v - 0.5 * step_size * g for v, g in zip(phase.velocity, phase.gradient, strict=True)
+    )
+    return manifold.to_tangent(phase.position, kicked)

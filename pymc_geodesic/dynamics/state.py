@@ -1,0 +1,58 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a transition reads and returns, and what it may ask of the gradient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds import Point
+
+__all__ = ["Estimate", "Estimator", "State"]
+
+
+class State(NamedTuple):
+    """The chain's state: only what the next transition needs.
+
+    Attributes
+    ----------
+    position, velocity : tuple of TensorVariable
+        One tensor a variable, of the variable's embedded shape.
+    thermostat : tuple of TensorVariable
+        One tensor a thermostat; empty for dynamics without one.
+    estimator : tuple of TensorVariable
+        Memory of the gradient estimator, such as a running noise covariance.
+    """
+
+    position: Point
+    velocity: Point = ()
+    thermostat: tuple[TensorVariable, ...] = ()
+    estimator: tuple[TensorVariable, ...] = ()
+
+
+class Estimate(NamedTuple):
+    """A gradient of the potential energy, with what is known of its noise.
+
+    Attributes
+    ----------
+    gradient : tuple of TensorVariable
+        Estimate of dU/dx in the embedding, one tensor a variable.
+    variance : tuple of (TensorVariable or None)
+        Variance of every gradient coordinate, broadcastable to the variable; None means zero.
+    memory : tuple of TensorVariable
+        The estimator's memory for the next transition.
+    """
+
+    gradient: Point
+    variance: tuple[TensorVariable | None, ...]
+    memory: tuple[TensorVariable, ...]
+
+
+class Estimator(Protocol):
+    """Estimate the gradient of the potential energy at a position."""
+
+    def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
+        """Return the estimate at ``position``."""
+        ...

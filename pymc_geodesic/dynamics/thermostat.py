@@ -1,0 +1,90 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Nose-Hoover thermostats: frictions that steer the kinetic temperature to one."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds import Point, Product
+
+__all__ = ["Grouping", "Thermostat"]
+
+Grouping = Literal["shared", "per_variable", "per_point"]
+
+
+class Thermostat:
+    r"""The frictions xi and how they are shared among velocities.
+
+    .. math::
+
+        \dot\xi_g = \frac{1}{m_g} \sum_{i \in g} |v_i|^2 - 1,
+
+    where m_g is the *intrinsic* dimension of group g: n - 1 for a point of the sphere in R^n.
+
+    Parameters
+    ----------
+    manifold : Product
+        The manifold on which the velocities live.
+    grouping : {"shared", "per_variable", "per_point"}
+        One thermostat for all, one a random variable, or one for each point (each vector along the
+        last axis; each entry of a scalar).
+
+    Raises
+    ------
+    ValueError
+        If ``grouping`` is none of the three.
+    """
+
+    def __init__(self, manifold: Product, *, grouping: Grouping = "shared") -> None:
+        if grouping not in get_args(Grouping):
+            choices = ", ".join(repr(choice) for choice in get_args(Grouping))
+            raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")
+        self.manifold = manifold
+        self.grouping = grouping
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shape of each array of thermostats."""
+        if self.grouping == "shared":
+            return ((),)
+        if self.grouping == "per_variable":
+            return tuple(() for _ in self.manifold.factors)
+        return self.manifold.batch_shapes
+
+    def temperature(self, velocity: Point) -> tuple[TensorVariable, ...]:
+        """Kinetic temperature ``v.v / m`` of each group; its expectation is one."""
+        squares = self.manifold.squared_norm(velocity)
+        if self.grouping == "shared":
+            return (sum(square.sum() for square in squares) / self.manifold.dim,)
+        if self.grouping == "per_variable":
+            pairs = zip(squares, self.manifold.dims, strict=True)
+            return tuple(square.sum() / dim for square, dim in pairs)
+        pairs = zip(squares, self.manifold.point_dims, strict=True)
+        return tuple(square / dim for square, dim in pairs)
+
+    def heat(
+        self, thermostat: tuple[TensorVariable, ...], velocity: Point, time: TensorVariable
+    ) -> tuple[TensorVariable, ...]:
+        """Advance xi by ``time (v.v / m - 1)``, the thermostat's share of the A piece."""
+        groups = zip(thermostat, self.temperature(velocity), strict=True)
+        return tuple(xi + time * (temperature - 1) for xi, temperature in groups)
+
+    def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
+        """One friction a variable, broadcastable to its velocity."""
+        if self.grouping == "shared":
+            return thermostat * len(self.manifold.factors)
+        if self.grouping == "per_variable":
+            return thermostat
+        return tuple(
+            xi[..., None] if shape else xi
+            for xi, shape in zip(thermostat, self.manifold.shapes, strict=True)
+        )
+
+    def initial(self, diffusion: float) -> list[np.ndarray]:
+        """Thermostats at their value for exact gradients."""
+        return [np.full(shape, diffusion) for shape in self.shapes]

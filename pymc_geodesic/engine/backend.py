@@ -1,0 +1,52 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What differs between PyTensor's backends, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pymc.pytensorf import compile as compile_pymc
+from pymc.pytensorf import resolve_backend_compile_kwargs
+from pytensor.compile.mode import get_mode
+from pytensor.link.jax.linker import JAXLinker
+
+__all__ = ["Backend"]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """How to compile a kernel.
+
+    Parameters
+    ----------
+    compile_kwargs : dict
+        Keyword arguments of :func:`pymc.compile`; ``mode`` names the backend.
+    """
+
+    compile_kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def resolve(cls, backend: str | None, compile_kwargs: dict[str, Any] | None) -> Backend:
+        """Read ``backend=`` and ``compile_kwargs=`` as ``pm.sample`` does.
+
+        Raises
+        ------
+        ValueError
+            If both ``backend`` and ``compile_kwargs["mode"]`` are given.
+        """
+        return cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+
+    @property
+    def is_jax(self) -> bool:
+        """Whether shapes must be static, and data constant, when a graph is compiled."""
+        return isinstance(get_mode(self.compile_kwargs.get("mode")).linker, JAXLinker)
+
+    def compile(self, inputs, outputs):
+        """Compile a function that trusts its inputs to have the right types."""
+        function = compile_pymc(
+            inputs, outputs, on_unused_input="ignore", **self.compile_kwargs
+        )
+        function.trust_input = True
+        return function

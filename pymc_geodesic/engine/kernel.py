@@ -1,0 +1,246 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""One compiled function for many transitions: state, noise and rows in, state and statistics out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.dynamics.state import Estimator, State
+from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, with_types
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential import Potential, minibatch_estimator
+from pymc_geodesic.potential.estimator import NoiseModel
+
+__all__ = ["Kernel", "KernelOutput", "Transition"]
+
+Transition = Callable[[State, Estimator, Point, TensorVariable, dict[str, TensorVariable]], State]
+"""``(state, estimator, noise, step_size, parameters) -> state``, symbolic and pure."""
+
+
+class KernelOutput(NamedTuple):
+    """What a call of the kernel returns, as NumPy arrays.
+
+    Attributes
+    ----------
+    values : list of ndarray
+        PyMC's value of each sampled variable after the last transition.
+    velocity, thermostat, estimator : list of ndarray
+        The rest of the state.
+    temperature : ndarray
+        Kinetic temperature of each variable, averaged over the transitions; empty without
+        velocities.
+    diverging : bool
+        Whether a transition gave a non-finite state and was undone.
+    energy : float
+        Potential energy of the last state, estimated from the last batch.
+    """
+
+    values: list[np.ndarray]
+    velocity: list[np.ndarray]
+    thermostat: list[np.ndarray]
+    estimator: list[np.ndarray]
+    temperature: np.ndarray
+    diverging: bool
+    energy: float
+
+
+class Kernel:
+    """Compile ``n_steps`` transitions as one scan without random generators.
+
+    Parameters
+    ----------
+    potential : Potential
+        Gives gradients and the variables' geometry.
+    transition : Transition
+        The dynamics.
+    noise_model : NoiseModel
+        What the estimator tells of the gradient's noise.
+    initial : State
+        NumPy arrays with the shapes of velocity, thermostat and estimator; ``position`` holds PyMC's
+        values.
+    parameters : sequence of str
+        Names of the scalar parameters of the dynamics.
+    n_steps : int
+        Transitions a call. Only JAX compiles it in; elsewhere one compilation serves any number.
+    backend : Backend
+        How to compile.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        *,
+        transition: Transition,
+        noise_model: NoiseModel,
+        initial: State,
+        parameters: Sequence[str],
+        n_steps: int,
+        backend: Backend,
+    ) -> None:
+        self._sizes = [len(part) for part in initial]
+        self._parameter_names = list(parameters)
+        length = n_steps if backend.is_jax else None
+        dtypes = [variable.position.dtype for variable in potential.variables]
+
+        carried = State(
+            *(
+                placeholders(name, part)
+                for name, part in zip(State._fields, initial, strict=True)
+            )
+        )
+        symbols = {name: tensor(name, dtype=dtypes[0], shape=()) for name in parameters}
+        step_sizes = tensor("step_sizes", dtype=dtypes[0], shape=(length,))
+        noises = [
+            tensor("noise", dtype=dtype, shape=(length, *shape))
+            for dtype, shape in zip(dtypes, potential.manifold.shapes, strict=True)
+        ]
+        rows = [
+            tensor("rows", dtype="int64", shape=(length, *index.type.shape))
+            for index in potential.indices
+        ]
+
+        def one_transition(state, noise, indices, step_size):
+            estimator = minibatch_estimator(potential, noise_model, indices)
+            return transition(state, estimator, noise, step_size, symbols)
+
+        outputs = _trajectory(potential, one_transition, carried, step_sizes, noises, rows)
+        inputs = [
+            *potential.conditioned,
+            *_leaves(carried),
+            step_sizes,
+            *noises,
+            *rows,
+            *symbols.values(),
+        ]
+        self._function = backend.compile(inputs, outputs)
+
+    def __call__(
+        self,
+        state: State,
+        *,
+        conditioned: Sequence[np.ndarray],
+        step_sizes: np.ndarray,
+        noise: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
+        parameters: dict[str, np.ndarray],
+    ) -> KernelOutput:
+        """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
+        outputs = self._function(
+            *conditioned,
+            *_leaves(state),
+            step_sizes,
+            *noise,
+            *rows,
+            *(parameters[name] for name in self._parameter_names),
+        )
+        # JAX returns before it has finished, and its arrays cannot be written to.
+        outputs = [np.asarray(output) for output in outputs]
+        n_leaves = sum(self._sizes)
+        values, *rest = _unflatten(outputs[:n_leaves], self._sizes)
+        *temperature, diverging, energy = outputs[n_leaves:]
+        return KernelOutput(
+            list(values),
+            *(list(part) for part in rest),
+            temperature=np.asarray(temperature),
+            diverging=bool(diverging),
+            energy=float(energy),
+        )
+
+
+def _trajectory(
+    potential: Potential, one_transition: Callable, state: State, step_sizes, noises, rows
+) -> list[TensorVariable]:
+    """From PyMC's values through all transitions to the outputs of the compiled function."""
+    manifold = potential.manifold
+    state = state._replace(position=to_positions(potential, state.position))
+    if state.velocity:
+        state = state._replace(velocity=manifold.to_tangent(state.position, state.velocity))
+
+    state, temperatures, finite = _scan(potential, one_transition, state, step_sizes, noises, rows)
+    energy = potential.energy(state.position, [row[-1] for row in rows])
+    if state.velocity:
+        position, velocity = manifold.fold(state.position, state.velocity)
+        state = state._replace(position=position, velocity=velocity)
+    values = as_values(potential, state.position)
+    means = [temperature.mean() for temperature in temperatures]
+    return [*_leaves(state._replace(position=values)), *means, ~pt.all(finite), energy]
+
+
+def _scan(potential: Potential, one_transition: Callable, state: State, step_sizes, noises, rows):
+    """Run the transitions; return the last state and each transition's statistics."""
+    sizes = [len(part) for part in state]
+    types = [leaf.type for leaf in _leaves(state)]
+    shapes = [shape for part in (potential.manifold.shapes, *_shapes(state[1:])) for shape in part]
+
+    def step(step_size, *arguments):
+        noise, indices, leaves = _split(arguments, len(noises), len(rows))
+        old = _unflatten(leaves, sizes)
+        new = one_transition(old, noise, indices, step_size)
+        new, temperatures, finite = _undo_if_not_finite(potential.manifold, old, new, noise)
+        return [*with_types(_leaves(new), types, shapes), *temperatures, finite]
+
+    initial = with_types(_leaves(state), types, shapes)
+    n_statistics = len(state.velocity) + 1
+    traces = pytensor.scan(
+        step,
+        sequences=[step_sizes, *noises, *rows],
+        outputs_info=[*initial, *[None] * n_statistics],
+        return_list=True,
+        return_updates=False,
+        name="transitions",
+    )
+    last = _unflatten([trace[-1] for trace in traces[: len(initial)]], sizes)
+    *temperatures, finite = traces[len(initial) :]
+    return last, temperatures, finite
+
+
+def _undo_if_not_finite(
+    manifold: Product, old: State, new: State, noise: Point
+) -> tuple[State, list[TensorVariable], TensorVariable]:
+    """Keep the old state where the new one is not finite, with a velocity drawn anew.
+
+    The kinetic energy is finite exactly if every velocity is, and a position can only become
+    infinite one transition after its velocity has overflowed.
+    """
+    if new.velocity:
+        squares = [square.sum() for square in manifold.squared_norm(new.velocity)]
+        temperatures = [square / dim for square, dim in zip(squares, manifold.dims, strict=True)]
+        finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
+        old = old._replace(velocity=manifold.to_tangent(old.position, noise))
+    else:
+        temperatures = []
+        total = sum(position.sum() for position in new.position)
+        finite = ~pt.isinf(total) & ~pt.isnan(total)
+    kept = [
+        tuple(pt.switch(finite, b, a) for a, b in zip(old_part, new_part, strict=True))
+        for old_part, new_part in zip(old, new, strict=True)
+    ]
+    return State(*kept), temperatures, finite
+
+
+def _leaves(state: State) -> list:
+    return [leaf for part in state for leaf in part]
+
+
+def _unflatten(leaves: Sequence, sizes: Sequence[int]) -> State:
+    return State(*_split(leaves, *sizes[:-1]))
+
+
+def _split(items: Sequence, *sizes: int) -> list[tuple]:
+    """Cut a sequence into parts of the given sizes, and the rest."""
+    ends = np.cumsum([0, *sizes])
+    parts = [tuple(items[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [*parts, tuple(items[ends[-1] :])]
+
+
+def _shapes(parts: Sequence[tuple[TensorVariable, ...]]) -> list[list[tuple]]:
+    return [[leaf.type.shape for leaf in part] for part in parts]

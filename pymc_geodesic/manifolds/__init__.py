@@ -1,0 +1,21 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Manifolds: the geometry of one random variable each."""
+
+from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.product import Point, Product
+from pymc_geodesic.manifolds.registry import manifold_of, register_manifold
+from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.sphere import Sphere
+
+__all__ = [
+    "Euclidean",
+    "Manifold",
+    "Point",
+    "Product",
+    "Simplex",
+    "Sphere",
+    "manifold_of",
+    "register_manifold",
+]

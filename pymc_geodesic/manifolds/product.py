@@ -1,0 +1,89 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Several variables, each on its own manifold, moved together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.base import Manifold
+
+__all__ = ["Point", "Product"]
+
+Point = tuple[TensorVariable, ...]
+"""One tensor a factor: a point, a tangent vector or a gradient on a product."""
+
+
+class Product:
+    """The product of manifolds, whose points are tuples with one tensor a factor.
+
+    Parameters
+    ----------
+    factors : sequence of Manifold
+        The manifold of each variable.
+    shapes : sequence of tuple of int
+        The shape of each embedded variable, batch axes included.
+    """
+
+    def __init__(self, factors: Sequence[Manifold], *, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.factors = tuple(factors)
+        self.shapes = tuple(tuple(int(size) for size in shape) for shape in shapes)
+
+    @property
+    def batch_shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shape of the array of points of each factor."""
+        return tuple(shape[:-1] for shape in self.shapes)
+
+    @property
+    def point_dims(self) -> tuple[int, ...]:
+        """Intrinsic dimension of one point of each factor."""
+        return tuple(
+            factor.dim(shape[-1] if shape else 1)
+            for factor, shape in zip(self.factors, self.shapes, strict=True)
+        )
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """Intrinsic dimension of each factor, all its points together."""
+        return tuple(
+            dim * int(np.prod(batch))
+            for dim, batch in zip(self.point_dims, self.batch_shapes, strict=True)
+        )
+
+    @property
+    def dim(self) -> int:
+        """Intrinsic dimension of the product."""
+        return sum(self.dims)
+
+    def to_tangent(self, x: Point, u: Point) -> Point:
+        """Project ``u`` on the tangent space at ``x``, factor by factor."""
+        return tuple(m.to_tangent(*pair) for m, *pair in zip(self.factors, x, u, strict=True))
+
+    def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
+        """Follow the geodesic from ``x`` along ``v`` for time ``t``, and remove rounding drift."""
+        moved = [m.geodesic(*pair, t) for m, *pair in zip(self.factors, x, v, strict=True)]
+        positions, velocities = zip(*moved, strict=True)
+        return self.project(positions), velocities
+
+    def project(self, x: Point) -> Point:
+        """Return the nearest point of the product."""
+        return tuple(m.project(position) for m, position in zip(self.factors, x, strict=True))
+
+    def fold(self, x: Point, v: Point) -> tuple[Point, Point]:
+        """Choose the representative that ``embed`` would give; see :meth:`Manifold.fold`."""
+        folded = [m.fold(*pair) for m, *pair in zip(self.factors, x, v, strict=True)]
+        positions, velocities = zip(*folded, strict=True)
+        return positions, velocities
+
+    def squared_norm(self, v: Point) -> Point:
+        """Squared length of every tangent vector, one array of the batch shape a factor."""
+        return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
+
+    def __repr__(self) -> str:
+        """List the factors with their shapes."""
+        parts = [f"{m!r}{shape}" for m, shape in zip(self.factors, self.shapes, strict=True)]
+        return f"Product({' x '.join(parts)})"

@@ -1,0 +1,77 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Which manifold a random variable lives on."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from pymc.distributions.multivariate import SimplexContinuous
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.op import Op
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.distributions import SphericalUniform, VonMisesFisher
+from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.sphere import Sphere
+
+__all__ = ["manifold_of", "register_manifold"]
+
+
+@singledispatch
+def _manifold_of_op(op: Op) -> Manifold:
+    return Euclidean()
+
+
+def manifold_of(rv: TensorVariable) -> Manifold:
+    """Return the manifold of a random variable.
+
+    Parameters
+    ----------
+    rv : TensorVariable
+        A random variable of a model, or the result of a distribution's ``dist``.
+
+    Returns
+    -------
+    Manifold
+        ``Sphere`` for distributions of unit vectors, ``Simplex`` for distributions of probability
+        vectors, ``Euclidean`` for every other variable.
+
+    Raises
+    ------
+    TypeError
+        If ``rv`` is not the output of a distribution.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.Dirichlet.dist([1.0, 1.0, 1.0]))
+    Simplex()
+    """
+    node = getattr(rv, "owner", None)
+    if node is None:
+        raise TypeError(f"`manifold_of` expected a random variable, got {rv!r}.")
+    if isinstance(node.op, MinibatchRandomVariable):
+        return manifold_of(node.inputs[0])
+    return _manifold_of_op(node.op)
+
+
+def register_manifold(distribution: type, manifold: Manifold) -> None:
+    """Declare that every variable of ``distribution`` lives on ``manifold``.
+
+    Parameters
+    ----------
+    distribution : type
+        A PyMC distribution class, or the class of its random variable operation.
+    manifold : Manifold
+        The manifold of its values.
+    """
+    _manifold_of_op.register(distribution, lambda op: manifold)
+
+
+register_manifold(VonMisesFisher, Sphere())
+register_manifold(SphericalUniform, Sphere())
+register_manifold(SimplexContinuous, Simplex())

@@ -1,0 +1,59 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The probability simplex, seen through the square root as a part of the sphere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.sphere import UNIT_NORM_TOLERANCE, Sphere
+
+__all__ = ["Simplex"]
+
+
+class Simplex(Sphere):
+    r"""Probability vectors ``p`` of length K as ``x = sqrt(p)`` on the sphere S^{K-1}.
+
+    The density of ``p`` with respect to Lebesgue measure on its first K - 1 entries, the measure of
+    :class:`pymc.Dirichlet`, becomes with respect to the surface measure of the sphere
+
+    .. math::
+
+        \log \pi_H(x) = \log p(x^2) + \sum_i \log |x_i| + (K - 1) \log 2.
+
+    The chain lives on the whole sphere with this even extension: crossing ``x_i = 0`` is the
+    reflection at the facet ``p_i = 0``. Intrinsic dimension ``K - 1``.
+
+    References
+    ----------
+    Lan, S., Zhou, B. and Shahbaba, B. (2014). Spherical Hamiltonian Monte Carlo for constrained
+    target distributions. ICML.
+    """
+
+    name = "Simplex"
+
+    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+        return pt.sqrt(value)
+
+    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return x * x
+
+    def fold(self, x, v):  # noqa: D102
+        return pt.abs(x), pt.switch(x < 0, -v, v)
+
+    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return pt.log(pt.abs(x)).sum(axis=-1)
+
+    def check(self, value) -> str | None:  # noqa: D102
+        value = np.asarray(value)
+        totals = value.sum(axis=-1)
+        if np.all(value >= 0) and np.all(np.abs(totals - 1) <= UNIT_NORM_TOLERANCE):
+            return None
+        return (
+            "expected non-negative entries that sum to 1 in the last axis, "
+            f"got a smallest entry of {np.min(value):.6g} and sums in "
+            f"[{np.min(totals):.6g}, {np.max(totals):.6g}]"
+        )

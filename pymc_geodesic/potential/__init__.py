@@ -1,0 +1,9 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""From a PyMC model to the gradient of its potential energy on manifolds."""
+
+from pymc_geodesic.potential.estimator import FisherNoise, KnownNoise, minibatch_estimator
+from pymc_geodesic.potential.minibatch import check_minibatch
+from pymc_geodesic.potential.potential import Potential
+
+__all__ = ["FisherNoise", "KnownNoise", "Potential", "check_minibatch", "minibatch_estimator"]

@@ -1,0 +1,221 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Gradient estimators: a minibatch gradient and what is known of its noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import pytensor.tensor as pt
+
+from numpy.typing import ArrayLike
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.dynamics.state import Estimate, Estimator
+from pymc_geodesic.manifolds import Euclidean, Point
+from pymc_geodesic.potential.potential import Potential
+
+__all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "minibatch_estimator", "noise_model"]
+
+# The running mean of the empirical Fisher information never weighs a batch less than this, so that
+# what was learned on the way from a poor start is forgotten within a few thousand transitions.
+FORGETTING = 1e-3
+
+
+class NoiseModel(Protocol):
+    """The variance of a minibatch gradient, and the memory needed to estimate it."""
+
+    def initial(self) -> list[np.ndarray]:
+        """Memory before the first transition."""
+        ...
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:
+        """Largest variance of any coordinate, from the memory after a draw."""
+        ...
+
+    def update(
+        self, memory: tuple[TensorVariable, ...], position: Point, indices: Sequence[TensorVariable]
+    ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
+        """Return the variance of every variable's gradient, and the memory afterwards."""
+        ...
+
+
+class KnownNoise:
+    """Gradient noise of a given diagonal covariance.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential whose gradient is noisy.
+    variance : float, array or mapping of str to float or array, optional
+        Variance of each gradient coordinate, in units of the gradient squared and in the embedding;
+        a mapping gives one entry a variable by name, zero for the rest. None is no noise.
+
+    Raises
+    ------
+    ValueError
+        If a variance is negative or not finite, does not broadcast to its variable, or names a
+        variable that is not sampled.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        *,
+        variance: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        names = [variable.name for variable in potential.variables]
+        if not isinstance(variance, Mapping):
+            variance = dict.fromkeys(names, variance)
+        if unknown := set(variance) - set(names):
+            raise ValueError(
+                f"`gradient_noise` expected variables among {names}, got {sorted(unknown)}."
+            )
+        self.variance = tuple(
+            self._checked(variable, variance.get(variable.name)) for variable in potential.variables
+        )
+
+    @staticmethod
+    def _checked(variable, variance):
+        if variance is None:
+            return None
+        variance = np.asarray(variance, dtype=variable.position.dtype)
+        if not np.all(np.isfinite(variance)) or np.any(variance < 0):
+            raise ValueError(
+                "`gradient_noise` expected finite variances of zero or more, got "
+                f"{variance} for `{variable.name}`."
+            )
+        try:
+            np.broadcast_to(variance, variable.shape)
+        except ValueError:
+            raise ValueError(
+                f"`gradient_noise` of `{variable.name}` expected a number or an array that "
+                f"broadcasts to shape {variable.shape}, got shape {variance.shape}."
+            ) from None
+        return pt.as_tensor(variance) if np.any(variance) else None
+
+    def initial(self) -> list[np.ndarray]:  # noqa: D102
+        return []
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:  # noqa: D102
+        return max((float(np.max(v.data)) for v in self.variance if v is not None), default=0.0)
+
+    def update(self, memory, position, indices):  # noqa: D102
+        return self.variance, memory
+
+
+class FisherNoise:
+    r"""Gradient noise estimated from the spread of the scores of single rows.
+
+    For a batch of n rows out of N with scores :math:`g_i`,
+
+    .. math::
+
+        \hat V = \frac{N^2}{n} \operatorname{cov}_i(\Lambda g_i),
+
+    averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
+    On flat space the diagonal is kept; on a curved manifold, where the correction must not prefer a
+    direction, each point has the scalar :math:`\operatorname{tr}(\hat V) / m`.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential whose rows are scored.
+
+    Raises
+    ------
+    ValueError
+        If the model has no minibatch, or one of a single row.
+    """
+
+    def __init__(self, potential: Potential) -> None:
+        if not potential.sources:
+            raise ValueError(
+                "`gradient_noise='fisher'` expected a model with `pm.Minibatch` data, got one "
+                "without. Its gradient is exact: leave `gradient_noise` out."
+            )
+        if any(source.batch_size < 2 for source in potential.sources):
+            raise ValueError(
+                "`gradient_noise='fisher'` expected batches of two rows or more, because it "
+                "measures the spread within a batch; got a batch of one row."
+            )
+        self.potential = potential
+
+    def _shape(self, variable) -> tuple[int, ...]:
+        if isinstance(variable.manifold, Euclidean):
+            return variable.shape
+        return (*variable.shape[:-1], 1)
+
+    def initial(self) -> list[np.ndarray]:
+        """Return zero variances and a count of zero transitions."""
+        variables = self.potential.variables
+        zeros = [np.zeros(self._shape(v), dtype=v.position.dtype) for v in variables]
+        return [*zeros, np.asarray(0.0, dtype=variables[0].position.dtype)]
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:
+        """Largest entry of the running mean."""
+        return max(float(np.max(mean)) for mean in memory[:-1])
+
+    def update(self, memory, position, indices):
+        """Mix the batch's estimate into the running mean."""
+        *means, count = memory
+        count = count + 1
+        weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
+        estimates = self.estimate(position, indices)
+        means = tuple(
+            (mean + weight * (estimate - mean)).astype(mean.dtype)
+            for mean, estimate in zip(means, estimates, strict=True)
+        )
+        return means, (*means, count)
+
+    def estimate(self, position: Point, indices: Sequence[TensorVariable]) -> Point:
+        """Estimate the variance of the gradient from one batch alone."""
+        per_source = [
+            self._source_variance(position, scores)
+            for scores in self.potential.scores(position, indices)
+        ]
+        return tuple(sum(parts) for parts in zip(*per_source, strict=True))
+
+    def _source_variance(self, position: Point, scores: Point) -> Point:
+        factors = zip(self.potential.variables, self.manifold_dims, position, scores, strict=True)
+        variances = []
+        for variable, dim, x, score in factors:
+            n = score.shape[0].astype(score.dtype)
+            tangent = variable.manifold.to_tangent(x, score)
+            spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
+            if not variable.is_flat:
+                spread = spread.sum(axis=-1, keepdims=True) / dim
+            variances.append(spread)
+        return tuple(variances)
+
+    @property
+    def manifold_dims(self) -> tuple[int, ...]:
+        """Intrinsic dimension of one point of each variable."""
+        return self.potential.manifold.point_dims
+
+
+def noise_model(potential: Potential, gradient_noise) -> NoiseModel:
+    """Read the user's ``gradient_noise``: None, a covariance, or ``"fisher"``."""
+    if isinstance(gradient_noise, str):
+        if gradient_noise != "fisher":
+            raise ValueError(
+                "`gradient_noise` expected None, a number, an array, a mapping or 'fisher', got "
+                f"{gradient_noise!r}."
+            )
+        return FisherNoise(potential)
+    return KnownNoise(potential, variance=gradient_noise)
+
+
+def minibatch_estimator(
+    potential: Potential, noise: NoiseModel, indices: Sequence[TensorVariable]
+) -> Estimator:
+    """Estimate the gradient from the rows ``indices``, with the noise that ``noise`` tells."""
+
+    def estimate(position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
+        gradient = potential.gradient(position, indices)
+        variance, memory = noise.update(memory, position, indices)
+        return Estimate(gradient, variance, memory)
+
+    return estimate

@@ -1,0 +1,156 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The model's log density as a graph of embedded points and rows of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytensor
+import pytensor.tensor as pt
+
+from pymc.logprob.basic import transformed_conditional_logp
+from pymc.logprob.utils import (
+    local_check_parameter_to_ninf_switch,
+    local_remove_check_parameter,
+    replace_rvs_by_values,
+)
+from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import in2out
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.tensor.random.type import RandomType
+
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["lift_data", "log_density_terms", "without_checks"]
+
+# Below this many entries a constant costs the compiler nothing and may be folded away.
+LARGE_CONSTANT = 64
+
+
+def log_density_terms(
+    model: Model,
+    variables: Sequence[SampledVariable],
+    *,
+    rows: dict[BatchSource, TensorVariable | None],
+) -> list[TensorVariable]:
+    """Write the log density term by term: random variables, potentials and volume terms.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model; it is not changed.
+    variables : sequence of SampledVariable
+        Variables to express by their position in the embedding.
+    rows : dict
+        For each source of minibatches the indices of the rows to use; None for all the data.
+
+    Returns
+    -------
+    list of TensorVariable
+        Unsummed terms. Their sum is the log density with respect to the product of the manifolds'
+        surface measures, up to a constant, with the likelihood scaled by ``total_size``.
+    """
+    replacements = {}
+    for source, index in rows.items():
+        for batch, tensor in zip(source.batches, source.tensors, strict=True):
+            replacements[batch] = tensor if index is None else tensor[index]
+
+    rvs, potentials = model.basic_RVs, model.potentials
+    values = _embedded_values(model, variables)
+    outputs = [*rvs, *potentials, *(values[rv] for rv in rvs)]
+    # The batch's static shape is burnt into the random variables: the types must be rebuilt.
+    cloned = clone_replace(outputs, replace=replacements, rebuild_strict=False)
+    new_rvs = cloned[: len(rvs)]
+    new_potentials = cloned[len(rvs) : len(rvs) + len(potentials)]
+    new_values = cloned[len(rvs) + len(potentials) :]
+
+    moved = {variable.rv for variable in variables if not variable.is_flat}
+    rvs_to_values = dict(zip(new_rvs, new_values, strict=True))
+    rvs_to_transforms = {
+        new: None if old in moved else model.rvs_to_transforms.get(old)
+        for old, new in zip(rvs, new_rvs, strict=True)
+    }
+    terms = transformed_conditional_logp(
+        new_rvs, rvs_to_values=rvs_to_values, rvs_to_transforms=rvs_to_transforms
+    )
+    if new_potentials:
+        terms += replace_rvs_by_values(
+            new_potentials, rvs_to_values=rvs_to_values, rvs_to_transforms=rvs_to_transforms
+        )
+    terms = _at_positions(terms, variables, values)
+    return terms + _volume_terms(variables)
+
+
+def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict:
+    """Value of every random variable; those on a manifold get one without transform."""
+    values = {rv: model.rvs_to_values[rv] for rv in model.basic_RVs}
+    for variable in variables:
+        if not variable.is_flat:
+            values[variable.rv] = variable.rv.type(name=variable.name)
+    return values
+
+
+def _at_positions(
+    terms: list[TensorVariable], variables: Sequence[SampledVariable], values: dict
+) -> list[TensorVariable]:
+    replacements = {
+        values[variable.rv]: variable.position
+        if variable.is_flat
+        else variable.manifold.unembed(variable.position)
+        for variable in variables
+    }
+    return clone_replace(terms, replace=replacements, rebuild_strict=False)
+
+
+def _volume_terms(variables: Sequence[SampledVariable]) -> list[TensorVariable]:
+    terms = [variable.manifold.log_volume(variable.position) for variable in variables]
+    return [term for term in terms if term is not None]
+
+
+def without_checks(
+    outputs: Sequence[TensorVariable], *, impossible: bool
+) -> list[TensorVariable]:
+    """Take the parameter checks out of log densities.
+
+    With ``impossible`` a failed check gives a log density of minus infinity, as in PyMC's own
+    compiled functions; without it nothing is left of the check, for graphs whose gradient is taken.
+    """
+    rewriter = local_check_parameter_to_ninf_switch if impossible else local_remove_check_parameter
+    outputs = clone_replace(list(outputs), replace={})
+    graph = FunctionGraph(outputs=outputs, clone=False)
+    in2out(rewriter).rewrite(graph)
+    return list(graph.outputs)
+
+
+def lift_data(outputs: Sequence[TensorVariable], *, as_constants: bool) -> list[TensorVariable]:
+    """Hold the data in the form that the backend compiles and runs fastest.
+
+    Numba compiles a large constant for half a minute and then cannot cache the result, so constants
+    become shared variables. JAX copies shared variables to the device at every call, so they become
+    constants. Either way the data is that of the moment at which the step was built.
+    """
+    replacements = {}
+    for variable in ancestors(list(outputs)):
+        if isinstance(variable, SharedVariable):
+            if not isinstance(variable.type, RandomType):
+                value = variable.get_value(borrow=True)
+                replacements[variable] = (
+                    pt.constant(value, name=variable.name)
+                    if as_constants
+                    else pytensor.shared(value.copy(), name=variable.name, shape=value.shape)
+                )
+        elif (
+            not as_constants
+            and isinstance(variable, TensorConstant)
+            and variable.data.size > LARGE_CONSTANT
+        ):
+            replacements[variable] = pytensor.shared(
+                variable.data, name=variable.name, shape=variable.type.shape, borrow=True
+            )
+    return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)

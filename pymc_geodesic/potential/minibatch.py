@@ -1,0 +1,190 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The ``pm.Minibatch`` calls of a model: where they are and how to feed them our own rows."""
+
+from __future__ import annotations
+
+import warnings
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pymc.data import MinibatchOp
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.type_other import NoneTypeT
+
+__all__ = [
+    "BatchSource",
+    "check_minibatch",
+    "find_batch_sources",
+    "has_minibatch",
+    "total_size",
+    "warn_minibatch",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchSource:
+    """One call of ``pm.Minibatch``: tensors whose rows are drawn together.
+
+    Attributes
+    ----------
+    batches : tuple of TensorVariable
+        The random slices that the model was written with.
+    tensors : tuple of TensorVariable
+        The whole data, one a slice.
+    n_rows, batch_size : int
+        Rows of the data and of a batch.
+    """
+
+    batches: tuple[TensorVariable, ...]
+    tensors: tuple[TensorVariable, ...]
+    n_rows: int
+    batch_size: int
+
+
+def model_outputs(model: Model) -> list[Variable]:
+    """List every variable whose graph can hold data: random variables, their values, potentials."""
+    values = [model.rvs_to_values[rv] for rv in model.observed_RVs]
+    return [*model.basic_RVs, *model.potentials, *values]
+
+
+def n_rows(tensor: TensorVariable) -> int:
+    """Length of the first axis, without compiling anything where the type or the data tells."""
+    if tensor.type.shape[0] is not None:
+        return int(tensor.type.shape[0])
+    if isinstance(tensor, SharedVariable):
+        return len(tensor.get_value(borrow=True))
+    return int(tensor.shape[0].eval())
+
+
+def _source(node) -> BatchSource:
+    *tensors, _rng = node.inputs
+    *batches, _next_rng = node.outputs
+    return BatchSource(
+        batches=tuple(batches),
+        tensors=tuple(tensors),
+        n_rows=n_rows(tensors[0]),
+        batch_size=n_rows(batches[0]),
+    )
+
+
+def _minibatch_nodes(model: Model) -> list[Apply]:
+    nodes = {}
+    for ancestor in ancestors(model_outputs(model)):
+        if ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp):
+            nodes[ancestor.owner] = None
+    return list(nodes)
+
+
+def has_minibatch(model: Model) -> bool:
+    """Whether any variable of the model depends on ``pm.Minibatch``."""
+    return bool(_minibatch_nodes(model))
+
+
+def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
+    """Find the ``pm.Minibatch`` calls of a model, in the order of its graph.
+
+    Raises
+    ------
+    ValueError
+        If a variable observes a minibatch without ``total_size``, or the data is not finite.
+    """
+    sources = tuple(_source(node) for node in _minibatch_nodes(model))
+    if sources:
+        _require_total_size(model, sources)
+        _require_finite(sources)
+    return sources
+
+
+def _require_total_size(model: Model, sources: Sequence[BatchSource]) -> None:
+    batches = {batch for source in sources for batch in source.batches}
+    for rv in model.observed_RVs:
+        uses_batch = not batches.isdisjoint(ancestors([rv, model.rvs_to_values[rv]]))
+        if uses_batch and not isinstance(rv.owner.op, MinibatchRandomVariable):
+            raise ValueError(
+                f"The observed variable `{rv.name}` depends on `pm.Minibatch` data but has no "
+                "`total_size`, so its log likelihood cannot be scaled to the whole data. "
+                "Pass `total_size=len(data)` to it."
+            )
+
+
+def _require_finite(sources: Sequence[BatchSource]) -> None:
+    for source in sources:
+        for tensor in source.tensors:
+            if not isinstance(tensor, Constant | SharedVariable):
+                continue
+            data = tensor.data if isinstance(tensor, Constant) else tensor.get_value(borrow=True)
+            bad = np.size(data) - np.count_nonzero(np.isfinite(data))
+            if bad:
+                raise ValueError(
+                    f"The data of `pm.Minibatch` expected finite numbers, got {bad} of "
+                    f"{np.size(data)} entries that are NaN or infinite. Drop or impute those rows."
+                )
+
+
+def total_size(model: Model) -> int:
+    """Return N, the rows of the largest observed variable: its ``total_size``, or its length."""
+    sizes = [1]
+    for rv in model.observed_RVs:
+        if isinstance(rv.owner.op, MinibatchRandomVariable):
+            given = [size for size in rv.owner.inputs[1:] if not isinstance(size.type, NoneTypeT)]
+            sizes.append(int(np.prod([size.eval() for size in given])))
+        elif rv.ndim:
+            sizes.append(n_rows(model.rvs_to_values[rv]))
+    return max(sizes)
+
+
+def check_minibatch(model: Model) -> None:
+    """Raise if a model holds ``pm.Minibatch`` data, which PyMC's own steps cannot sample.
+
+    ``pm.sample()`` without a step of this package runs NUTS on such a model to the end, without an
+    error, although every gradient comes from another batch; what it returns is meaningless. Call
+    this before ``pm.sample()`` in code that must not fall into that trap.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model about to be sampled.
+
+    Raises
+    ------
+    ValueError
+        If the model depends on ``pm.Minibatch``.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    ...     y = pm.Minibatch(np.zeros(100), batch_size=10)
+    ...     _ = pm.Normal("y", x, observed=y, total_size=100)
+    >>> try:
+    ...     pmg.check_minibatch(model)
+    ... except ValueError as error:
+    ...     print(str(error)[:40])
+    The model draws its data by `pm.Minibatch
+    """
+    if has_minibatch(model):
+        raise ValueError(MINIBATCH_MESSAGE)
+
+
+MINIBATCH_MESSAGE = (
+    "The model draws its data by `pm.Minibatch`, so PyMC's own step methods (NUTS and the others) "
+    "would see another random log probability at every evaluation and return meaningless draws "
+    "without an error. Sample all its variables with steps of pymc_geodesic, such as "
+    "`pm.sample(step=pmg.gSGNHT())`, or write the model with the full data."
+)
+
+
+def warn_minibatch(model: Model) -> None:
+    """Warn that a step of PyMC's is about to sample a model with ``pm.Minibatch`` data."""
+    if has_minibatch(model):
+        warnings.warn(MINIBATCH_MESSAGE, UserWarning, stacklevel=2)

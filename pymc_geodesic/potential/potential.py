@@ -1,0 +1,152 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The potential energy of a model on the product of its variables' manifolds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytensor.tensor as pt
+
+from pymc.model import Model
+from pytensor.gradient import DisconnectedType, grad
+from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.log_density import lift_data, log_density_terms, without_checks
+from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
+from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
+
+__all__ = ["Potential"]
+
+
+class Potential:
+    r"""Potential energy :math:`U(x) = -\log \pi_H(x)` and its gradient, for batches or all data.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model; it is not changed.
+    values : sequence of TensorVariable
+        Value variables to sample, in the model's order. The model's other variables are conditioned
+        on.
+    initial_point : mapping
+        A value for every value variable; only the shapes are read.
+    static_shapes : bool
+        Whether batch sizes must be known when the graph is compiled (JAX). Data is then held as
+        constants, otherwise as shared variables.
+    full_data : bool
+        Replace every minibatch by its whole data: the exact potential.
+
+    Raises
+    ------
+    ValueError
+        If a variable is discrete, or the model's minibatches cannot be scaled to the whole data.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        values: Sequence[TensorVariable],
+        *,
+        initial_point: Mapping[str, Any],
+        static_shapes: bool = False,
+        full_data: bool = False,
+    ) -> None:
+        self.variables = sampled_variables(model, values, initial_point=initial_point)
+        self.manifold = Product(
+            [variable.manifold for variable in self.variables],
+            shapes=[variable.shape for variable in self.variables],
+        )
+        self.conditioned = [value for value in model.value_vars if value not in set(values)]
+        found = find_batch_sources(model)
+        self.sources: tuple[BatchSource, ...] = () if full_data else found
+        self.indices = tuple(
+            tensor(
+                f"batch_{i}",
+                dtype="int64",
+                shape=(source.batch_size if static_shapes else None,),
+            )
+            for i, source in enumerate(self.sources)
+        )
+        rows = dict.fromkeys(found) if full_data else dict(zip(found, self.indices, strict=True))
+        if full_data:
+            _require_scalable_potentials(model, found)
+        terms = log_density_terms(model, self.variables, rows=rows)
+        self._terms = lift_data(terms, as_constants=static_shapes)
+
+    @property
+    def positions(self) -> Point:
+        """Placeholders for the embedded points."""
+        return tuple(variable.position for variable in self.variables)
+
+    def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
+        """U at a point, estimated from the rows ``indices`` of each source of minibatches."""
+        checked = without_checks(self._terms, impossible=True)
+        return self._at(-_total(checked), position, indices)
+
+    def gradient(self, position: Point, indices: Sequence[TensorVariable]) -> Point:
+        """dU/dx in the embedding, one tensor a variable."""
+        return self._at(self._gradients(self._terms), position, indices)
+
+    def energy_and_gradient(
+        self, position: Point, indices: Sequence[TensorVariable]
+    ) -> tuple[TensorVariable, Point]:
+        """U and dU/dx, for samplers that need both at every step."""
+        checked = without_checks(self._terms, impossible=True)
+        graphs = [-_total(checked), *self._gradients(self._terms)]
+        energy, *gradient = self._at(graphs, position, indices)
+        return energy, tuple(gradient)
+
+    def scores(self, position: Point, indices: Sequence[TensorVariable]) -> tuple[Point, ...]:
+        """Gradient of the scaled likelihood of each row alone, for each source of minibatches.
+
+        Every tensor has the row as an extra first axis. The mean over the rows is the likelihood's
+        share of the minibatch gradient.
+        """
+        return tuple(
+            self._at(self._row_gradients(source), position, indices)
+            for source in range(len(self.sources))
+        )
+
+    def _row_gradients(self, source: int) -> list[TensorVariable]:
+        rows = self.indices[source]
+        terms = [term for term in self._terms if rows in ancestors([term])]
+        one_row = tensor("row", dtype="int64", shape=(1,))
+        terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
+        gradients = [-gradient for gradient in self._gradients(terms)]
+        return vectorize_graph(gradients, {one_row: rows[:, None]})
+
+    def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
+        energy = -_total(without_checks(terms, impossible=False))
+        gradients = grad(
+            energy, list(self.positions), disconnected_inputs="ignore", return_disconnected="zero"
+        )
+        return [
+            pt.zeros_like(position) if isinstance(gradient.type, DisconnectedType) else gradient
+            for gradient, position in zip(gradients, self.positions, strict=True)
+        ]
+
+    def _at(self, graphs, position: Point, indices: Sequence[TensorVariable]):
+        replacements = dict(zip(self.positions, position, strict=True))
+        replacements |= dict(zip(self.indices, indices, strict=True))
+        result = clone_replace(graphs, replace=replacements, rebuild_strict=False)
+        return tuple(result) if isinstance(result, list) else result
+
+
+def _total(terms: Sequence[TensorVariable]) -> TensorVariable:
+    return pt.add(*[term.sum() for term in terms]) if len(terms) > 1 else terms[0].sum()
+
+
+def _require_scalable_potentials(model: Model, sources: Sequence[BatchSource]) -> None:
+    batches = {batch for source in sources for batch in source.batches}
+    for potential in model.potentials:
+        if not batches.isdisjoint(ancestors([potential])):
+            raise ValueError(
+                f"The potential `{potential.name}` depends on `pm.Minibatch` data. It carries no "
+                "`total_size`, so its value on the full data is not known and exact samplers cannot "
+                "use it. Write it as an observed variable with `total_size`, or use SGGMC or gSGNHT."
+            )

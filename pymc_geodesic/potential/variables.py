@@ -1,0 +1,132 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A sampled variable: between PyMC's value and the point of the embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pymc.distributions.transforms import _default_transform
+from pymc.logprob.transforms import Transform
+from pymc.model import Model
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.distributions.transforms import UnitVectorTransform
+from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+
+__all__ = ["SampledVariable", "sampled_variables"]
+
+
+@dataclass(frozen=True)
+class SampledVariable:
+    """One free random variable with its manifold.
+
+    Attributes
+    ----------
+    rv, value : TensorVariable
+        The random variable and PyMC's value variable for it.
+    manifold : Manifold
+        Where the sampler moves it.
+    transform : Transform or None
+        PyMC's transform from the random variable to its value.
+    position : TensorVariable
+        Placeholder for the point of the embedding, of known shape.
+    """
+
+    rv: TensorVariable
+    value: TensorVariable
+    manifold: Manifold
+    transform: Transform | None
+    position: TensorVariable
+
+    @property
+    def name(self) -> str:
+        """Name of the random variable."""
+        return self.rv.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the embedded point."""
+        return self.position.type.shape
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the variable is moved in PyMC's own unconstrained coordinates."""
+        return isinstance(self.manifold, Euclidean)
+
+    def check(self, value: np.ndarray) -> str | None:
+        """Say in a sentence why PyMC's value is not on the manifold, or return None.
+
+        A transform that leaves points of the manifold as they are cannot hide an impossible start;
+        any other transform can only give possible ones.
+        """
+        keeps_points = self.transform is None or isinstance(self.transform, UnitVectorTransform)
+        return self.manifold.check(value) if keeps_points else None
+
+    def to_position(self, value: TensorVariable) -> TensorVariable:
+        """Map PyMC's value to the point of the embedding."""
+        if self.is_flat:
+            return value
+        if self.transform is not None:
+            value = self.transform.backward(value, *self.rv.owner.inputs)
+        return self.manifold.embed(value)
+
+    def to_value(self, position: TensorVariable) -> TensorVariable:
+        """Map a point of the embedding to PyMC's value."""
+        if self.is_flat:
+            return position
+        value = self.manifold.unembed(position)
+        if self.transform is not None:
+            value = self.transform.forward(value, *self.rv.owner.inputs)
+        return value
+
+
+def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
+    """Return the manifold, unless a transform of the user's restricts the variable further."""
+    transform = model.rvs_to_transforms[rv]
+    default = _default_transform(rv.owner.op, rv)
+    if transform is not None and type(transform) is not type(default):
+        return Euclidean()
+    return manifold_of(rv)
+
+
+def _position_shape(
+    model: Model, rv: TensorVariable, manifold: Manifold, value_shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    if isinstance(manifold, Euclidean):
+        return value_shape
+    if None not in rv.type.shape:
+        return rv.type.shape
+    return tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+
+
+def sampled_variables(
+    model: Model, values: Sequence[TensorVariable], *, initial_point: Mapping[str, Any]
+) -> tuple[SampledVariable, ...]:
+    """Describe the variables with the given value variables, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If a variable is discrete.
+    """
+    variables = []
+    for value in values:
+        rv = model.values_to_rvs[value]
+        if np.dtype(value.dtype).kind != "f":
+            raise ValueError(
+                f"The variable `{rv.name}` is discrete (dtype {value.dtype}), but geodesic and "
+                "stochastic-gradient steps need a differentiable log probability. Give it a step "
+                "of its own, such as `pm.Metropolis`, or sum it out of the model."
+            )
+        manifold = _manifold_in(model, rv)
+        shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
+        position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
+        variables.append(
+            SampledVariable(rv, value, manifold, model.rvs_to_transforms[rv], position)
+        )
+    return tuple(variables)

@@ -1,0 +1,13 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Step methods: the face that PyMC sees."""
+
+from pymc_geodesic.step_methods.gmc import GMC
+from pymc_geodesic.step_methods.gsgnht import gSGNHT
+from pymc_geodesic.step_methods.registry import register_step_methods
+from pymc_geodesic.step_methods.sggmc import SGGMC
+from pymc_geodesic.step_methods.sghmc import SGHMC
+from pymc_geodesic.step_methods.sgld import SGLD
+from pymc_geodesic.step_methods.sgnht import SGNHT
+
+__all__ = ["GMC", "SGGMC", "SGHMC", "SGLD", "SGNHT", "gSGNHT", "register_step_methods"]

@@ -1,0 +1,184 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What every step method of the package shares: its variables, its start, its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model, modelcontext
+from pymc.stats.convergence import SamplerWarning, WarningType
+from pymc.step_methods.compound import BlockedStep, Competence
+from pymc.util import get_random_generator
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.engine import Backend
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.step_methods.guard import (
+    claim,
+    claimed_names,
+    guarded_competence,
+    require_all_claimed,
+)
+
+__all__ = ["GeodesicStep", "Variables"]
+
+Variables = TensorVariable | str | Sequence[TensorVariable | str]
+"""Random variables or their names."""
+
+
+def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable]:
+    """Resolve the user's ``vars`` to value variables in the model's order.
+
+    The order matters: PyMC's own steps swap the values of variables given in another one.
+
+    Raises
+    ------
+    ValueError
+        If a variable is not a free variable of the model.
+    """
+    if vars is None:
+        return list(model.continuous_value_vars)
+    chosen = set()
+    for var in [vars] if isinstance(vars, str | TensorVariable) else vars:
+        rv = model.named_vars.get(var) if isinstance(var, str) else var
+        value = model.rvs_to_values.get(rv, rv)
+        if value not in model.value_vars:
+            free = ", ".join(f"`{free_rv.name}`" for free_rv in model.free_RVs)
+            raise ValueError(
+                f"`vars` expected free random variables of the model, which are {free}; got "
+                f"{getattr(var, 'name', var)!r}."
+            )
+        chosen.add(value)
+    return [value for value in model.value_vars if value in chosen]
+
+
+class GeodesicStep(BlockedStep):
+    """Base of the package's step methods.
+
+    Subclasses set ``manifolds`` to False if they work in flat space only, and implement
+    :meth:`_run`, which maps a point to the sampled values and their statistics.
+    """
+
+    default_blocked = True
+    manifolds = True
+    full_data = False
+    advice = "Decrease `step_size`."
+
+    def __init__(
+        self,
+        vars: Variables | None,
+        *,
+        model: Model | None = None,
+        rng: Any = None,
+        initial_point: Mapping[str, np.ndarray] | None = None,
+        backend: str | None = None,
+        compile_kwargs: dict[str, Any] | None = None,
+        blocked: bool = True,
+    ) -> None:
+        self.model = model = modelcontext(model)
+        self.vars = value_variables(model, vars)
+        self.rng = get_random_generator(rng)
+        self.backend = Backend.resolve(backend, compile_kwargs)
+        self.tune = True
+        point = model.initial_point() if initial_point is None else initial_point
+        self.potential = Potential(
+            model,
+            self.vars,
+            initial_point=point,
+            static_shapes=self.backend.is_jax,
+            full_data=self.full_data,
+        )
+        self._require_supported(self.potential.variables)
+        self.variables = self.potential.variables
+        self._conditioned = [value.name for value in self.potential.conditioned]
+        self._start_checked = False
+        self._warned = False
+        self._claimed: frozenset[str] = frozenset()
+        claim(model, self)
+
+    def _require_supported(self, variables: Sequence[SampledVariable]) -> None:
+        for variable in variables:
+            if not self.manifolds and not variable.is_flat:
+                raise ValueError(
+                    f"`{type(self).__name__}` expected variables of Euclidean space, got "
+                    f"`{variable.name}` on a {variable.manifold.name.lower()}. Use `pmg.gSGNHT` or "
+                    "`pmg.SGGMC`, which move every variable on its own manifold."
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the graph behind: a worker needs only the compiled function."""
+        state = self.__dict__.copy()
+        state["potential"] = None
+        state["_claimed"] = claimed_names(self.model)
+        return state
+
+    def setup_chain(self, rng, tune: int, draws: int) -> None:
+        """Reset everything that belongs to one chain."""
+        super().setup_chain(rng, tune, draws)
+        self.tune = bool(tune)
+        self._start_checked = False
+        self._warned = False
+        self._reset()
+
+    def step(self, point):
+        """Make the transitions of one draw from ``point``."""
+        if not self._start_checked:
+            self._check_start(point)
+            self._start_checked = True
+        values, stats = self._run(point)
+        names = [variable.name for variable in self.vars]
+        return {**point, **dict(zip(names, values, strict=True))}, [stats]
+
+    def _check_start(self, point) -> None:
+        claimed = claimed_names(self.model) or self._claimed
+        require_all_claimed(self.model, claimed)
+        for variable in self.variables:
+            if problem := variable.check(point[variable.value.name]):
+                raise SamplingError(
+                    f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value on "
+                    "it as `initvals`, or leave the start out."
+                )
+        energy = self._dry_run(point)
+        if not np.isfinite(energy):
+            raise SamplingError(
+                "The start has an infinite log density or a gradient that is not finite, got a "
+                f"potential energy of {energy}. Start values: "
+                f"{ {name: point[name] for name in self._names} }. Call `model.debug()` to find the "
+                "variable, or pass other `initvals`."
+            )
+
+    @property
+    def _names(self) -> list[str]:
+        return [variable.name for variable in self.vars]
+
+    def _warning(self, diverging: bool) -> SamplerWarning | None:
+        """One warning a chain: what happened and which parameter mends it."""
+        if not diverging or self._warned:
+            return None
+        self._warned = True
+        message = (
+            f"{type(self).__name__} made a transition to a state that is not finite and undid it; "
+            f"such draws are marked `diverging`. {self.advice}"
+        )
+        return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
+
+    @staticmethod
+    def competence(var, has_grad) -> Competence:
+        """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
+        return guarded_competence(var)
+
+    def _reset(self) -> None:
+        raise NotImplementedError
+
+    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+        raise NotImplementedError
+
+    def _dry_run(self, point) -> float:
+        """Potential energy at ``point``; not finite where the gradient is not."""
+        raise NotImplementedError

@@ -1,0 +1,158 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Geodesic stochastic gradient Nose-Hoover thermostats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, Unpack
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.dynamics import State, gsgnht
+from pymc_geodesic.dynamics.thermostat import Grouping
+from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.stochastic import (
+    StepOptions,
+    StochasticGradientStep,
+    step_size_of,
+)
+
+__all__ = ["gSGNHT"]
+
+
+class gSGNHT(StochasticGradientStep):  # noqa: N801
+    r"""Geodesic stochastic gradient Nose-Hoover thermostats on any product of manifolds.
+
+    As :class:`SGGMC`, with a friction :math:`\xi` that adapts so that the kinetic temperature is
+    one whatever the noise of the minibatch gradients:
+
+    .. math::
+
+        \text{A:}\;& (x, v) \leftarrow \text{geodesic}(x, v, \epsilon / 2), \quad
+            \xi \leftarrow \xi + \tfrac{\epsilon}{2} (v^\top v / m - 1) \\
+        \text{B:}\;& v \leftarrow e^{-\xi \epsilon / 2} v \\
+        \text{O:}\;& v \leftarrow \Lambda(x) \left[v - \epsilon \nabla \tilde U(x)
+            + \sqrt{2 A \epsilon}\; z\right]
+
+    in the order A, B, O, B, A, with m the *intrinsic* dimension. It targets the posterior with a
+    bias of order :math:`\epsilon^2` if the gradient noise is the same in all directions that share a
+    thermostat; then :math:`\xi` is normal with mean :math:`A + \epsilon V / 2` and variance 1 / m.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample; all continuous variables by default.
+    step_size : float or Schedule, optional
+        Step size :math:`\epsilon`. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+    diffusion : float, optional
+        Injected noise A, and the friction that balances it when gradients are exact; in units of
+        one over time. By default ``0.01 / step_size``.
+    steps_per_batch : int, default 1
+        Transitions that share one minibatch; see :class:`SGGMC`.
+    gradient_noise : float, array, mapping of name to either, "fisher" or None
+        Part of the injected noise to leave out because the gradient already has it. The default,
+        None, leaves all to the thermostat and is the method as it is meant.
+    thermostat : {"shared", "per_variable", "per_point"}
+        One friction for everything, one a random variable, or one for each vector along the last
+        axis. Needed where the gradient noise of variables differs: one shared friction would
+        make some too hot and others too cold.
+    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+        As for :class:`SGGMC`.
+
+    Raises
+    ------
+    ValueError
+        As for :class:`SGGMC`, and for an unknown ``thermostat``.
+
+    Notes
+    -----
+    Statistics: those of :class:`SGGMC` except ``friction``, and ``thermostat``, the mean friction
+    weighted by dimension (with ``thermostat_NAME`` for each variable if they have their own).
+
+    References
+    ----------
+    Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
+    Algorithm 2. Both public programs divide by the number of coordinates instead of m.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal([2.0, 0.0, 0.0], 1.0, (1000, 3))
+    >>> data /= np.linalg.norm(data, axis=1, keepdims=True)
+    >>> with pm.Model():
+    ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=0.0)
+    ...     kappa = pm.HalfNormal("kappa", 10.0)
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=1000)
+    ...     idata = pm.sample(step=pmg.gSGNHT(n_steps=20))  # doctest: +SKIP
+    """
+
+    name = "gsgnht"
+    integrate = staticmethod(gsgnht)
+    stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
+        "thermostat": (np.float64, [])
+    }
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        diffusion: float | None = None,
+        steps_per_batch: int = 1,
+        gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
+        thermostat: Grouping = "shared",
+        **options: Unpack[StepOptions],
+    ) -> None:
+        super().__init__(
+            vars,
+            step_size=step_size,
+            parameters={"diffusion": diffusion},
+            steps_per_batch=steps_per_batch,
+            gradient_noise=gradient_noise,
+            thermostat=thermostat,
+            **options,
+        )
+
+    @classmethod
+    def from_learning_rate(
+        cls,
+        learning_rate: float,
+        momentum_decay: float,
+        vars: Variables | None = None,
+        *,
+        model: Model | None = None,
+        **keywords: Any,
+    ) -> Self:
+        r"""Set step size and diffusion by quantities that do not change with the size of the data.
+
+        .. math::
+
+            \epsilon = \sqrt{\gamma / N}, \qquad A = \rho / \epsilon
+
+        Parameters
+        ----------
+        learning_rate, momentum_decay : float
+            :math:`\gamma` and :math:`\rho`; the paper uses 0.01 to 0.1 for both.
+        vars, model, **keywords
+            As for the class.
+        """
+        step_size = step_size_of(learning_rate, modelcontext(model))
+        diffusion = positive("momentum_decay", momentum_decay) / step_size
+        return cls(vars, step_size=step_size, diffusion=diffusion, model=model, **keywords)
+
+    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+        return self.integrate(
+            state,
+            manifold=self.potential.manifold,
+            thermostat=self._thermostat,
+            estimator=estimator,
+            noise=noise,
+            step_size=step_size,
+            **parameters,
+        )

@@ -1,0 +1,60 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Keeping PyMC's own steps away from random gradients."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary, WeakSet
+
+from pymc.model import Model
+from pymc.step_methods.compound import BlockedStep, Competence
+
+from pymc_geodesic.potential.minibatch import has_minibatch, warn_minibatch
+
+__all__ = ["claim", "claimed_names", "guarded_competence", "require_all_claimed"]
+
+_STEPS: WeakKeyDictionary[Model, WeakSet[BlockedStep]] = WeakKeyDictionary()
+
+
+def claim(model: Model, step: BlockedStep) -> None:
+    """Remember that ``step`` samples its variables of ``model``."""
+    _STEPS.setdefault(model, WeakSet()).add(step)
+
+
+def claimed_names(model: Model) -> frozenset[str]:
+    """Names of the value variables that the living steps of this package sample."""
+    return frozenset(var.name for step in _STEPS.get(model, ()) for var in step.vars)
+
+
+def require_all_claimed(model: Model, claimed: frozenset[str]) -> None:
+    """Raise if a step of another package would sample a variable from random gradients.
+
+    Raises
+    ------
+    ValueError
+        If the model has minibatches and a variable outside ``claimed``.
+    """
+    left = [model.values_to_rvs[v].name for v in model.value_vars if v.name not in claimed]
+    if left and has_minibatch(model):
+        names = ", ".join(f"`{name}`" for name in left)
+        raise ValueError(
+            f"The model draws its data by `pm.Minibatch`, but {names} would be sampled by a step "
+            "that is not of pymc_geodesic and would see another random log probability at every "
+            "evaluation. Give all variables to steps of pymc_geodesic, or use the full data."
+        )
+
+
+def guarded_competence(rv) -> Competence:
+    """Claim nothing, but speak up when PyMC looks for a step for a minibatch model.
+
+    PyMC asks every registered step for its competence only for variables that no step was given
+    for, which is where the trap is: NUTS would run on random gradients without an error.
+    """
+    model = Model.get_context(error_if_none=False)
+    if model is not None and rv in model.basic_RVs:
+        claimed = claimed_names(model)
+        if claimed:
+            require_all_claimed(model, claimed)
+        else:
+            warn_minibatch(model)
+    return Competence.INCOMPATIBLE

@@ -1,0 +1,175 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Stochastic gradient geodesic Monte Carlo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, Unpack
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.dynamics import State, sggmc
+from pymc_geodesic.dynamics.splitting import least_friction
+from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.stochastic import (
+    StepOptions,
+    StochasticGradientStep,
+    step_size_of,
+)
+
+__all__ = ["SGGMC"]
+
+
+class SGGMC(StochasticGradientStep):
+    r"""Stochastic gradient geodesic Monte Carlo on any product of manifolds.
+
+    Each transition is the symmetric splitting A, B, O, B, A of second-order Langevin dynamics with
+    step size :math:`\epsilon` and friction C, on the embedding of every variable's manifold:
+
+    .. math::
+
+        \text{A:}\;& (x, v) \leftarrow \text{geodesic}(x, v, \epsilon / 2) \\
+        \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
+        \text{O:}\;& v \leftarrow \Lambda(x) \left[v - \epsilon \nabla \tilde U(x)
+            + \sqrt{2 \sinh(C \epsilon) - \epsilon^2 V}\; z\right]
+
+    where :math:`\Lambda` projects on the tangent space, :math:`\tilde U` is estimated from a
+    minibatch, V is the variance of that gradient and z is standard normal. It targets the posterior
+    at temperature one with a bias of order :math:`\epsilon^2`, provided that V is known: with an
+    unknown V the chain is too hot, and :class:`gSGNHT` is the better choice.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample; all continuous variables by default.
+    step_size : float or Schedule, optional
+        Step size :math:`\epsilon`. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+    friction : float, optional
+        Friction C, in units of one over time. By default ``0.01 / step_size``.
+    steps_per_batch : int, default 1
+        Transitions that share one minibatch. The papers print more than one, which makes the
+        gradient noise correlated and heats the chain: to about twice the temperature with 10.
+    gradient_noise : float, array, mapping of name to either, "fisher" or None
+        V. A known diagonal covariance, in units of the gradient squared and in the embedding;
+        ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero. Where
+        :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)` the friction is raised until it fits.
+    n_steps : int, default 1
+        Transitions a draw.
+    backend : str, optional
+        ``"numba"`` (PyTensor's default), ``"jax"`` or ``"c"``. ``pm.sample(backend=...)`` does not
+        reach a step built by the user.
+    compile_kwargs : dict, optional
+        Passed to ``pymc.compile``.
+    model, rng, initial_point, blocked
+        As for every PyMC step method.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive, a variable is unknown or discrete, or the model's
+        minibatches have no ``total_size``.
+
+    Notes
+    -----
+    Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over the transitions of
+    a draw with m the intrinsic dimension, expected to be 1, for all variables together and, as
+    ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at the end of the draw;
+    ``potential_estimate``; ``diverging``.
+
+    The friction is called momentum decay where it is given per batch,
+    ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.
+
+    The name is also used for an unrelated method, stochastic gradient *guided* Monte Carlo.
+
+    References
+    ----------
+    Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
+    Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal([2.0, 0.0, 0.0], 1.0, (1000, 3))
+    >>> data /= np.linalg.norm(data, axis=1, keepdims=True)
+    >>> with pm.Model():
+    ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=0.0)
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=4.0, observed=batch, total_size=1000)
+    ...     step = pmg.SGGMC(gradient_noise="fisher", n_steps=20)  # doctest: +SKIP
+    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    """
+
+    name = "sggmc"
+    stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
+        "friction": (np.float64, [])
+    }
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        friction: float | None = None,
+        steps_per_batch: int = 1,
+        gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
+        **options: Unpack[StepOptions],
+    ) -> None:
+        super().__init__(
+            vars,
+            step_size=step_size,
+            parameters={"friction": friction},
+            steps_per_batch=steps_per_batch,
+            gradient_noise=gradient_noise,
+            **options,
+        )
+
+    @classmethod
+    def from_learning_rate(
+        cls,
+        learning_rate: float,
+        momentum_decay: float,
+        vars: Variables | None = None,
+        *,
+        model: Model | None = None,
+        **keywords: Any,
+    ) -> Self:
+        r"""Set step size and friction by quantities that do not change with the size of the data.
+
+        .. math::
+
+            \epsilon = \sqrt{\gamma / N}, \qquad C = \rho / \epsilon
+
+        Parameters
+        ----------
+        learning_rate : float
+            :math:`\gamma`, squared step size per row; the paper uses 0.01 to 0.1.
+        momentum_decay : float
+            :math:`\rho`, share of the velocity lost in a transition; the paper uses 0.01 to 0.1.
+        vars, model, **keywords
+            As for the class.
+        """
+        step_size = step_size_of(learning_rate, modelcontext(model))
+        friction = positive("momentum_decay", momentum_decay) / step_size
+        return cls(vars, step_size=step_size, friction=friction, model=model, **keywords)
+
+    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+        manifold = self.potential.manifold
+        return sggmc(
+            state,
+            manifold=manifold,
+            estimator=estimator,
+            noise=noise,
+            step_size=step_size,
+            **parameters,
+        )
+
+    def _statistics(self, output, step_sizes) -> dict[str, Any]:
+        step_size, variance = step_sizes[-1], self.noise.largest(output.estimator)
+        needed = least_friction(step_size, variance)
+        friction = max(self.parameters["friction"], float(needed))
+        return super()._statistics(output, step_sizes) | {"friction": friction}

@@ -1,0 +1,87 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Stochastic gradient Langevin dynamics on flat space."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from pymc_geodesic.dynamics import State, sgld
+from pymc_geodesic.schedules import Schedule
+from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+
+__all__ = ["SGLD"]
+
+
+class SGLD(StochasticGradientStep):
+    r"""Stochastic gradient Langevin dynamics for variables of Euclidean space.
+
+    .. math::
+
+        \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
+            + \sqrt{\epsilon}\, z
+
+    A baseline, of first order: with a fixed step size it is biased in proportion to it, and too hot
+    by the gradient noise; with a decreasing one it converges, slowly.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample; all continuous variables by default.
+    step_size : float or Schedule, optional
+        Step size :math:`\epsilon`, in units of the posterior variance (the square of the other steps'
+        step size). By default ``0.01 / N`` with N from ``total_size``.
+    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+        As for :class:`SGGMC`.
+
+    Raises
+    ------
+    ValueError
+        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+
+    Notes
+    -----
+    Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing schedule weight
+    the draws by ``step_size``.
+
+    References
+    ----------
+    Welling, M. and Teh, Y. W. (2011). Bayesian learning via stochastic gradient Langevin dynamics.
+    ICML.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
+    >>> with pm.Model():
+    ...     theta = pm.Normal("theta")
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
+    ...     schedule = pmg.PolynomialSchedule(1e-4, 1000, 0.6)
+    ...     idata = pm.sample(step=pmg.SGLD(step_size=schedule))  # doctest: +SKIP
+    """
+
+    name = "sgld"
+    manifolds = False
+    has_velocity = False
+    stats_dtypes_shapes = {
+        name: stat
+        for name, stat in StochasticGradientStep.stats_dtypes_shapes.items()
+        if name != "kinetic_temperature"
+    }
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        **options: Unpack[StepOptions],
+    ) -> None:
+        super().__init__(vars, step_size=step_size, parameters={}, **options)
+
+    def _default_step_size(self) -> float:
+        return super()._default_step_size() ** 2
+
+    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+        return sgld(state, estimator=estimator, noise=noise, step_size=step_size)

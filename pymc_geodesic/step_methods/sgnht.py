@@ -1,0 +1,123 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Stochastic gradient Nose-Hoover thermostats on flat space."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, Unpack
+
+import numpy as np
+
+from pymc_geodesic.dynamics import gsgnht, sgnht_euler
+from pymc_geodesic.dynamics.thermostat import Grouping
+from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.gsgnht import gSGNHT
+from pymc_geodesic.step_methods.stochastic import StepOptions
+
+__all__ = ["SGNHT"]
+
+INTEGRATORS = {"splitting": gsgnht, "euler": sgnht_euler}
+
+
+class SGNHT(gSGNHT):
+    r"""Stochastic gradient Nose-Hoover thermostats for variables of Euclidean space.
+
+    With ``integrator="splitting"``, second order, each transition is that of :class:`gSGNHT`. With
+    ``"euler"``, first order, it is the algorithm as first printed:
+
+    .. math::
+
+        p &\leftarrow p - \xi p h - \nabla \tilde U(\theta) h + \sqrt{2 A h}\, z \\
+        \theta &\leftarrow \theta + p h \\
+        \xi &\leftarrow \xi + (p^\top p / n - 1) h
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample; all continuous variables by default.
+    step_size : float or Schedule, optional
+        Step size h. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+    diffusion : float, optional
+        Injected noise A. By default ``0.01 / step_size``.
+    integrator : {"splitting", "euler"}
+        How the dynamics are discretised. Euler needs much smaller steps.
+    thermostat : {"shared", "per_variable", "per_point"}
+        As for :class:`gSGNHT`.
+    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+        As for :class:`SGGMC`.
+
+    Raises
+    ------
+    ValueError
+        As for :class:`gSGNHT`; for a variable on a sphere or simplex; for an unknown integrator.
+
+    Notes
+    -----
+    Statistics: those of :class:`gSGNHT`.
+
+    References
+    ----------
+    Ding, N., Fang, Y., Babbush, R., Chen, C., Skeel, R. and Neven, H. (2014). Bayesian sampling
+    using stochastic gradient thermostats. NIPS. Algorithms 1 and 2.
+
+    Chen, C., Ding, N. and Carin, L. (2015). On the convergence of stochastic gradient MCMC
+    algorithms with high-order integrators. NIPS. The splitting.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
+    >>> with pm.Model():
+    ...     theta = pm.Normal("theta")
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
+    ...     idata = pm.sample(step=pmg.SGNHT(n_steps=20))  # doctest: +SKIP
+    """
+
+    name = "sgnht"
+    manifolds = False
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        diffusion: float | None = None,
+        integrator: Literal["splitting", "euler"] = "splitting",
+        thermostat: Grouping = "shared",
+        **options: Unpack[StepOptions],
+    ) -> None:
+        if integrator not in INTEGRATORS:
+            raise ValueError(
+                f"`integrator` expected one of {sorted(INTEGRATORS)}, got {integrator!r}."
+            )
+        self.integrate = INTEGRATORS[integrator]
+        super().__init__(
+            vars, step_size=step_size, diffusion=diffusion, thermostat=thermostat, **options
+        )
+
+    @classmethod
+    def from_learning_rate(
+        cls, eta: float, a: float, vars: Variables | None = None, **keywords: Any
+    ) -> Self:
+        r"""Set the parameters in the form of Algorithm 2 of Ding et al. (2014).
+
+        .. math::
+
+            u = p h, \quad \eta = h^2, \quad \alpha = \xi h, \quad a = A h
+
+        so that ``step_size = sqrt(eta)`` and ``diffusion = a / sqrt(eta)``. With
+        ``integrator="euler"`` the draws are those of the printed algorithm.
+
+        Parameters
+        ----------
+        eta : float
+            Learning rate; the paper uses 2e-7 to 8e-7 for images, 2e-5 to 8e-5 for topics.
+        a : float
+            Injected noise per transition; the paper uses 0.001 to 0.1.
+        vars, **keywords
+            As for the class.
+        """
+        step_size = float(np.sqrt(positive("eta", eta)))
+        return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)

@@ -1,0 +1,260 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The step methods that follow stochastic gradients: everything but their dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypedDict
+
+import numpy as np
+
+from pymc.model import Model
+from pymc.stats.convergence import SamplerWarning
+from pymc.step_methods.compound import StepMethodState
+from pymc.step_methods.state import dataclass_state
+from rich.progress import TextColumn
+from rich.table import Column
+
+from pymc_geodesic.dynamics.state import State
+from pymc_geodesic.dynamics.thermostat import Thermostat
+from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
+from pymc_geodesic.engine.streams import BatchStreamState
+from pymc_geodesic.potential.estimator import noise_model
+from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.schedules import ConstantSchedule, Schedule, positive, whole
+from pymc_geodesic.step_methods.base import GeodesicStep, Variables
+
+__all__ = ["StepOptions", "StochasticGradientState", "StochasticGradientStep", "step_size_of"]
+
+# The SGGMC paper recommends 0.01 to 0.1 for both; the careful end suits models it has not seen.
+DEFAULT_LEARNING_RATE = 0.01
+DEFAULT_MOMENTUM_DECAY = 0.01
+
+
+class StepOptions(TypedDict, total=False):
+    """Keywords that every stochastic-gradient step takes."""
+
+    n_steps: int
+    backend: str | None
+    compile_kwargs: dict[str, Any] | None
+    model: Model | None
+    rng: Any
+    initial_point: Mapping[str, np.ndarray] | None
+    blocked: bool
+
+
+def step_size_of(learning_rate: float, model: Model) -> float:
+    """Step size ``sqrt(learning_rate / N)`` with N from the model's ``total_size``."""
+    return float(np.sqrt(positive("learning_rate", learning_rate) / total_size(model)))
+
+
+@dataclass_state
+class StochasticGradientState(StepMethodState):
+    """Everything that the next draw depends on, besides the point."""
+
+    velocity: list[np.ndarray]
+    thermostat: list[np.ndarray]
+    estimator: list[np.ndarray]
+    n_transitions: int
+    batches: BatchStreamState
+
+
+class StochasticGradientStep(GeodesicStep):
+    """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
+
+    A subclass names its scalar ``parameters``, says by :meth:`_thermostat` whether it has one, and
+    implements :meth:`transition`, which is its dynamics.
+    """
+
+    _state_class = StochasticGradientState
+    has_velocity: ClassVar[bool] = True
+    stats_dtypes_shapes: ClassVar[dict] = {
+        "step_size": (np.float64, []),
+        "kinetic_temperature": (np.float64, []),
+        "potential_estimate": (np.float64, []),
+        "diverging": (bool, []),
+        "warning": (SamplerWarning, None),
+    }
+
+    def __init__(
+        self,
+        vars: Variables | None,
+        *,
+        step_size: float | Schedule | None,
+        parameters: Mapping[str, float | None],
+        n_steps: int = 1,
+        steps_per_batch: int = 1,
+        gradient_noise: Any = None,
+        thermostat: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.n_steps = whole("n_steps", n_steps)
+        steps_per_batch = whole("steps_per_batch", steps_per_batch)
+        given = {name: positive(name, v) for name, v in parameters.items() if v is not None}
+        if step_size is not None and not isinstance(step_size, Schedule):
+            step_size = ConstantSchedule(positive("step_size", step_size))
+        super().__init__(vars, **options)
+
+        self.schedule = step_size or ConstantSchedule(self._default_step_size())
+        default = DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
+        self.parameters = {name: given.get(name, default) for name in parameters}
+        self.batches = BatchStream(self.potential.sources, steps_per_batch=steps_per_batch)
+        self.noise = noise_model(self.potential, gradient_noise)
+        self._shapes = self.potential.manifold.shapes
+        self._dtypes = [variable.position.dtype for variable in self.variables]
+        self._thermostat = (
+            Thermostat(self.potential.manifold, grouping=thermostat) if thermostat else None
+        )
+        self._dims = self.potential.manifold.dims
+        self._parameter_arrays = {
+            name: np.asarray(value, dtype=self._dtypes[0])
+            for name, value in self.parameters.items()
+        }
+        self._declare_statistics()
+        self._reset()
+        self._kernel = self._compile()
+
+    def transition(self, state, estimator, noise, step_size, parameters) -> State:
+        """Write one transition of the dynamics symbolically."""
+        raise NotImplementedError
+
+    def _default_step_size(self) -> float:
+        return step_size_of(DEFAULT_LEARNING_RATE, self.model)
+
+    def _compile(self) -> Kernel:
+        point = self.model.initial_point()
+        kernel = Kernel(
+            self.potential,
+            transition=self.transition,
+            noise_model=self.noise,
+            initial=self._state(point),
+            parameters=list(self.parameters),
+            n_steps=self.n_steps,
+            backend=self.backend,
+        )
+        self._kernel = kernel
+        # Compile now, in the parent process, what Numba and JAX would compile at the first call.
+        self._dry_run(point)
+        return kernel
+
+    def _declare_statistics(self) -> None:
+        names = [variable.name for variable in self.variables]
+        stats = dict(type(self).stats_dtypes_shapes)
+        if len(names) > 1 and self.has_velocity:
+            stats |= {f"kinetic_temperature_{name}": (np.float64, []) for name in names}
+        if len(names) > 1 and self._thermostat and self._thermostat.grouping != "shared":
+            stats |= {f"thermostat_{name}": (np.float64, []) for name in names}
+        self.stats_dtypes_shapes = stats
+        self.stats_dtypes = [{name: dtype for name, (dtype, _) in stats.items()}]
+
+    def _reset(self) -> None:
+        shapes = self._shapes if self.has_velocity else ()
+        # Any start will do: the kernel projects it on the tangent space of the first point.
+        self.velocity = [
+            array[0] for array in draw_noise(self.rng, 1, shapes, self._dtypes[: len(shapes)])
+        ]
+        self.thermostat = self._initial_thermostat()
+        self.estimator = self.noise.initial()
+        self.n_transitions = 0
+        self.batches.reset()
+
+    def _initial_thermostat(self) -> list[np.ndarray]:
+        if self._thermostat is None:
+            return []
+        start = self._thermostat.initial(self.parameters["diffusion"])
+        return [xi.astype(self._dtypes[0]) for xi in start]
+
+    def _state(self, point) -> State:
+        values = tuple(np.asarray(point[value.name]) for value in self.vars)
+        return State(values, tuple(self.velocity), tuple(self.thermostat), tuple(self.estimator))
+
+    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+        transitions = self.n_transitions + np.arange(self.n_steps)
+        step_sizes = np.asarray(self.schedule(transitions), dtype=self._dtypes[0])
+        noise = draw_noise(self.rng, self.n_steps, self._shapes, self._dtypes)
+        rows = self.batches.draw(self.rng, self.n_steps)
+        output = self._call(point, step_sizes, noise, rows)
+        self.velocity, self.thermostat = output.velocity, output.thermostat
+        self.estimator = output.estimator
+        self.n_transitions += self.n_steps
+        return output.values, self._statistics(output, step_sizes)
+
+    def _call(self, point, step_sizes, noise, rows) -> KernelOutput:
+        return self._kernel(
+            self._state(point),
+            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            step_sizes=step_sizes,
+            noise=noise,
+            rows=rows,
+            parameters=self._parameter_arrays,
+        )
+
+    def _dry_run(self, point) -> float:
+        """Make transitions too short to move, on the first rows of the data."""
+        n_steps = self.n_steps if self.backend.is_jax else 1
+        output = self._call(
+            point,
+            np.full(n_steps, np.finfo(self._dtypes[0]).tiny, dtype=self._dtypes[0]),
+            [
+                np.zeros((n_steps, *shape), dtype)
+                for shape, dtype in zip(self._shapes, self._dtypes, strict=True)
+            ],
+            [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.batches.sizes],
+        )
+        return np.nan if output.diverging else output.energy
+
+    def _statistics(self, output: KernelOutput, step_sizes: np.ndarray) -> dict[str, Any]:
+        stats = {
+            "step_size": float(step_sizes[-1]),
+            "potential_estimate": output.energy,
+            "diverging": output.diverging,
+            "warning": self._warning(output.diverging),
+        }
+        if self.has_velocity:
+            stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
+        if self._thermostat:
+            stats |= self._thermostat_statistics()
+        return stats
+
+    def _thermostat_statistics(self) -> dict[str, float]:
+        means = [float(np.mean(xi)) for xi in self.thermostat]
+        if self._thermostat.grouping == "shared":
+            return {"thermostat": means[0]}
+        return self._per_variable("thermostat", means, self._dims)
+
+    def _per_variable(self, name: str, values, weights) -> dict[str, float]:
+        """One statistic for all variables, weighted by dimension, and one for each."""
+        stats = {name: float(np.average(values, weights=weights))}
+        if len(self.variables) > 1:
+            pairs = zip(self.variables, values, strict=True)
+            stats |= {f"{name}_{variable.name}": float(value) for variable, value in pairs}
+        return stats
+
+    @staticmethod
+    def _progressbar_config(n_chains=1):
+        columns = [
+            TextColumn("{task.fields[divergences]}", table_column=Column("Divergences", ratio=1)),
+            TextColumn("{task.fields[sg_step_size]:0.2g}", table_column=Column("Step", ratio=1)),
+            TextColumn(
+                "{task.fields[temperature]:0.2f}", table_column=Column("Temperature", ratio=1)
+            ),
+        ]
+        fields = ("divergences", "sg_step_size", "temperature")
+        return columns, {name: [0] * n_chains for name in fields}
+
+    @staticmethod
+    def _make_progressbar_update_functions():
+        divergences = 0
+
+        def update(stats):
+            nonlocal divergences
+            divergences += stats["diverging"]
+            return {
+                "divergences": divergences,
+                "sg_step_size": stats["step_size"],
+                "temperature": stats.get("kinetic_temperature", np.nan),
+                "failing": divergences > 0,
+            }
+
+        return (update,)
