@@ -14,7 +14,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 
-__all__ = ["as_values", "placeholders", "to_positions", "with_types"]
+__all__ = ["Carry", "as_values", "placeholders", "to_positions"]
 
 
 def placeholders(name: str, arrays: Sequence[np.ndarray]) -> tuple[TensorVariable, ...]:
@@ -38,9 +38,35 @@ def as_values(potential: Potential, position: Point) -> Point:
     )
 
 
-def with_types(leaves, types, shapes) -> list[TensorVariable]:
-    """Give every leaf the dtype and static shape that a scan carries."""
-    return [
-        pt.specify_shape(leaf.astype(like.dtype), shape)
-        for leaf, like, shape in zip(leaves, types, shapes, strict=True)
-    ]
+class Carry:
+    """The form in which a scan carries a state: fixed dtypes and shapes, at least one axis.
+
+    PyTensor's Numba backend turns a carried array without axes into a number when it copies it, and
+    then fails to compile; one axis of length one costs nothing.
+
+    Parameters
+    ----------
+    leaves : sequence of TensorVariable
+        The state's initial value, for its dtypes.
+    shapes : sequence of tuple of int
+        Static shape of each leaf.
+    """
+
+    def __init__(
+        self, leaves: Sequence[TensorVariable], *, shapes: Sequence[tuple[int, ...]]
+    ) -> None:
+        self.dtypes = [leaf.dtype for leaf in leaves]
+        self.shapes = list(shapes)
+
+    def pack(self, leaves: Sequence[TensorVariable]) -> list[TensorVariable]:
+        """Bring leaves into the carried form."""
+        typed = [
+            pt.specify_shape(leaf.astype(dtype), shape)
+            for leaf, dtype, shape in zip(leaves, self.dtypes, self.shapes, strict=True)
+        ]
+        return [leaf if leaf.ndim else leaf[None] for leaf in typed]
+
+    def unpack(self, carried: Sequence[TensorVariable]) -> list[TensorVariable]:
+        """Bring carried arrays back to the shapes of the leaves."""
+        pairs = zip(carried, self.shapes, strict=True)
+        return [leaf if shape else leaf.dimshuffle() for leaf, shape in pairs]

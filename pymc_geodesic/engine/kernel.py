@@ -15,7 +15,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
-from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, with_types
+from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential, minibatch_estimator
 from pymc_geodesic.potential.estimator import NoiseModel
@@ -178,17 +178,17 @@ def _trajectory(
 def _scan(potential: Potential, one_transition: Callable, state: State, step_sizes, noises, rows):
     """Run the transitions; return the last state and each transition's statistics."""
     sizes = [len(part) for part in state]
-    types = [leaf.type for leaf in _leaves(state)]
     shapes = [shape for part in (potential.manifold.shapes, *_shapes(state[1:])) for shape in part]
+    carry = Carry(_leaves(state), shapes=shapes)
 
     def step(step_size, *arguments):
         noise, indices, leaves = _split(arguments, len(noises), len(rows))
-        old = _unflatten(leaves, sizes)
+        old = _unflatten(carry.unpack(leaves), sizes)
         new = one_transition(old, noise, indices, step_size)
         new, temperatures, finite = _undo_if_not_finite(potential.manifold, old, new, noise)
-        return [*with_types(_leaves(new), types, shapes), *temperatures, finite]
+        return [*carry.pack(_leaves(new)), *temperatures, finite]
 
-    initial = with_types(_leaves(state), types, shapes)
+    initial = carry.pack(_leaves(state))
     n_statistics = len(state.velocity) + 1
     traces = pytensor.scan(
         step,
@@ -198,7 +198,7 @@ def _scan(potential: Potential, one_transition: Callable, state: State, step_siz
         return_updates=False,
         name="transitions",
     )
-    last = _unflatten([trace[-1] for trace in traces[: len(initial)]], sizes)
+    last = _unflatten(carry.unpack([trace[-1] for trace in traces[: len(initial)]]), sizes)
     *temperatures, finite = traces[len(initial) :]
     return last, temperatures, finite
 

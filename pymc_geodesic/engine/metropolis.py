@@ -15,7 +15,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.backend import Backend
-from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, with_types
+from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential
 
@@ -141,11 +141,14 @@ def _scan(potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms,
     manifold = potential.manifold
     energy, gradient = potential.energy_and_gradient(position, [])
     start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)
-    types = [leaf.type for leaf in _leaves(start)]
-    shapes = [*manifold.shapes * 3, ()]
-    n_leaves = len(types)
+    phase_shapes = [*manifold.shapes * 3, ()]
+    # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
+    begin = [*_leaves(start), *_leaves(start), energy]
+    carry = Carry(begin, shapes=[*phase_shapes * 2, ()])
+    n_leaves = len(phase_shapes)
 
-    def step(which, count, *leaves):
+    def step(which, count, *carried):
+        leaves = carry.unpack(carried)
         current = _phase(leaves[:n_leaves])
         kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[-1]
         first = pt.eq(count % n_leapfrog, 0)
@@ -166,24 +169,18 @@ def _scan(potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms,
         accepted = pt.lt(log_uniforms[which], pt.log(acceptance))
         moved = _phase(_choose(last & ~accepted, _leaves(kept), _leaves(moved)))
         energy = pt.switch(accepted, moved_energy, kept_energy)
-        leaves = [
-            *with_types(_leaves(moved), types, shapes),
-            *with_types(_leaves(kept), types, shapes),
-            kept_energy.astype(types[-1].dtype),
-        ]
-        statistics = [acceptance, accepted.astype(energy.dtype), diverging, energy]
-        return [count + 1, *leaves, *statistics]
+        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy])
+        return [*carried, acceptance, accepted.astype(energy.dtype), diverging, energy]
 
-    initial = with_types(_leaves(start), types, shapes)
     traces = pytensor.scan(
         step,
-        sequences=[trajectory],
-        outputs_info=[pt.zeros((), dtype="int64"), *initial, *initial, initial[-1], *[None] * 4],
+        sequences=[trajectory, pt.arange(trajectory.shape[0])],
+        outputs_info=[*carry.pack(begin), *[None] * 4],
         return_list=True,
         return_updates=False,
         name="trajectories",
     )
-    last = _phase([trace[-1] for trace in traces[1 : n_leaves + 1]])
+    last = _phase(carry.unpack([trace[-1] for trace in traces[:-4]])[:n_leaves])
     return last, [trace[n_leapfrog - 1 :: n_leapfrog] for trace in traces[-4:]]
 
 

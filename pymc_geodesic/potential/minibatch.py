@@ -130,13 +130,17 @@ def _require_finite(sources: Sequence[BatchSource]) -> None:
                 )
 
 
+def _known(size: TensorVariable) -> int:
+    return int(size.data) if isinstance(size, Constant) else int(size.eval())
+
+
 def total_size(model: Model) -> int:
     """Return N, the rows of the largest observed variable: its ``total_size``, or its length."""
     sizes = [1]
     for rv in model.observed_RVs:
         if isinstance(rv.owner.op, MinibatchRandomVariable):
             given = [size for size in rv.owner.inputs[1:] if not isinstance(size.type, NoneTypeT)]
-            sizes.append(int(np.prod([size.eval() for size in given])))
+            sizes.append(int(np.prod([_known(size) for size in given])))
         elif rv.ndim:
             sizes.append(n_rows(model.rvs_to_values[rv]))
     return max(sizes)
