@@ -11,16 +11,12 @@ import pytensor.tensor as pt
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
 from pymc.distributions.shape_utils import get_support_shape, rv_size_is_none
 from pymc.distributions.transforms import _default_transform
-from pymc.pytensorf import normalize_rng_param
+from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.transforms import unit_vector
-from pymc_geodesic.distributions.validation import (
-    check_unit_vectors,
-    constant_value,
-    has_unit_norm,
-)
+from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
 
 __all__ = ["SphericalUniform", "SphericalUniformRV"]
 
@@ -128,8 +124,8 @@ class SphericalUniform(Continuous):
                 "`dims`, `observed` or `support_shape`; the last element is the dimension."
             )
         support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
-        known = constant_value(support_shape)
-        if known is not None and np.any(known < 2):
+        [known] = constant_fold([support_shape], raise_not_constant=False)
+        if isinstance(known, np.ndarray) and np.any(known < 2):
             raise ValueError(
                 "`SphericalUniform` needs a sphere of dimension 1 or more, that is two or more "
                 f"elements in the last axis, got length {known[-1]}."
