@@ -1,17 +1,17 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Bessel functions and the von Mises-Fisher normaliser as small PyTensor graphs.
+r"""Bessel functions and the von Mises-Fisher normaliser as small PyTensor graphs.
 
-With :math:`a = n - 1`, everything here comes from one integral over :math:`t = \\mu^\\top x`,
+With :math:`a = n - 1`, everything here comes from one integral over :math:`t = \mu^\top x`,
 
 .. math::
 
-    Z_n(\\kappa) = \\int_{-1}^{1} e^{\\kappa t} (1 - t^2)^{(n-3)/2} \\, dt
-                = \\int_{-\\infty}^{\\infty} e^{\\kappa \\tanh s} \\operatorname{sech}^{a} s \\, ds,
+    Z_n(\kappa) = \int_{-1}^{1} e^{\kappa t} (1 - t^2)^{(n-3)/2} \, dt
+                = \int_{-\infty}^{\infty} e^{\kappa \tanh s} \operatorname{sech}^{a} s \, ds,
 
-taken by the trapezoidal rule in :math:`u`, where :math:`s = s_0 + \\sigma (u + \\sinh u) / 2`,
-:math:`s_0` is the mode of the integrand and :math:`\\sigma` its width. The integrand is analytic,
-so 65 points are enough for every :math:`n \\ge 2` and every :math:`\\kappa \\ge 0`: no branches
+taken by the trapezoidal rule in :math:`u`, where :math:`s = s_0 + \sigma (u + \sinh u) / 2`,
+:math:`s_0` is the mode of the integrand and :math:`\sigma` its width. The integrand is analytic,
+so 65 points are enough for every :math:`n \ge 2` and every :math:`\kappa \ge 0`: no branches
 on the order, no under- or overflow, and few nodes to compile. All differences from the mode are
 formed without cancellation, so that single precision works too.
 """

@@ -99,6 +99,7 @@ class SphericalUniform(Continuous):
     def __new__(
         cls, name: str, *args, support_shape=None, dims=None, observed: Any = None, **kwargs
     ) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
         if observed is not None:
             check_unit_vectors(observed, "observed", "SphericalUniform")
         if dims is not None or observed is not None:

@@ -168,6 +168,7 @@ class VonMisesFisher(Continuous):
     rv_op = VonMisesFisherRV.rv_op
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
         if observed is not None:
             check_unit_vectors(observed, "observed", "VonMisesFisher")
         return super().__new__(cls, name, *args, observed=observed, **kwargs)
