@@ -109,7 +109,7 @@ class Kernel:
         ]
 
         def one_transition(state, noise, indices, step_size):
-            estimator = minibatch_estimator(potential, noise_model, indices)
+            estimator = minibatch_estimator(potential, noise_model, indices, width=step_size)
             return transition(state, estimator, noise, step_size, symbols)
 
         outputs = _trajectory(potential, one_transition, carried, step_sizes, noises, rows)

@@ -72,6 +72,14 @@ class Manifold(ABC):
         """
         return None
 
+    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:
+        """Move ``x`` away, by about ``width``, from where densities on the manifold have poles.
+
+        An unadjusted integrator evaluates its gradient there, so that a pole within reach of one
+        step cannot throw the chain. The identity where no density has a pole.
+        """
+        return x
+
     def squared_norm(self, v: TensorVariable) -> TensorVariable:
         """Squared length of every tangent vector, shape ``(...)``."""
         return (v * v).sum(axis=-1)

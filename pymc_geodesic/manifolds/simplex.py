@@ -13,6 +13,10 @@ from pymc_geodesic.manifolds.sphere import UNIT_NORM_TOLERANCE, Sphere
 
 __all__ = ["Simplex"]
 
+# Share of a step over which poles are smoothed. Measured on Dirichlet targets: with 1 the smoothing
+# itself dominates the bias, below 1/2 the kicks that remain heat the chain more than it saves.
+SOFTENING = 0.5
+
 
 class Simplex(Sphere):
     r"""Probability vectors ``p`` of length K as ``x = sqrt(p)`` on the sphere S^{K-1}.
@@ -40,6 +44,10 @@ class Simplex(Sphere):
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x * x
+
+    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
+        squares = x * x + (SOFTENING * width) ** 2
+        return pt.sqrt(squares / squares.sum(axis=-1, keepdims=True))
 
     def fold(self, x, v):  # noqa: D102
         return pt.abs(x), pt.switch(x < 0, -v, v)

@@ -36,7 +36,11 @@ class NoiseModel(Protocol):
         ...
 
     def update(
-        self, memory: tuple[TensorVariable, ...], position: Point, indices: Sequence[TensorVariable]
+        self,
+        memory: tuple[TensorVariable, ...],
+        position: Point,
+        indices: Sequence[TensorVariable],
+        width: TensorVariable,
     ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
         """Return the variance of every variable's gradient, and the memory afterwards."""
         ...
@@ -102,7 +106,7 @@ class KnownNoise:
     def largest(self, memory: Sequence[np.ndarray]) -> float:  # noqa: D102
         return max((float(np.max(v.data)) for v in self.variance if v is not None), default=0.0)
 
-    def update(self, memory, position, indices):  # noqa: D102
+    def update(self, memory, position, indices, width):  # noqa: D102
         return self.variance, memory
 
 
@@ -158,23 +162,25 @@ class FisherNoise:
         """Largest entry of the running mean."""
         return max(float(np.max(mean)) for mean in memory[:-1])
 
-    def update(self, memory, position, indices):
+    def update(self, memory, position, indices, width):
         """Mix the batch's estimate into the running mean."""
         *means, count = memory
         count = count + 1
         weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
-        estimates = self.estimate(position, indices)
+        estimates = self.estimate(position, indices, width)
         means = tuple(
             (mean + weight * (estimate - mean)).astype(mean.dtype)
             for mean, estimate in zip(means, estimates, strict=True)
         )
         return means, (*means, count)
 
-    def estimate(self, position: Point, indices: Sequence[TensorVariable]) -> Point:
+    def estimate(
+        self, position: Point, indices: Sequence[TensorVariable], width: TensorVariable
+    ) -> Point:
         """Estimate the variance of the gradient from one batch alone."""
         per_source = [
             self._source_variance(position, scores)
-            for scores in self.potential.scores(position, indices)
+            for scores in self.potential.scores(position, indices, width=width)
         ]
         return tuple(sum(parts) for parts in zip(*per_source, strict=True))
 
@@ -209,13 +215,20 @@ def noise_model(potential: Potential, gradient_noise) -> NoiseModel:
 
 
 def minibatch_estimator(
-    potential: Potential, noise: NoiseModel, indices: Sequence[TensorVariable]
+    potential: Potential,
+    noise: NoiseModel,
+    indices: Sequence[TensorVariable],
+    *,
+    width: TensorVariable,
 ) -> Estimator:
-    """Estimate the gradient from the rows ``indices``, with the noise that ``noise`` tells."""
+    """Estimate the gradient from the rows ``indices``, with the noise that ``noise`` tells.
+
+    ``width`` is the length of a step, over which poles of the density are softened.
+    """
 
     def estimate(position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
-        gradient = potential.gradient(position, indices)
-        variance, memory = noise.update(memory, position, indices)
+        gradient = potential.gradient(position, indices, width=width)
+        variance, memory = noise.update(memory, position, indices, width)
         return Estimate(gradient, variance, memory)
 
     return estimate

@@ -88,9 +88,11 @@ class Potential:
         checked = without_checks(self._terms, impossible=True)
         return self._at(-_total(checked), position, indices)
 
-    def gradient(self, position: Point, indices: Sequence[TensorVariable]) -> Point:
-        """dU/dx in the embedding, one tensor a variable."""
-        return self._at(self._gradients(self._terms), position, indices)
+    def gradient(
+        self, position: Point, indices: Sequence[TensorVariable], *, width: TensorVariable
+    ) -> Point:
+        """dU/dx in the embedding, one tensor a variable, with poles softened over ``width``."""
+        return self._at(self._gradients(self._soft_terms(width)), position, indices)
 
     def energy_and_gradient(
         self, position: Point, indices: Sequence[TensorVariable]
@@ -101,20 +103,30 @@ class Potential:
         energy, *gradient = self._at(graphs, position, indices)
         return energy, tuple(gradient)
 
-    def scores(self, position: Point, indices: Sequence[TensorVariable]) -> tuple[Point, ...]:
+    def scores(
+        self, position: Point, indices: Sequence[TensorVariable], *, width: TensorVariable
+    ) -> tuple[Point, ...]:
         """Gradient of the scaled likelihood of each row alone, for each source of minibatches.
 
         Every tensor has the row as an extra first axis. The mean over the rows is the likelihood's
         share of the minibatch gradient.
         """
         return tuple(
-            self._at(self._row_gradients(source), position, indices)
+            self._at(self._row_gradients(source, width), position, indices)
             for source in range(len(self.sources))
         )
 
-    def _row_gradients(self, source: int) -> list[TensorVariable]:
+    def _soft_terms(self, width: TensorVariable) -> list[TensorVariable]:
+        softened = {
+            variable.position: variable.manifold.soften(variable.position, width)
+            for variable in self.variables
+        }
+        moved = {x: soft for x, soft in softened.items() if soft is not x}
+        return clone_replace(self._terms, replace=moved, rebuild_strict=False)
+
+    def _row_gradients(self, source: int, width: TensorVariable) -> list[TensorVariable]:
         rows = self.indices[source]
-        terms = [term for term in self._terms if rows in ancestors([term])]
+        terms = [term for term in self._soft_terms(width) if rows in ancestors([term])]
         one_row = tensor("row", dtype="int64", shape=(1,))
         terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
         gradients = [-gradient for gradient in self._gradients(terms)]
