@@ -37,6 +37,7 @@ def gsgnht(
     noise: Point,
     step_size: TensorVariable,
     diffusion: TensorVariable,
+    tuning: TensorVariable | None = None,
 ) -> State:
     r"""One transition of Algorithm 2 of Liu, Zhu and Song (2016), in the order A, B, O, B, A.
 
@@ -48,10 +49,11 @@ def gsgnht(
         \text{O:}\;& v \leftarrow \Lambda(x) [v - \epsilon \nabla \tilde U(x)
                      + \sqrt{2 A \epsilon}\, z]
 
-    with m the intrinsic dimension. On Euclidean space this is the splitting form of SGNHT.
+    with m the intrinsic dimension; ``tuning`` is described in
+    :meth:`~pymc_geodesic.dynamics.thermostat.Thermostat.heat`. On Euclidean space this is the splitting form of SGNHT.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
-    xi = thermostat.heat(state.thermostat, velocity, step_size / 2)
+    xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)
 
     velocity = damp(velocity, thermostat.friction(xi), step_size / 2)
     estimate = estimator(position, state.estimator)
@@ -69,5 +71,5 @@ def gsgnht(
     velocity = damp(velocity, thermostat.friction(xi), step_size / 2)
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
-    xi = thermostat.heat(xi, velocity, step_size / 2)
+    xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)
     return State(position, velocity, xi, estimate.memory)

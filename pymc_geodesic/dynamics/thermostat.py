@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
@@ -68,11 +69,32 @@ class Thermostat:
         return tuple(square / dim for square, dim in pairs)
 
     def heat(
-        self, thermostat: tuple[TensorVariable, ...], velocity: Point, time: TensorVariable
+        self,
+        thermostat: tuple[TensorVariable, ...],
+        velocity: Point,
+        time: TensorVariable,
+        *,
+        tuning: TensorVariable | None = None,
     ) -> tuple[TensorVariable, ...]:
-        """Advance xi by ``time (v.v / m - 1)``, the thermostat's share of the A piece."""
+        """Advance xi by ``time (v.v / m - 1)``, the thermostat's share of the A piece.
+
+        While ``tuning`` is not zero, xi moves faster by ``max(1, xi^2 / 4)``. The plain thermostat
+        needs of the order of ``1 / step_size^2`` transitions to find a friction of the order of
+        ``1 / step_size``, more than most chains make. The gain is below the ``xi^2 / 2`` at which
+        friction and temperature would begin to oscillate around each other, and the excess
+        temperature is cut at two, so that one hot transition cannot throw it.
+        """
         groups = zip(thermostat, self.temperature(velocity), strict=True)
-        return tuple(xi + time * (temperature - 1) for xi, temperature in groups)
+        if tuning is None:
+            return tuple(xi + time * (temperature - 1) for xi, temperature in groups)
+
+        def faster(xi, excess):
+            return pt.minimum(excess, 2.0) * pt.maximum(1.0, 0.25 * xi**2)
+
+        return tuple(
+            xi + time * pt.switch(tuning > 0, faster(xi, temperature - 1), temperature - 1)
+            for xi, temperature in groups
+        )
 
     def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
         """One friction a variable, broadcastable to its velocity."""

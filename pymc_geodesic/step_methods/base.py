@@ -85,7 +85,7 @@ class GeodesicStep(BlockedStep):
         self.vars = value_variables(model, vars)
         self.rng = get_random_generator(rng)
         self.backend = Backend.resolve(backend, compile_kwargs)
-        self.tune = True
+        self.tune = False
         point = model.initial_point() if initial_point is None else initial_point
         self.potential = Potential(
             model,

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self, Unpack
 
-import numpy as np
-
 from numpy.typing import ArrayLike
 from pymc.model import Model, modelcontext
 
@@ -16,16 +14,13 @@ from pymc_geodesic.dynamics import State, gsgnht
 from pymc_geodesic.dynamics.thermostat import Grouping
 from pymc_geodesic.schedules import Schedule, positive
 from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import (
-    StepOptions,
-    StochasticGradientStep,
-    step_size_of,
-)
+from pymc_geodesic.step_methods.stochastic import StepOptions, step_size_of
+from pymc_geodesic.step_methods.thermostated import ThermostatedStep
 
 __all__ = ["gSGNHT"]
 
 
-class gSGNHT(StochasticGradientStep):  # noqa: N801
+class gSGNHT(ThermostatedStep):  # noqa: N801
     r"""Geodesic stochastic gradient Nose-Hoover thermostats on any product of manifolds.
 
     As :class:`SGGMC`, with a friction :math:`\xi` that adapts so that the kinetic temperature is
@@ -74,6 +69,11 @@ class gSGNHT(StochasticGradientStep):  # noqa: N801
     Statistics: those of :class:`SGGMC` except ``friction``, and ``thermostat``, the mean friction
     weighted by dimension (with ``thermostat_NAME`` for each variable if they have their own).
 
+    The thermostat is slow: of the order of ``1 / step_size**2`` transitions may pass before it finds
+    the noise of a minibatch. In the tuning phase, and only there, it moves faster, and the draws that
+    are kept start from its mean over the second half of that phase. Give ``tune=0`` to have the
+    published dynamics from the first transition.
+
     References
     ----------
     Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
@@ -94,9 +94,6 @@ class gSGNHT(StochasticGradientStep):  # noqa: N801
 
     name = "gsgnht"
     integrate = staticmethod(gsgnht)
-    stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
-        "thermostat": (np.float64, [])
-    }
 
     def __init__(
         self,
@@ -112,7 +109,7 @@ class gSGNHT(StochasticGradientStep):  # noqa: N801
         super().__init__(
             vars,
             step_size=step_size,
-            parameters={"diffusion": diffusion},
+            diffusion=diffusion,
             steps_per_batch=steps_per_batch,
             gradient_noise=gradient_noise,
             thermostat=thermostat,

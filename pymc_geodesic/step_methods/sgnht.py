@@ -93,6 +93,7 @@ class SGNHT(gSGNHT):
                 f"`integrator` expected one of {sorted(INTEGRATORS)}, got {integrator!r}."
             )
         self.integrate = INTEGRATORS[integrator]
+        self.tunes_thermostat = integrator == "splitting"
         super().__init__(
             vars, step_size=step_size, diffusion=diffusion, thermostat=thermostat, **options
         )

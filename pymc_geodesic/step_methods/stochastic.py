@@ -17,7 +17,6 @@ from rich.progress import TextColumn
 from rich.table import Column
 
 from pymc_geodesic.dynamics.state import State
-from pymc_geodesic.dynamics.thermostat import Thermostat
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
 from pymc_geodesic.engine.streams import BatchStreamState
 from pymc_geodesic.potential.estimator import noise_model
@@ -63,8 +62,7 @@ class StochasticGradientState(StepMethodState):
 class StochasticGradientStep(GeodesicStep):
     """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
 
-    A subclass names its scalar ``parameters``, says by :meth:`_thermostat` whether it has one, and
-    implements :meth:`transition`, which is its dynamics.
+    A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics.
     """
 
     _state_class = StochasticGradientState
@@ -86,7 +84,6 @@ class StochasticGradientStep(GeodesicStep):
         n_steps: int = 1,
         steps_per_batch: int = 1,
         gradient_noise: Any = None,
-        thermostat: str | None = None,
         **options: Any,
     ) -> None:
         self.n_steps = whole("n_steps", n_steps)
@@ -103,15 +100,8 @@ class StochasticGradientStep(GeodesicStep):
         self.noise = noise_model(self.potential, gradient_noise)
         self._shapes = self.potential.manifold.shapes
         self._dtypes = [variable.position.dtype for variable in self.variables]
-        self._thermostat = (
-            Thermostat(self.potential.manifold, grouping=thermostat) if thermostat else None
-        )
         self._dims = self.potential.manifold.dims
-        self._parameter_arrays = {
-            name: np.asarray(value, dtype=self._dtypes[0])
-            for name, value in self.parameters.items()
-        }
-        self._declare_statistics()
+        self._prepare()
         self._reset()
         self._kernel = self._compile()
 
@@ -129,7 +119,7 @@ class StochasticGradientStep(GeodesicStep):
             transition=self.transition,
             noise_model=self.noise,
             initial=self._state(point),
-            parameters=list(self.parameters),
+            parameters=list(self._parameter_arrays()),
             n_steps=self.n_steps,
             backend=self.backend,
         )
@@ -138,15 +128,17 @@ class StochasticGradientStep(GeodesicStep):
         self._dry_run(point)
         return kernel
 
-    def _declare_statistics(self) -> None:
+    def _prepare(self) -> None:
+        """Set up what the dynamics need before they are compiled, and declare statistics."""
         names = [variable.name for variable in self.variables]
-        stats = dict(type(self).stats_dtypes_shapes)
         if len(names) > 1 and self.has_velocity:
-            stats |= {f"kinetic_temperature_{name}": (np.float64, []) for name in names}
-        if len(names) > 1 and self._thermostat and self._thermostat.grouping != "shared":
-            stats |= {f"thermostat_{name}": (np.float64, []) for name in names}
-        self.stats_dtypes_shapes = stats
-        self.stats_dtypes = [{name: dtype for name, (dtype, _) in stats.items()}]
+            self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
+
+    def _declare(self, stats: dict[str, tuple]) -> None:
+        self.stats_dtypes_shapes = self.stats_dtypes_shapes | stats
+        self.stats_dtypes = [
+            {name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}
+        ]
 
     def _reset(self) -> None:
         shapes = self._shapes if self.has_velocity else ()
@@ -154,16 +146,10 @@ class StochasticGradientStep(GeodesicStep):
         self.velocity = [
             array[0] for array in draw_noise(self.rng, 1, shapes, self._dtypes[: len(shapes)])
         ]
-        self.thermostat = self._initial_thermostat()
+        self.thermostat: list[np.ndarray] = []
         self.estimator = self.noise.initial()
         self.n_transitions = 0
         self.batches.reset()
-
-    def _initial_thermostat(self) -> list[np.ndarray]:
-        if self._thermostat is None:
-            return []
-        start = self._thermostat.initial(self.parameters["diffusion"])
-        return [xi.astype(self._dtypes[0]) for xi in start]
 
     def _state(self, point) -> State:
         values = tuple(np.asarray(point[value.name]) for value in self.vars)
@@ -180,6 +166,11 @@ class StochasticGradientStep(GeodesicStep):
         self.n_transitions += self.n_steps
         return output.values, self._statistics(output, step_sizes)
 
+    def _parameter_arrays(self) -> dict[str, np.ndarray]:
+        """Scalar inputs of the dynamics, by name."""
+        dtype = self._dtypes[0]
+        return {name: np.asarray(value, dtype=dtype) for name, value in self.parameters.items()}
+
     def _call(self, point, step_sizes, noise, rows) -> KernelOutput:
         return self._kernel(
             self._state(point),
@@ -187,7 +178,7 @@ class StochasticGradientStep(GeodesicStep):
             step_sizes=step_sizes,
             noise=noise,
             rows=rows,
-            parameters=self._parameter_arrays,
+            parameters=self._parameter_arrays(),
         )
 
     def _dry_run(self, point) -> float:
@@ -213,15 +204,7 @@ class StochasticGradientStep(GeodesicStep):
         }
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
-        if self._thermostat:
-            stats |= self._thermostat_statistics()
         return stats
-
-    def _thermostat_statistics(self) -> dict[str, float]:
-        means = [float(np.mean(xi)) for xi in self.thermostat]
-        if self._thermostat.grouping == "shared":
-            return {"thermostat": means[0]}
-        return self._per_variable("thermostat", means, self._dims)
 
     def _per_variable(self, name: str, values, weights) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""
