@@ -81,20 +81,18 @@ class Thermostat:
         While ``tuning`` is not zero, xi moves faster by ``max(1, xi^2 / 4)``. The plain thermostat
         needs of the order of ``1 / step_size^2`` transitions to find a friction of the order of
         ``1 / step_size``, more than most chains make. The gain is below the ``xi^2 / 2`` at which
-        friction and temperature would begin to oscillate around each other, and the excess
-        temperature is cut at two, so that one hot transition cannot throw it.
+        friction and temperature would begin to oscillate around each other, and small enough that
+        xi changes by at most an eighth at zero temperature.
         """
         groups = zip(thermostat, self.temperature(velocity), strict=True)
         if tuning is None:
             return tuple(xi + time * (temperature - 1) for xi, temperature in groups)
 
-        def faster(xi, excess):
-            return pt.minimum(excess, 2.0) * pt.maximum(1.0, 0.25 * xi**2)
+        def gain(xi):
+            fast = pt.minimum(0.25 * xi**2, pt.abs(xi) / (8 * time))
+            return pt.switch(tuning > 0, pt.maximum(1.0, fast), 1.0)
 
-        return tuple(
-            xi + time * pt.switch(tuning > 0, faster(xi, temperature - 1), temperature - 1)
-            for xi, temperature in groups
-        )
+        return tuple(xi + time * gain(xi) * (temperature - 1) for xi, temperature in groups)
 
     def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
         """One friction a variable, broadcastable to its velocity."""

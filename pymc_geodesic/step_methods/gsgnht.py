@@ -70,9 +70,9 @@ class gSGNHT(ThermostatedStep):  # noqa: N801
     weighted by dimension (with ``thermostat_NAME`` for each variable if they have their own).
 
     The thermostat is slow: of the order of ``1 / step_size**2`` transitions may pass before it finds
-    the noise of a minibatch. In the tuning phase, and only there, it moves faster, and the draws that
-    are kept start from its mean over the second half of that phase. Give ``tune=0`` to have the
-    published dynamics from the first transition.
+    the noise of a minibatch. In the first half of the tuning phase, and only there, it moves faster,
+    and the draws that are kept start from the friction at which the noise measured in the second
+    half is balanced. Give ``tune=0`` to have the published dynamics from the first transition.
 
     References
     ----------

@@ -17,22 +17,34 @@ from pymc_geodesic.step_methods.stochastic import StochasticGradientState, Stoch
 __all__ = ["ThermostatedState", "ThermostatedStep"]
 
 
+# A mean temperature beyond these says that the chain is still moving, not how noisy it is.
+TRUSTED_TEMPERATURES = (0.2, 5.0)
+
+
 @dataclass_state
 class ThermostatedState(StochasticGradientState):
-    """The state, with the mean thermostat of the tuning phase."""
+    """The state, with what the tuning phase has measured."""
 
     tune: bool
     tuning_draws: int
     n_tuned: int
-    tuned_thermostat: list[np.ndarray]
+    measured_from: list[np.ndarray]
+    measured_time: float
 
 
 class ThermostatedStep(StochasticGradientStep):
-    """Base of the steps with a thermostat.
+    r"""Base of the steps with a thermostat.
 
-    In the tuning phase the thermostat moves faster, if the dynamics have a ``tuning`` parameter. At
-    its end the thermostat is set to its mean over the second half of the phase, and every draw
-    that is kept follows the published dynamics.
+    If the dynamics have a ``tuning`` parameter, the thermostat moves faster in the first half of the
+    tuning phase. In the second half it moves as published, and its drift tells the mean temperature,
+
+    .. math::
+
+        \bar T = 1 + \Delta \xi / \Delta t, \qquad
+        \xi \leftarrow \bar \xi \, \bar T,
+
+    which is the friction at which noise and friction balance at temperature one. Every draw that is
+    kept follows the published dynamics from there.
     """
 
     _state_class = ThermostatedState
@@ -70,33 +82,55 @@ class ThermostatedStep(StochasticGradientStep):
         start = self._thermostat.initial(self.parameters["diffusion"])
         self.thermostat = [xi.astype(self._dtypes[0]) for xi in start]
         self.n_tuned = 0
-        self.tuned_thermostat = [xi.copy() for xi in self.thermostat]
+        self.measured_from = [xi.copy() for xi in self.thermostat]
+        self.measured_time = 0.0
+
+    @property
+    def _is_hurrying(self) -> bool:
+        return self.tune and self.tunes_thermostat and self.n_tuned < self.tuning_draws // 2
 
     def stop_tuning(self) -> None:
-        """Start the draws that are kept from the mean thermostat of the tuning phase."""
-        if self.tune and self.n_tuned:
-            self.thermostat = [xi.copy() for xi in self.tuned_thermostat]
+        """Start the draws that are kept from the friction that balances the measured noise."""
+        if self.tune and self.measured_time > 0:
+            self.thermostat = [
+                self._balanced(start, end)
+                for start, end in zip(self.measured_from, self.thermostat, strict=True)
+            ]
         super().stop_tuning()
 
+    def _balanced(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        temperature = 1 + (end - start) / self.measured_time
+        mean = 0.5 * (start + end)
+        return (mean * np.clip(temperature, *TRUSTED_TEMPERATURES)).astype(end.dtype)
+
     def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+        was_hurrying = self._is_hurrying
+        before = self.n_transitions
         values, stats = super()._run(point)
         if self.tune and self.tunes_thermostat:
-            self._average_thermostat()
+            self.n_tuned += 1
+            if was_hurrying:
+                self._smooth_thermostat()
+            else:
+                transitions = np.arange(before, self.n_transitions)
+                self.measured_time += float(np.sum(self.schedule(transitions)))
         return values, stats
 
-    def _average_thermostat(self) -> None:
-        self.n_tuned += 1
+    def _smooth_thermostat(self) -> None:
+        """Average the fast thermostat; measure from its mean once it stops hurrying."""
         # The mean begins anew half-way: what came before belongs to the way to the posterior.
-        weight = 1 / max(1, self.n_tuned - self.tuning_draws // 2)
-        self.tuned_thermostat = [
+        weight = 1 / max(1, self.n_tuned - self.tuning_draws // 4)
+        self.measured_from = [
             (mean + weight * (xi - mean)).astype(xi.dtype)
-            for mean, xi in zip(self.tuned_thermostat, self.thermostat, strict=True)
+            for mean, xi in zip(self.measured_from, self.thermostat, strict=True)
         ]
+        if not self._is_hurrying:
+            self.thermostat = [xi.copy() for xi in self.measured_from]
 
     def _parameter_arrays(self) -> dict[str, np.ndarray]:
         arrays = super()._parameter_arrays()
         if self.tunes_thermostat:
-            arrays["tuning"] = np.asarray(float(self.tune), dtype=self._dtypes[0])
+            arrays["tuning"] = np.asarray(float(self._is_hurrying), dtype=self._dtypes[0])
         return arrays
 
     def _statistics(self, output, step_sizes) -> dict[str, Any]:
