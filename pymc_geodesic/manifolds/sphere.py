@@ -39,13 +39,12 @@ class Sphere(Manifold):
         return u - x * (x * u).sum(axis=-1, keepdims=True)
 
     def geodesic(self, x, v, t):  # noqa: D102
-        speed = pt.sqrt((v * v).sum(axis=-1, keepdims=True))
-        angle = speed * t
-        cosine, sine = pt.cos(angle), pt.sin(angle)
-        # sin(a t) / a tends to t; the guard also keeps 0 / 0 out of the branch not taken.
-        moving = speed > 0
-        ratio = pt.switch(moving, sine / pt.switch(moving, speed, 1.0), t)
-        return x * cosine + v * ratio, v * cosine - x * (speed * sine)
+        squares = (v * v).sum(axis=-1, keepdims=True)
+        # A floor where the cosine is 1 and sin(a t) / a is t to the last digit: at rest neither the
+        # result nor its gradient then divides by zero.
+        speed = pt.sqrt(pt.maximum(squares, np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)))
+        cosine, sine = pt.cos(speed * t), pt.sin(speed * t)
+        return x * cosine + v * (sine / speed), v * cosine - x * (speed * sine)
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
