@@ -1,0 +1,136 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the benchmark scripts share: runs, distances, tables and files of results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import time
+import warnings
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import arviz as az
+import numpy as np
+import pymc as pm
+
+__all__ = [
+    "Check",
+    "Run",
+    "angle",
+    "arguments",
+    "gradient_noise_rows",
+    "histogram",
+    "mcse",
+    "report",
+    "sample",
+    "table",
+    "total_variation",
+]
+
+RESULTS = Path(__file__).parent / "results"
+
+
+class Run(NamedTuple):
+    """Draws and statistics of one run as arrays ``(chain, draw, ...)``, and its wall time."""
+
+    draws: dict[str, np.ndarray]
+    stats: dict[str, np.ndarray]
+    seconds: float
+
+
+class Check(NamedTuple):
+    """One figure that was asked for: what was found and whether it does."""
+
+    what: str
+    found: str
+    asked: str
+    passed: bool
+
+
+def arguments(description: str) -> argparse.Namespace:
+    """Parse the command line of a script."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    return parser.parse_args()
+
+
+def sample(model: pm.Model, step: Callable[[], Any], **options: Any) -> Run:
+    """Run ``pm.sample`` quietly and in this process; ``step`` builds the step method."""
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    start = time.perf_counter()
+    with model, warnings.catch_warnings():
+        # Few chains, and chains that are wrong on purpose: PyMC warns of both.
+        warnings.simplefilter("ignore", UserWarning)
+        idata = pm.sample(
+            step=step(), cores=1, progressbar=False, compute_convergence_checks=False, **options
+        )
+    seconds = time.perf_counter() - start
+    groups = [
+        {name: np.asarray(values) for name, values in idata[group].data_vars.items()}
+        for group in ("posterior", "sample_stats")
+    ]
+    return Run(*groups, seconds)
+
+
+def gradient_noise_rows(n_rows: int, variance: np.ndarray, *, seed: int) -> np.ndarray:
+    """Normal rows with mean exactly zero and covariance exactly ``diag(variance)``.
+
+    A ``pm.Minibatch`` of one such row, times the variable, in a ``pm.Potential`` adds noise of this
+    covariance to every gradient and leaves the posterior as it is.
+    """
+    rows = np.random.default_rng(seed).standard_normal((n_rows, len(variance)))
+    rows -= rows.mean(axis=0)
+    rows = rows @ np.linalg.inv(np.linalg.cholesky(rows.T @ rows / n_rows)).T
+    return rows * np.sqrt(variance)
+
+
+def angle(x: np.ndarray) -> np.ndarray:
+    """Angle of points on the circle, in (-pi, pi]."""
+    return np.arctan2(x[..., 1], x[..., 0])
+
+
+def histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Share of the values in each bin."""
+    return np.histogram(values, bins=edges)[0] / values.size
+
+
+def total_variation(p: np.ndarray, q: np.ndarray) -> float:
+    """Half the summed difference of two vectors of probabilities."""
+    return 0.5 * float(np.abs(p - q).sum())
+
+
+def mcse(values: np.ndarray) -> float:
+    """Monte Carlo standard error of the mean of ``(chain, draw)``."""
+    return float(az.mcse(values, method="mean"))
+
+
+def table(title: str, header: list[str], rows: list[list[Any]]) -> None:
+    """Print a table in Markdown."""
+    cells = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    widths = [max(len(row[i]) for row in [header, *cells]) for i in range(len(header))]
+    print(f"\n{title}\n")
+    for row in [header, ["-" * width for width in widths], *cells]:
+        print("| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |")
+
+
+def report(name: str, checks: list[Check], *, quick: bool, **figures: Any) -> None:
+    """Print which checks passed and write them, with further figures, to ``results/NAME.json``.
+
+    Quick runs print only: their figures are not meant to be kept.
+    """
+    rows = [[c.what, c.found, c.asked, "pass" if c.passed else "MISS"] for c in checks]
+    table(f"{name}: asked for", ["what", "found", "asked", ""], rows)
+    if quick:
+        return
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"checks": [c._asdict() for c in checks], **figures}, indent=2, default=_plain)
+    (RESULTS / f"{name}.json").write_text(text + "\n")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
