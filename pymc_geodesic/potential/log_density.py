@@ -16,6 +16,7 @@ from pymc.logprob.utils import (
     replace_rvs_by_values,
 )
 from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
@@ -23,6 +24,7 @@ from pytensor.graph.rewriting.basic import in2out
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.variables import SampledVariable
@@ -56,16 +58,10 @@ def log_density_terms(
         Unsummed terms. Their sum is the log density with respect to the product of the manifolds'
         surface measures, up to a constant, with the likelihood scaled by ``total_size``.
     """
-    replacements = {}
-    for source, index in rows.items():
-        for batch, tensor in zip(source.batches, source.tensors, strict=True):
-            replacements[batch] = tensor if index is None else tensor[index]
-
     rvs, potentials = model.basic_RVs, model.potentials
     values = _embedded_values(model, variables)
     outputs = [*rvs, *potentials, *(values[rv] for rv in rvs)]
-    # The batch's static shape is burnt into the random variables: the types must be rebuilt.
-    cloned = clone_replace(outputs, replace=replacements, rebuild_strict=False)
+    cloned = _with_rows(outputs, rows)
     new_rvs = cloned[: len(rvs)]
     new_potentials = cloned[len(rvs) : len(rvs) + len(potentials)]
     new_values = cloned[len(rvs) + len(potentials) :]
@@ -85,6 +81,41 @@ def log_density_terms(
         )
     terms = _at_positions(terms, variables, values)
     return terms + _volume_terms(variables)
+
+
+def _with_rows(
+    outputs: Sequence[TensorVariable], rows: dict[BatchSource, TensorVariable | None]
+) -> list[TensorVariable]:
+    """Clone graphs with the given rows of the data, or all of them, in place of random batches."""
+    batches = [batch for source in rows for batch in source.batches]
+    graph = FunctionGraph(outputs=[*outputs, *batches], clone=True, copy_inputs=False)
+    for node in graph.toposort():
+        if isinstance(node.op, MinibatchRandomVariable):
+            graph.replace(node.outputs[0], _rescaled(*node.inputs))
+    outputs, batches = graph.outputs[: len(outputs)], graph.outputs[len(outputs) :]
+    data = [
+        tensor if index is None else tensor[index]
+        for source, index in rows.items()
+        for tensor in source.tensors
+    ]
+    replacements = dict(zip(batches, data, strict=True))
+    # The batch's static shape is burnt into the random variables: the types must be rebuilt.
+    return clone_replace(outputs, replace=replacements, rebuild_strict=False)
+
+
+class _Rescaled(MinibatchRandomVariable):
+    """PyMC's op of variables with ``total_size``, with nodes that can be made from their inputs.
+
+    PyMC's own refuses the constant None that it puts for axes without a size, so that a variable of
+    several axes cannot be made again for another batch size.
+    """
+
+    def make_node(self, rv, *total_size):
+        sizes = [None if isinstance(size.type, NoneTypeT) else size for size in total_size]
+        return super().make_node(rv, *sizes)
+
+
+_rescaled = _Rescaled()
 
 
 def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict:
