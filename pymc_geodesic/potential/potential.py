@@ -18,7 +18,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.log_density import lift_data, log_density_terms, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
-from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
+from pymc_geodesic.potential.variables import sampled_variables
 
 __all__ = ["Potential"]
 
@@ -130,7 +130,7 @@ class Potential:
         one_row = tensor("row", dtype="int64", shape=(1,))
         terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
         gradients = [-gradient for gradient in self._gradients(terms)]
-        return vectorize_graph(gradients, {one_row: rows[:, None]})
+        return [_for_each_row(gradient, one_row, rows) for gradient in gradients]
 
     def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
         energy = -_total(without_checks(terms, impossible=False))
@@ -147,6 +147,15 @@ class Potential:
         replacements |= dict(zip(self.indices, indices, strict=True))
         result = clone_replace(graphs, replace=replacements, rebuild_strict=False)
         return tuple(result) if isinstance(result, list) else result
+
+
+def _for_each_row(
+    gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
+) -> TensorVariable:
+    """Give the gradient of each row alone, also where it is the same for all rows."""
+    if one_row in ancestors([gradient]):
+        return vectorize_graph(gradient, {one_row: rows[:, None]})
+    return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
 
 
 def _total(terms: Sequence[TensorVariable]) -> TensorVariable:
