@@ -1,0 +1,49 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Many independent chains in one call of a kernel, and what their averages say.
+
+A variable of shape (M, n) is M points that do not know of each other: M chains. Their averages over
+time are independent, so that the Monte Carlo standard error needs no autocorrelation.
+"""
+
+import numpy as np
+
+# A standard normal exceeds it once in 16,000; a test makes at most a few comparisons.
+FOUR_ERRORS = 4.0
+
+
+def run(step, point, *, draws, discard=0, seed=1, tune=0):
+    """Yield the point and the statistics of every draw that is kept."""
+    step.setup_chain(np.random.default_rng(seed), tune, draws)
+    if tune == 0:
+        step.stop_tuning()
+    for draw in range(discard + draws):
+        if tune and draw == tune:
+            step.stop_tuning()
+        point, [stats] = step.step(point)
+        if draw >= discard:
+            yield point, stats
+
+
+def chain_averages(step, point, statistics, **options):
+    """Average each statistic of the point over time, one number a chain, and each stat."""
+    totals, all_stats, n = {}, [], 0
+    for new, stats in run(step, point, **options):
+        for name, function in statistics.items():
+            totals[name] = totals.get(name, 0) + function(new)
+        all_stats.append(stats)
+        n += 1
+    stats = {
+        name: np.mean([stat[name] for stat in all_stats])
+        for name in all_stats[0]
+        if name != "warning"
+    }
+    return {name: total / n for name, total in totals.items()}, stats
+
+
+def assert_mean(averages, expected, *, errors=FOUR_ERRORS):
+    """Assert that independent averages agree with their expectation within standard errors."""
+    averages = np.ravel(averages)
+    error = averages.std(ddof=1) / np.sqrt(averages.size)
+    z = (averages.mean() - expected) / error
+    assert abs(z) < errors, f"got {averages.mean():.5f} +- {error:.5f}, expected {expected:.5f}"

@@ -1,0 +1,169 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Scores of single rows, and the gradient noise that their spread tells."""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+from pytensor.compile.mode import Mode
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.potential import FisherNoise, KnownNoise, Potential
+
+N = 40
+INTERPRETED = Mode(linker="py", optimizer="fast_compile")
+WIDTH = pt.constant(0.0)
+RNG = np.random.default_rng(1)
+X = RNG.normal([0.5, 1.0, 0.0], 1.0, (N, 3))
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+Y = RNG.normal(1.0, 2.0, N)
+MU = np.array([0.48, 0.6, 0.64])
+THETA = np.array(0.7)
+
+
+@pytest.fixture(scope="module")
+def potential():
+    with pm.Model() as model:
+        x = pm.Minibatch(X, batch_size=6)
+        y = pm.Minibatch(Y, batch_size=5)
+        mu = pmg.VonMisesFisher("mu", [0.0, 0.0, 1.0], 2.0)
+        theta = pm.Normal("theta")
+        pmg.VonMisesFisher("x", mu, 3.0, observed=x, total_size=N)
+        pm.Normal("y", theta + mu[0], 1.5, observed=y, total_size=N)
+    return Potential(model, model.value_vars, initial_point=model.initial_point())
+
+
+def compiled(potential, outputs):
+    """Function of the rows of x and of y, in this order."""
+    indices = [potential.indices[i] for i in order(potential)]
+    inputs = [*potential.positions, *indices]
+    function = pytensor.function(inputs, outputs, mode=INTERPRETED, on_unused_input="ignore")
+    return lambda *rows: function(MU, THETA, *rows)
+
+
+def order(potential):
+    sizes = [source.batch_size for source in potential.sources]
+    return [sizes.index(6), sizes.index(5)]
+
+
+@pytest.fixture(scope="module")
+def gradient(potential):
+    return compiled(
+        potential, potential.gradient(potential.positions, potential.indices, width=WIDTH)
+    )
+
+
+@pytest.fixture(scope="module")
+def scores(potential):
+    per_source = potential.scores(potential.positions, potential.indices, width=WIDTH)
+    return compiled(
+        potential, [score for source in order(potential) for score in per_source[source]]
+    )
+
+
+PRIOR = [-2.0 * np.array([0, 0, 1.0]), THETA]
+
+
+def test_mean_score_is_the_likelihoods_share_of_the_gradient(potential, gradient, scores):
+    rows = [np.array([3, 1, 4, 1, 5, 9]), np.array([2, 6, 5, 3, 5])]
+    by_source = scores(*rows)
+    total = gradient(*rows)
+    n_variables = len(potential.variables)
+    for i in range(n_variables):
+        mean = by_source[i].mean(axis=0) + by_source[n_variables + i].mean(axis=0)
+        np.testing.assert_allclose(-mean + PRIOR[i], total[i], atol=1e-10)
+
+
+def test_scores_are_those_of_the_formula(scores):
+    rows = [np.arange(6), np.arange(5)]
+    mu_of_x, theta_of_x, mu_of_y, theta_of_y = scores(*rows)
+    residual = N * (Y[:5] - THETA - MU[0]) / 1.5**2
+    np.testing.assert_allclose(mu_of_x, N * 3.0 * X[:6], atol=1e-10)
+    np.testing.assert_allclose(theta_of_x, 0, atol=0)
+    np.testing.assert_allclose(mu_of_y[:, 0], residual, atol=1e-10)
+    np.testing.assert_allclose(theta_of_y, residual, atol=1e-10)
+
+
+def exact_variance():
+    """Trace over the tangent space by its dimension for mu, plain for theta; with replacement."""
+    tangent = np.eye(3) - np.outer(MU, MU)
+    from_x = np.cov((3.0 * X @ tangent).T, ddof=0) * N**2 / 6
+    residual = (Y - THETA - MU[0]) / 1.5**2
+    variance = residual.var() * N**2 / 5
+    from_y = variance * np.outer(tangent[0], tangent[0])
+    return np.trace(from_x + from_y) / 2, variance
+
+
+def test_fisher_noise_is_unbiased(potential):
+    noise = FisherNoise(potential)
+    estimate = compiled(potential, noise.estimate(potential.positions, potential.indices, WIDTH))
+    rng = np.random.default_rng(2)
+    draws = [estimate(rng.integers(0, N, 6), rng.integers(0, N, 5)) for _ in range(600)]
+    for values, expected in zip(zip(*draws, strict=True), exact_variance(), strict=True):
+        values = np.array([float(np.ravel(value)[0]) for value in values])
+        error = values.std() / np.sqrt(len(values))
+        assert abs(values.mean() - expected) < 4 * error
+
+
+def test_fisher_noise_is_the_variance_of_the_gradient(gradient):
+    """The formula of the exact variance above, against gradients of random batches."""
+    rng = np.random.default_rng(3)
+    draws = [gradient(rng.integers(0, N, 6), rng.integers(0, N, 5)) for _ in range(3000)]
+    mu, theta = (np.array(values) for values in zip(*draws, strict=True))
+    tangent = mu - np.outer(mu @ MU, MU)
+    on_mu, on_theta = exact_variance()
+    np.testing.assert_allclose(tangent.var(axis=0).sum() / 2, on_mu, rtol=0.1)
+    np.testing.assert_allclose(theta.var(), on_theta, rtol=0.1)
+
+
+def test_fisher_noise_averages_and_forgets(potential):
+    noise = FisherNoise(potential)
+    placeholders = [pt.as_tensor(array).type() for array in noise.initial()]
+    variance, memory = noise.update(
+        tuple(placeholders), potential.positions, potential.indices, WIDTH
+    )
+    estimate = noise.estimate(potential.positions, potential.indices, WIDTH)
+    function = pytensor.function(
+        [*potential.positions, *(potential.indices[i] for i in order(potential)), *placeholders],
+        [*memory, *estimate, *variance],
+        mode=INTERPRETED,
+        on_unused_input="ignore",
+    )
+    rows = [np.arange(6), np.arange(5)]
+    first = function(MU, THETA, *rows, *noise.initial())
+    np.testing.assert_allclose(first[0], first[3])  # the first batch is all that is known
+    assert first[2] == 1
+    np.testing.assert_allclose(first[5], first[0])  # the variance used is the mean after the batch
+    old = [np.zeros((1,)), np.zeros(()), np.array(1e9)]
+    late = function(MU, THETA, *rows, *old)
+    np.testing.assert_allclose(late[0], 1e-3 * late[3])
+    assert noise.largest(first[:3]) == max(float(first[0].max()), float(first[1]))
+
+
+def test_fisher_noise_needs_batches_of_two_rows():
+    with pm.Model() as model:
+        theta = pm.Normal("theta")
+        pm.Normal("y", theta, observed=pm.Minibatch(Y, batch_size=1), total_size=N)
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    with pytest.raises(ValueError, match="two rows or more.*got a batch of one row"):
+        FisherNoise(potential)
+
+
+@pytest.mark.parametrize(
+    ("variance", "expected"),
+    [
+        (None, [None, None]),
+        (2.0, [2.0, 2.0]),
+        ({"mu": [1.0, 2.0, 3.0]}, [[1.0, 2.0, 3.0], None]),
+        ({"theta": 0.0}, [None, None]),
+    ],
+)
+def test_known_noise(potential, variance, expected):
+    noise = KnownNoise(potential, variance=variance)
+    got = [None if v is None else v.data.tolist() for v in noise.variance]
+    assert got == expected
+    assert noise.largest([]) == max((np.max(v) for v in expected if v is not None), default=0.0)
