@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import arviz as az
 import numpy as np
 import pymc as pm
 
@@ -25,6 +24,7 @@ __all__ = [
     "arguments",
     "gradient_noise_rows",
     "histogram",
+    "long_run_variance",
     "mcse",
     "report",
     "sample",
@@ -104,14 +104,25 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
     return 0.5 * float(np.abs(p - q).sum())
 
 
+def long_run_variance(values: np.ndarray, *, batches: int) -> float:
+    """Variance of a single value times its autocorrelation time in draws, by batch means.
+
+    ``values`` is ``(chain, draw)``; each chain is cut into ``batches``. ArviZ cuts the sum of
+    autocorrelations off where they turn negative, which overestimates it for lightly damped chains.
+    """
+    length = values.shape[1] // batches
+    means = values[:, : batches * length].reshape(-1, length).mean(axis=1)
+    return float(length * means.var(ddof=1))
+
+
 def mcse(values: np.ndarray) -> float:
     """Monte Carlo standard error of the mean of ``(chain, draw)``."""
-    return float(az.mcse(values, method="mean"))
+    return float(np.sqrt(long_run_variance(values, batches=25) / values.size))
 
 
 def table(title: str, header: list[str], rows: list[list[Any]]) -> None:
     """Print a table in Markdown."""
-    cells = [[f"{c:.4g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *cells]) for i in range(len(header))]
     print(f"\n{title}\n")
     for row in [header, ["-" * width for width in widths], *cells]:
@@ -128,9 +139,25 @@ def report(name: str, checks: list[Check], *, quick: bool, **figures: Any) -> No
     if quick:
         return
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps({"checks": [c._asdict() for c in checks], **figures}, indent=2, default=_plain)
+    figures["checks"] = [check._asdict() for check in checks]
+    text = json.dumps(_plain(figures), indent=1, allow_nan=False)
     (RESULTS / f"{name}.json").write_text(text + "\n")
 
 
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
 def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+    """Only what JSON knows; it has no infinity and no NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
