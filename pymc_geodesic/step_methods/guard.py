@@ -53,7 +53,8 @@ def guarded_competence(rv) -> Competence:
     model = Model.get_context(error_if_none=False)
     if model is not None and rv in model.basic_RVs:
         claimed = claimed_names(model)
-        if claimed:
+        # A living step that claims the variable asked for is left over from an earlier run.
+        if claimed and model.rvs_to_values[rv].name not in claimed:
             require_all_claimed(model, claimed)
         else:
             warn_minibatch(model)
