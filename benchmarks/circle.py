@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
 
 from common import (
     Check,
@@ -20,6 +19,8 @@ from common import (
     table,
     total_variation,
 )
+
+import pymc_geodesic as pmg
 
 STEP_SIZE, FRICTION, NOISE = 0.01, 10.0, 1000.0
 MODES = np.array([[np.cos(np.pi / 3), np.sin(np.pi / 3)], [np.cos(np.pi / 3), -np.sin(np.pi / 3)]])
@@ -70,10 +71,8 @@ def main() -> None:
         z_sin = (x[..., 1].mean() - sine) / mcse(x[..., 1])
         temperature = run.stats["kinetic_temperature"].mean()
         thermostat = run.stats.get("thermostat", np.array(np.nan)).mean()
-        rows.append(
-            [name, distance, paper[name], x[..., 0].mean(), z_cos, x[..., 1].mean(), z_sin]
-            + [temperature, thermostat, run.seconds]
-        )
+        rows.append([name, distance, paper[name], x[..., 0].mean(), z_cos, x[..., 1].mean(), z_sin])
+        rows[-1] += [temperature, thermostat, run.seconds]
         if name != "SGGMC, V ignored":
             checks += [
                 Check(f"{name}: total variation", f"{distance:.4f}", "<= 0.03", distance <= 0.03),

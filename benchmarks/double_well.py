@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
 
 from common import Check, arguments, gradient_noise_rows, mcse, report, sample, table
+
+import pymc_geodesic as pmg
 
 STEP_SIZE, B = 0.01, 1.0
 DIFFUSION = 1e-3  # zero in the paper; the package asks for a positive number
@@ -40,8 +41,8 @@ def double_well(step_size: float) -> pm.Model:
 def fixed_friction(friction: float):
     """Build SGHMC with this friction that injects no noise of its own.
 
-    It is told that the gradient has all the noise that the friction dissipates, so that it adds none
-    (a thousandth, to be exact); what the gradient really has is 2 B / h.
+    It is told that the gradient has all the noise that the friction dissipates, so that it adds
+    none (a thousandth, to be exact); what the gradient really has is 2 B / h.
     """
     claimed = 2 * np.sinh(friction * STEP_SIZE) / STEP_SIZE**2 / 1.001
     return lambda **options: pmg.SGHMC(
@@ -89,12 +90,29 @@ def compare_frictions(quick: bool) -> tuple[list[str], list, list[Check]]:
         rows[-1].append(run.seconds)
         if name.startswith("SGNHT"):
             checks += [
-                Check(f"{name}: kinetic energy", f"{kinetic:.4f}", "0.5 +- 0.01", abs(kinetic - 0.5) <= 0.01),
-                Check(f"{name}: thermostat", f"{thermostat:.4f}", "1 +- 0.05", abs(thermostat - 1) <= 0.05),
+                Check(
+                    f"{name}: kinetic energy",
+                    f"{kinetic:.4f}",
+                    "0.5 +- 0.01",
+                    abs(kinetic - 0.5) <= 0.01,
+                ),
+                Check(
+                    f"{name}: thermostat",
+                    f"{thermostat:.4f}",
+                    "1 +- 0.05",
+                    abs(thermostat - 1) <= 0.05,
+                ),
                 Check(f"{name}: mean, in MCSE", f"{z_mean:+.2f}", "within 5", abs(z_mean) <= 5),
-                Check(f"{name}: variance, in MCSE", f"{z_variance:+.2f}", "within 5", abs(z_variance) <= 5),
+                Check(
+                    f"{name}: variance, in MCSE",
+                    f"{z_variance:+.2f}",
+                    "within 5",
+                    abs(z_variance) <= 5,
+                ),
             ]
-    table(f"h = {STEP_SIZE}, B = {B}; truth: mean {mean:.4f}, variance {variance:.4f}", header, rows)
+    table(
+        f"h = {STEP_SIZE}, B = {B}; truth: mean {mean:.4f}, variance {variance:.4f}", header, rows
+    )
     return header, rows, checks
 
 
@@ -122,7 +140,9 @@ def compare_integrators(quick: bool) -> tuple[list[str], list, list[Check]]:
             kinetic = 0.5 * run.stats["kinetic_temperature"].mean()
             diverging = run.stats["diverging"].mean()
             t = run.draws["t"]
-            rows.append([step_size, integrator, kinetic, f"{100 * diverging:.2f} %", t.mean(), t.var()])
+            rows.append(
+                [step_size, integrator, kinetic, f"{100 * diverging:.2f} %", t.mean(), t.var()]
+            )
             if step_size == 0.3 and integrator == "splitting":
                 good = diverging == 0 and abs(kinetic - 0.5) <= 0.01
                 found = f"{kinetic:.4f}, {100 * diverging:.2f} % diverging"
@@ -130,7 +150,9 @@ def compare_integrators(quick: bool) -> tuple[list[str], list, list[Check]]:
             elif step_size == 0.3:
                 found = f"{kinetic:.4g}, {100 * diverging:.2f} % diverging"
                 bad = diverging > 0 or not np.isfinite(kinetic)
-                checks.append(Check("Euler at h = 0.3", found, "not finite or diverging", bool(bad)))
+                checks.append(
+                    Check("Euler at h = 0.3", found, "not finite or diverging", bool(bad))
+                )
     table("Integrators of SGNHT, B = 1", header, rows)
     return header, rows, checks
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
-
-from scipy.special import ive
 
 from common import Check, arguments, mcse, report, sample, table
+from scipy.special import ive
+
+import pymc_geodesic as pmg
 
 POINTS = 3000
 TIME_PER_DRAW = 1.0
@@ -59,12 +59,14 @@ def slope(step_sizes: np.ndarray, bias: np.ndarray, error: np.ndarray) -> tuple[
     x, weight = np.log(step_sizes), (bias / error) ** 2
     x = x - np.average(x, weights=weight)
     y = np.log(np.abs(bias))
-    return float((weight * x * y).sum() / (weight * x**2).sum()), float((weight * x**2).sum() ** -0.5)
+    return float((weight * x * y).sum() / (weight * x**2).sum()), float(
+        (weight * x**2).sum() ** -0.5
+    )
 
 
 def main() -> None:
     quick = arguments(__doc__).quick
-    draws = 100 if quick else 2000
+    draws = 100 if quick else 1000
     header = ["method", "step size", "bias", "standard error", "local slope", "seconds"]
     rows, checks = [], []
     for name, (model, truth), step_sizes, build, asked in methods():

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
-
-from scipy import stats
 
 from common import Check, arguments, long_run_variance, report, sample, table
+from scipy import stats
+
+import pymc_geodesic as pmg
 
 N_ROWS, BATCH_SIZE = 100, 10
 SETTINGS = ((0.01, 1.0), (0.01, 10.0), (0.001, 1.0), (0.001, 10.0))
@@ -21,9 +21,7 @@ PAPER = {
 }
 METHODS = {
     "SGHMC": lambda h, a, **o: pmg.SGHMC(step_size=h, friction=a, **o),
-    "SGNHT, Euler": lambda h, a, **o: pmg.SGNHT(
-        step_size=h, diffusion=a, integrator="euler", **o
-    ),
+    "SGNHT, Euler": lambda h, a, **o: pmg.SGNHT(step_size=h, diffusion=a, integrator="euler", **o),
     "SGNHT, splitting": lambda h, a, **o: pmg.SGNHT(step_size=h, diffusion=a, **o),
 }
 OURS_BEFORE = {  # ALGORITHMS.md 12.3 B, with data of variance 1.21
@@ -46,7 +44,7 @@ def gaussian_mean(data: np.ndarray) -> pm.Model:
 
 
 def normal_gamma(data: np.ndarray) -> pm.Model:
-    """mu | gamma ~ N(0, 1 / gamma), gamma ~ Gamma(1, 1); the paper moves gamma itself, not its log."""
+    """mu | gamma ~ N(0, 1 / gamma), gamma ~ Gamma(1, 1); gamma itself is moved, not its log."""
     with pm.Model() as model:
         gamma = pm.Gamma("gamma", 1.0, 1.0, default_transform=None, initval=1.0)
         mu = pm.Normal("mu", 0.0, tau=gamma, initval=0.0)
@@ -133,7 +131,12 @@ def mean_and_precision(data: np.ndarray, quick: bool):
         for column, (h, a) in enumerate(SETTINGS):
             ours, theirs = errors[name, column], errors["SGHMC", column]
             checks.append(
-                Check(f"{name}, h={h:g}, A={a:g}: RMSE", f"{ours:.3f}", f"< {theirs:.3f}", ours < theirs)
+                Check(
+                    f"{name}, h={h:g}, A={a:g}: RMSE",
+                    f"{ours:.3f}",
+                    f"< {theirs:.3f}",
+                    ours < theirs,
+                )
             )
     return header, rows, checks
 

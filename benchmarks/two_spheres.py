@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
-
-from scipy.special import ive
 
 from common import Check, arguments, gradient_noise_rows, mcse, report, sample, table
+from scipy.special import ive
+
+import pymc_geodesic as pmg
 
 DIM, KAPPA = 5, 20.0
 STEP_SIZE, FRICTION = 0.02, 1.0
@@ -54,38 +54,59 @@ def main() -> None:
             first = run.draws[variable][..., 0]
             z = (first.mean() - TRUTH) / mcse(first)
             temperature = float(run.stats[f"kinetic_temperature_{variable}"].mean())
-            xi = run.stats.get(f"thermostat_{variable}", run.stats.get("thermostat", np.array(np.nan)))
+            xi = run.stats.get(
+                f"thermostat_{variable}", run.stats.get("thermostat", np.array(np.nan))
+            )
             row += [first.mean(), z, temperature, xi.mean()]
             means[name, variable] = first.mean(), mcse(first)
             right = abs(z) <= 4
             warm = abs(temperature - 1) <= 0.02
             if name.endswith("per_variable"):
                 checks += [
-                    Check(f"per_variable, {variable}: E x1, in MCSE", f"{z:+.2f}", "within 4", right),
-                    Check(f"per_variable, {variable}: temperature", f"{temperature:.4f}", "1 +- 0.02", warm),
+                    Check(
+                        f"per_variable, {variable}: E x1, in MCSE", f"{z:+.2f}", "within 4", right
+                    ),
+                    Check(
+                        f"per_variable, {variable}: temperature",
+                        f"{temperature:.4f}",
+                        "1 +- 0.02",
+                        warm,
+                    ),
                 ]
             elif name.endswith("shared"):
                 checks += [
                     Check(f"shared, {variable}: E x1, in MCSE", f"{z:+.1f}", "beyond 4", not right),
-                    Check(f"shared, {variable}: temperature", f"{temperature:.4f}", "not 1 +- 0.02", not warm),
+                    Check(
+                        f"shared, {variable}: temperature",
+                        f"{temperature:.4f}",
+                        "not 1 +- 0.02",
+                        not warm,
+                    ),
                 ]
         rows.append([*row, run.seconds])
     for variable in NOISE:
         (one, se_one), (other, se_other) = (means[name, variable] for name in orders)
         z = (one - other) / np.hypot(se_one, se_other)
         checks.append(
-            Check(f"SGGMC in both orders, {variable}: difference in MCSE", f"{z:+.2f}", "within 4", abs(z) <= 4)
+            Check(
+                f"SGGMC in both orders, {variable}: difference in MCSE",
+                f"{z:+.2f}",
+                "within 4",
+                abs(z) <= 4,
+            )
         )
         for name in orders:
             mean, se = means[name, variable]
             z = (mean - TRUTH) / se
-            checks.append(Check(f"{name}, {variable}: E x1, in MCSE", f"{z:+.2f}", "within 4", abs(z) <= 4))
+            checks.append(
+                Check(f"{name}, {variable}: E x1, in MCSE", f"{z:+.2f}", "within 4", abs(z) <= 4)
+            )
     header = ["method"]
     for variable in NOISE:
         header += [f"E x1 of {variable}", "z", "temperature", "thermostat"]
     table(
-        f"Truth E x1 = {TRUTH:.4f}; V = {NOISE}; ALGORITHMS.md: per_variable .9028/.9029, thermostat "
-        "3.004/1.104; shared .861/.946, temperature 1.45/.55",
+        f"Truth E x1 = {TRUTH:.4f}; V = {NOISE}; ALGORITHMS.md: per_variable .9028/.9029, "
+        "thermostat 3.004/1.104; shared .861/.946, temperature 1.45/.55",
         [*header, "seconds"],
         rows,
     )

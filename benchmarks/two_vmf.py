@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pymc_geodesic as pmg
-
-from scipy.special import i0
 
 from common import (
     Check,
@@ -21,6 +18,9 @@ from common import (
     table,
     total_variation,
 )
+from scipy.special import i0
+
+import pymc_geodesic as pmg
 
 KAPPA, N_ROWS, BATCH_SIZE = 20.0, 100, 10
 LEARNING_RATE, MOMENTUM_DECAY = 5e-4, 0.1
@@ -79,9 +79,7 @@ def main() -> None:
     draws, n_steps = (500, 10) if quick else (10_000, 200)
     data = make_data()
     grid, posterior = grid_posterior(data)
-    bins = [
-        posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)
-    ]
+    bins = [posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)]
     true_correlation = correlation(grid, posterior)
 
     def step(model, **options):
@@ -124,10 +122,8 @@ def main() -> None:
         r = float(np.corrcoef(angles[0].ravel(), angles[1].ravel())[0, 1])
         temperature = float(run.stats["kinetic_temperature"].mean())
         ess = [float((a.std() / mcse(a)) ** 2) for a in angles]
-        rows.append(
-            [name, *distances, r, r - true_correlation, temperature, paper[name]]
-            + [round(min(ess)), run.seconds]
-        )
+        rows.append([name, *distances, r, r - true_correlation, temperature, paper[name]])
+        rows[-1] += [round(min(ess)), run.seconds]
         if name == "fresh batches, Fisher":
             checks += [
                 Check(f"{name}: total variation, {v}", f"{d:.4f}", "<= 0.05", d <= 0.05)
@@ -135,8 +131,18 @@ def main() -> None:
             ]
             error = abs(r - true_correlation)
             checks += [
-                Check(f"{name}: correlation", f"{r:.3f}", f"{true_correlation:.3f} +- 0.05", error <= 0.05),
-                Check(f"{name}: temperature", f"{temperature:.4f}", "1 +- 0.05", abs(temperature - 1) <= 0.05),
+                Check(
+                    f"{name}: correlation",
+                    f"{r:.3f}",
+                    f"{true_correlation:.3f} +- 0.05",
+                    error <= 0.05,
+                ),
+                Check(
+                    f"{name}: temperature",
+                    f"{temperature:.4f}",
+                    "1 +- 0.05",
+                    abs(temperature - 1) <= 0.05,
+                ),
             ]
     header = ["method", "TV v1", "TV v2", "correlation", "error", "temperature"]
     header += ["ALGORITHMS.md", "smallest ESS", "seconds"]
