@@ -22,6 +22,10 @@ from pymc_geodesic.potential.estimator import NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
 
+# exp(-20) leaves nothing of a velocity; gradient noise that needs it would throw the chain by six
+# times its thermal velocity at every transition.
+LARGEST_DAMPING = 20.0
+
 Transition = Callable[[State, Estimator, Point, TensorVariable, dict[str, TensorVariable]], State]
 """``(state, estimator, noise, step_size, parameters) -> state``, symbolic and pure."""
 
@@ -185,7 +189,9 @@ def _scan(potential: Potential, one_transition: Callable, state: State, step_siz
         noise, indices, leaves = _split(arguments, len(noises), len(rows))
         old = _unflatten(carry.unpack(leaves), sizes)
         new = one_transition(old, noise, indices, step_size)
-        new, temperatures, finite = _undo_if_not_finite(potential.manifold, old, new, noise)
+        new, temperatures, finite = _undo_if_not_finite(
+            potential.manifold, old, new, noise, step_size
+        )
         return [*carry.pack(_leaves(new)), *temperatures, finite]
 
     initial = carry.pack(_leaves(state))
@@ -204,17 +210,20 @@ def _scan(potential: Potential, one_transition: Callable, state: State, step_siz
 
 
 def _undo_if_not_finite(
-    manifold: Product, old: State, new: State, noise: Point
+    manifold: Product, old: State, new: State, noise: Point, step_size: TensorVariable
 ) -> tuple[State, list[TensorVariable], TensorVariable]:
     """Keep the old state where the new one is not finite, with a velocity drawn anew.
 
     The kinetic energy is finite exactly if every velocity is, and a position can only become
-    infinite one transition after its velocity has overflowed.
+    infinite one transition after its velocity has overflowed. A thermostat does not overflow: it
+    stops a chain that is thrown out, wherever it is and for ever, so that is undone too.
     """
     if new.velocity:
         squares = [square.sum() for square in manifold.squared_norm(new.velocity)]
         temperatures = [square / dim for square, dim in zip(squares, manifold.dims, strict=True)]
         finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
+        for xi in new.thermostat:
+            finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)
         old = old._replace(velocity=manifold.to_tangent(old.position, noise))
     else:
         temperatures = []
