@@ -40,9 +40,13 @@ def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable
     Raises
     ------
     ValueError
-        If a variable is not a free variable of the model.
+        If a variable is not a free variable of the model, or there is none.
     """
     if vars is None:
+        if not model.continuous_value_vars:
+            raise ValueError(
+                "The model expected at least one continuous free variable to sample, got none."
+            )
         return list(model.continuous_value_vars)
     chosen = set()
     for var in [vars] if isinstance(vars, str | TensorVariable) else vars:
