@@ -142,7 +142,7 @@ def host_calls(shape: tuple[int, ...]) -> dict[str, Callable[[], None]]:
     """Return functions that draw the noise and the rows of N_STEPS transitions."""
     rng = np.random.default_rng(1)
     return {
-        "noise": lambda: draw_noise(rng, N_STEPS, [shape], ["float64"]),
+        "noise": lambda: draw_noise(rng, N_STEPS, [shape], "float64"),
         "indices": lambda: rng.integers(0, N_ROWS, (N_STEPS, BATCH_SIZE)),
     }
 

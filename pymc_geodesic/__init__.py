@@ -5,7 +5,13 @@
 from importlib.metadata import version
 
 from pymc_geodesic import datasets
-from pymc_geodesic.distributions import SphericalUniform, VonMisesFisher, transforms
+from pymc_geodesic.distributions import (
+    LogisticNormal,
+    SphericalUniform,
+    SymmetricDirichlet,
+    VonMisesFisher,
+    transforms,
+)
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,
@@ -39,11 +45,13 @@ __all__ = [
     "SGNHT",
     "ConstantSchedule",
     "Euclidean",
+    "LogisticNormal",
     "Manifold",
     "PolynomialSchedule",
     "Simplex",
     "Sphere",
     "SphericalUniform",
+    "SymmetricDirichlet",
     "VonMisesFisher",
     "check_minibatch",
     "datasets",

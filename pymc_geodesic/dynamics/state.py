@@ -24,12 +24,15 @@ class State(NamedTuple):
         One tensor a thermostat; empty for dynamics without one.
     estimator : tuple of TensorVariable
         Memory of the gradient estimator, such as a running noise covariance.
+    auxiliary : tuple of TensorVariable
+        Variables that the dynamics add to the model's, other than velocities.
     """
 
     position: Point
     velocity: Point = ()
     thermostat: tuple[TensorVariable, ...] = ()
     estimator: tuple[TensorVariable, ...] = ()
+    auxiliary: tuple[TensorVariable, ...] = ()
 
 
 class Estimate(NamedTuple):

@@ -37,7 +37,7 @@ class KernelOutput(NamedTuple):
     ----------
     values : list of ndarray
         PyMC's value of each sampled variable after the last transition.
-    velocity, thermostat, estimator : list of ndarray
+    velocity, thermostat, estimator, auxiliary : list of ndarray
         The rest of the state.
     temperature : ndarray
         Kinetic temperature of each variable, averaged over the transitions; empty without
@@ -52,6 +52,7 @@ class KernelOutput(NamedTuple):
     velocity: list[np.ndarray]
     thermostat: list[np.ndarray]
     estimator: list[np.ndarray]
+    auxiliary: list[np.ndarray]
     temperature: np.ndarray
     diverging: bool
     energy: float
@@ -69,10 +70,11 @@ class Kernel:
     noise_model : NoiseModel
         What the estimator tells of the gradient's noise.
     initial : State
-        NumPy arrays with the shapes of velocity, thermostat and estimator; ``position`` holds PyMC's
-        values.
+        NumPy arrays with the shapes of the state's parts; ``position`` holds PyMC's values.
     parameters : sequence of str
         Names of the scalar parameters of the dynamics.
+    noise_shapes : sequence of tuple of int
+        Shape of each array of standard normals that a transition is given.
     n_steps : int
         Transitions a call. Only JAX compiles it in; elsewhere one compilation serves any number.
     backend : Backend
@@ -87,13 +89,14 @@ class Kernel:
         noise_model: NoiseModel,
         initial: State,
         parameters: Sequence[str],
+        noise_shapes: Sequence[tuple[int, ...]],
         n_steps: int,
         backend: Backend,
     ) -> None:
         self._sizes = [len(part) for part in initial]
         self._parameter_names = list(parameters)
         length = n_steps if backend.is_jax else None
-        dtypes = [variable.position.dtype for variable in potential.variables]
+        dtype = potential.variables[0].position.dtype
 
         carried = State(
             *(
@@ -101,11 +104,10 @@ class Kernel:
                 for name, part in zip(State._fields, initial, strict=True)
             )
         )
-        symbols = {name: tensor(name, dtype=dtypes[0], shape=()) for name in parameters}
-        step_sizes = tensor("step_sizes", dtype=dtypes[0], shape=(length,))
+        symbols = {name: tensor(name, dtype=dtype, shape=()) for name in parameters}
+        step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
         noises = [
-            tensor("noise", dtype=dtype, shape=(length, *shape))
-            for dtype, shape in zip(dtypes, potential.manifold.shapes, strict=True)
+            tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in noise_shapes
         ]
         rows = [
             tensor("rows", dtype="int64", shape=(length, *index.type.shape))

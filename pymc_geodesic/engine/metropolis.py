@@ -79,13 +79,13 @@ class MetropolisKernel:
     ) -> None:
         self.n_leapfrog = n_leapfrog
         length = n_steps if backend.is_jax else None
-        dtypes = [variable.position.dtype for variable in potential.variables]
+        dtype = potential.variables[0].position.dtype
         value_inputs = placeholders("value", values)
-        step_sizes = tensor("step_sizes", dtype=dtypes[0], shape=(length,))
-        log_uniforms = tensor("log_uniforms", dtype=dtypes[0], shape=(length,))
+        step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
+        log_uniforms = tensor("log_uniforms", dtype=dtype, shape=(length,))
         noises = [
             tensor("noise", dtype=dtype, shape=(length, *shape))
-            for dtype, shape in zip(dtypes, potential.manifold.shapes, strict=True)
+            for shape in potential.manifold.shapes
         ]
         trajectory = tensor(
             "trajectory", dtype="int64", shape=(n_steps * n_leapfrog if length else None,)

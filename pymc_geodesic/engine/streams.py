@@ -16,13 +16,10 @@ __all__ = ["BatchStream", "draw_noise"]
 
 
 def draw_noise(
-    rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[str]
+    rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtype: str
 ) -> list[np.ndarray]:
-    """Draw standard normals for ``n_steps`` transitions, one array a variable."""
-    return [
-        rng.standard_normal((n_steps, *shape)).astype(dtype, copy=False)
-        for shape, dtype in zip(shapes, dtypes, strict=True)
-    ]
+    """Draw standard normals for ``n_steps`` transitions, one array a shape."""
+    return [rng.standard_normal((n_steps, *shape)).astype(dtype, copy=False) for shape in shapes]
 
 
 @dataclass_state

@@ -4,6 +4,7 @@
 
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point, Product
 from pymc_geodesic.manifolds.registry import manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
@@ -11,6 +12,7 @@ from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = [
     "Euclidean",
+    "LogSimplex",
     "Manifold",
     "Point",
     "Product",

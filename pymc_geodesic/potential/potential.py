@@ -15,7 +15,7 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds import Manifold, Point, Product
 from pymc_geodesic.potential.log_density import lift_data, log_density_terms, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.variables import sampled_variables
@@ -40,6 +40,8 @@ class Potential:
         constants, otherwise as shared variables.
     full_data : bool
         Replace every minibatch by its whole data: the exact potential.
+    coordinates : mapping of Manifold class to Manifold, optional
+        Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
 
     Raises
     ------
@@ -55,8 +57,11 @@ class Potential:
         initial_point: Mapping[str, Any],
         static_shapes: bool = False,
         full_data: bool = False,
+        coordinates: Mapping[type[Manifold], Manifold] | None = None,
     ) -> None:
-        self.variables = sampled_variables(model, values, initial_point=initial_point)
+        self.variables = sampled_variables(
+            model, values, initial_point=initial_point, coordinates=coordinates or {}
+        )
         self.manifold = Product(
             [variable.manifold for variable in self.variables],
             shapes=[variable.shape for variable in self.variables],

@@ -105,7 +105,11 @@ def _position_shape(
 
 
 def sampled_variables(
-    model: Model, values: Sequence[TensorVariable], *, initial_point: Mapping[str, Any]
+    model: Model,
+    values: Sequence[TensorVariable],
+    *,
+    initial_point: Mapping[str, Any],
+    coordinates: Mapping[type[Manifold], Manifold],
 ) -> tuple[SampledVariable, ...]:
     """Describe the variables with the given value variables, in the order given.
 
@@ -124,6 +128,7 @@ def sampled_variables(
                 "of its own, such as `pm.Metropolis`, or sum it out of the model."
             )
         manifold = _manifold_in(model, rv)
+        manifold = coordinates.get(type(manifold), manifold)
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
         variables.append(

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pymc.util import get_random_generator
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.engine import Backend
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.step_methods.guard import (
@@ -72,6 +73,7 @@ class GeodesicStep(BlockedStep):
     default_blocked = True
     manifolds = True
     full_data = False
+    coordinates: ClassVar[Mapping[type[Manifold], Manifold]] = {}
     advice = "Decrease `step_size`."
 
     def __init__(
@@ -97,6 +99,7 @@ class GeodesicStep(BlockedStep):
             initial_point=point,
             static_shapes=self.backend.is_jax,
             full_data=self.full_data,
+            coordinates=self.coordinates,
         )
         self._require_supported(self.potential.variables)
         self.variables = self.potential.variables

@@ -120,7 +120,7 @@ class GMC(GeodesicStep):
         self.jitter = float(jitter)
         super().__init__(vars, **options)
         self._shapes = self.potential.manifold.shapes
-        self._dtypes = [variable.position.dtype for variable in self.variables]
+        self._dtype = self.variables[0].position.dtype
         # The constants are those of NUTS in PyMC; so is the start, a quarter of d^(-1/4).
         start = self.step_size or 0.25 / self.potential.manifold.dim**0.25
         self.adaptation = DualAverageAdaptation(start, target=0.8, gamma=0.05, k=0.75, t0=10)
@@ -146,9 +146,9 @@ class GMC(GeodesicStep):
         output = self._kernel(
             self._values(point),
             conditioned=[np.asarray(point[name]) for name in self._conditioned],
-            step_sizes=(step_size * (1 + spread)).astype(self._dtypes[0]),
-            log_uniforms=np.log(self.rng.uniform(size=self.n_steps)).astype(self._dtypes[0]),
-            noise=draw_noise(self.rng, self.n_steps, self._shapes, self._dtypes),
+            step_sizes=(step_size * (1 + spread)).astype(self._dtype),
+            log_uniforms=np.log(self.rng.uniform(size=self.n_steps)).astype(self._dtype),
+            noise=draw_noise(self.rng, self.n_steps, self._shapes, self._dtype),
         )
         if self.step_size is None and self.tune:
             self.adaptation.update(output.acceptance_rate, self.tune)
@@ -167,12 +167,9 @@ class GMC(GeodesicStep):
         output = self._kernel(
             self._values(point),
             conditioned=[np.asarray(point[name]) for name in self._conditioned],
-            step_sizes=np.full(n_steps, np.finfo(self._dtypes[0]).tiny, self._dtypes[0]),
-            log_uniforms=np.full(n_steps, -1.0, self._dtypes[0]),
-            noise=[
-                np.zeros((n_steps, *shape), dtype)
-                for shape, dtype in zip(self._shapes, self._dtypes, strict=True)
-            ],
+            step_sizes=np.full(n_steps, np.finfo(self._dtype).tiny, self._dtype),
+            log_uniforms=np.full(n_steps, -1.0, self._dtype),
+            noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],
         )
         return np.nan if output.diverging else output.potential
 

@@ -55,6 +55,7 @@ class StochasticGradientState(StepMethodState):
     velocity: list[np.ndarray]
     thermostat: list[np.ndarray]
     estimator: list[np.ndarray]
+    auxiliary: list[np.ndarray]
     n_transitions: int
     batches: BatchStreamState
 
@@ -99,7 +100,8 @@ class StochasticGradientStep(GeodesicStep):
         self.batches = BatchStream(self.potential.sources, steps_per_batch=steps_per_batch)
         self.noise = noise_model(self.potential, gradient_noise)
         self._shapes = self.potential.manifold.shapes
-        self._dtypes = [variable.position.dtype for variable in self.variables]
+        self._noise_shapes = list(self._shapes)
+        self._dtype = self.variables[0].position.dtype
         self._dims = self.potential.manifold.dims
         self._prepare()
         self._reset()
@@ -120,6 +122,7 @@ class StochasticGradientStep(GeodesicStep):
             noise_model=self.noise,
             initial=self._state(point),
             parameters=list(self._parameter_arrays()),
+            noise_shapes=self._noise_shapes,
             n_steps=self.n_steps,
             backend=self.backend,
         )
@@ -144,31 +147,38 @@ class StochasticGradientStep(GeodesicStep):
         shapes = self._shapes if self.has_velocity else ()
         # Any start will do: the kernel projects it on the tangent space of the first point.
         self.velocity = [
-            array[0] for array in draw_noise(self.rng, 1, shapes, self._dtypes[: len(shapes)])
+            array[0] for array in draw_noise(self.rng, 1, shapes, self._dtype)
         ]
         self.thermostat: list[np.ndarray] = []
+        self.auxiliary: list[np.ndarray] = []
         self.estimator = self.noise.initial()
         self.n_transitions = 0
         self.batches.reset()
 
     def _state(self, point) -> State:
         values = tuple(np.asarray(point[value.name]) for value in self.vars)
-        return State(values, tuple(self.velocity), tuple(self.thermostat), tuple(self.estimator))
+        return State(
+            values,
+            tuple(self.velocity),
+            tuple(self.thermostat),
+            tuple(self.estimator),
+            tuple(self.auxiliary),
+        )
 
     def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
         transitions = self.n_transitions + np.arange(self.n_steps)
-        step_sizes = np.asarray(self.schedule(transitions), dtype=self._dtypes[0])
-        noise = draw_noise(self.rng, self.n_steps, self._shapes, self._dtypes)
+        step_sizes = np.asarray(self.schedule(transitions), dtype=self._dtype)
+        noise = draw_noise(self.rng, self.n_steps, self._noise_shapes, self._dtype)
         rows = self.batches.draw(self.rng, self.n_steps)
         output = self._call(point, step_sizes, noise, rows)
         self.velocity, self.thermostat = output.velocity, output.thermostat
-        self.estimator = output.estimator
+        self.estimator, self.auxiliary = output.estimator, output.auxiliary
         self.n_transitions += self.n_steps
         return output.values, self._statistics(output, step_sizes)
 
     def _parameter_arrays(self) -> dict[str, np.ndarray]:
         """Scalar inputs of the dynamics, by name."""
-        dtype = self._dtypes[0]
+        dtype = self._dtype
         return {name: np.asarray(value, dtype=dtype) for name, value in self.parameters.items()}
 
     def _call(self, point, step_sizes, noise, rows) -> KernelOutput:
@@ -186,11 +196,8 @@ class StochasticGradientStep(GeodesicStep):
         n_steps = self.n_steps if self.backend.is_jax else 1
         output = self._call(
             point,
-            np.full(n_steps, np.finfo(self._dtypes[0]).tiny, dtype=self._dtypes[0]),
-            [
-                np.zeros((n_steps, *shape), dtype)
-                for shape, dtype in zip(self._shapes, self._dtypes, strict=True)
-            ],
+            np.full(n_steps, np.finfo(self._dtype).tiny, dtype=self._dtype),
+            [np.zeros((n_steps, *shape), self._dtype) for shape in self._noise_shapes],
             [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.batches.sizes],
         )
         return np.nan if output.diverging else output.energy

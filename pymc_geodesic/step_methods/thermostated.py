@@ -80,7 +80,7 @@ class ThermostatedStep(StochasticGradientStep):
     def _reset(self) -> None:
         super()._reset()
         start = self._thermostat.initial(self.parameters["diffusion"])
-        self.thermostat = [xi.astype(self._dtypes[0]) for xi in start]
+        self.thermostat = [xi.astype(self._dtype) for xi in start]
         self.n_tuned = 0
         self.measured_from = [xi.copy() for xi in self.thermostat]
         self.measured_time = 0.0
@@ -130,7 +130,7 @@ class ThermostatedStep(StochasticGradientStep):
     def _parameter_arrays(self) -> dict[str, np.ndarray]:
         arrays = super()._parameter_arrays()
         if self.tunes_thermostat:
-            arrays["tuning"] = np.asarray(float(self._is_hurrying), dtype=self._dtypes[0])
+            arrays["tuning"] = np.asarray(float(self._is_hurrying), dtype=self._dtype)
         return arrays
 
     def _statistics(self, output, step_sizes) -> dict[str, Any]:

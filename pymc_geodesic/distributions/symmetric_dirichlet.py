@@ -1,0 +1,207 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The Dirichlet distribution with one concentration for all entries."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.multivariate import SimplexContinuous
+from pymc.distributions.shape_utils import (
+    get_support_shape,
+    implicit_size_from_params,
+    rv_size_is_none,
+)
+from pymc.pytensorf import constant_fold, normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.probability_vectors import (
+    check_probability_vectors,
+    from_logs,
+    log_entries,
+    sums_to_one,
+)
+from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
+
+__all__ = ["SymmetricDirichlet", "SymmetricDirichletRV"]
+
+
+class SymmetricDirichletRV(SymbolicRandomVariable):
+    """Random graph of :class:`SymmetricDirichlet`."""
+
+    name = "SymmetricDirichlet"
+    extended_signature = "[rng],[size],(),(s)->[rng],(n)"
+    _print_name = ("SymmetricDirichlet", "\\operatorname{SymmetricDirichlet}")
+
+    @classmethod
+    def rv_op(cls, alpha, support_shape, *, size=None, rng=None):
+        """Build the random variable."""
+        alpha = pt.as_tensor(alpha)
+        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+        rng = normalize_rng_param(rng)
+        size = normalize_size_param(size)
+        full_size = size
+        if rv_size_is_none(size):
+            full_size = implicit_size_from_params(
+                alpha, support_shape, ndims_params=cls.ndims_params
+            )
+
+        # G U^(1/alpha) is Gamma(alpha) if G is Gamma(alpha + 1) and U uniform; -log U is
+        # exponential. A draw of Gamma(0.001) itself is 0 in floating point half of the time.
+        concentration = alpha[..., None]
+        shape = (*tuple(full_size), support_shape[0])
+        next_rng, gamma = pm.Gamma.dist(
+            concentration + 1.0, 1.0, size=shape, rng=rng, return_next_rng=True
+        )
+        next_rng, waiting = pm.Exponential.dist(1.0, size=shape, rng=next_rng, return_next_rng=True)
+        draws = from_logs(pt.log(gamma) - waiting / concentration)
+        return cls(
+            inputs=[rng, size, alpha, support_shape],
+            outputs=[next_rng, draws],
+        )(rng, size, alpha, support_shape)
+
+
+class SymmetricDirichlet(SimplexContinuous):
+    r"""
+    Dirichlet distribution with the same concentration for all K entries.
+
+    The last axis is a probability vector. The density is with respect to Lebesgue measure on its
+    first K - 1 entries, as that of :class:`pymc.Dirichlet`:
+
+    .. math::
+
+        f(p \mid \alpha) = \frac{\Gamma(K \alpha)}{\Gamma(\alpha)^K} \prod_{i=1}^K p_i^{\alpha - 1}
+
+    ========  ==========================================
+    Support   :math:`p \in \mathbb{R}^K, p_i > 0, \sum_i p_i = 1`
+    Mean      :math:`1 / K`
+    Variance  :math:`(K - 1) / (K^2 (K \alpha + 1))`
+    ========  ==========================================
+
+    Parameters
+    ----------
+    alpha : tensor_like of float, shape (...)
+        Concentration, above 0. It may be a random variable. Below 1 the mass sits at the corners
+        of the simplex, at 1 the distribution is uniform.
+    shape : tuple of int
+        Shape of the variable; the last element is K, at least 2. Alternatively pass ``dims`` or
+        ``observed``.
+    support_shape : tuple of int, optional
+        ``(K,)``, for use with ``size`` or to take the other axes from ``alpha``.
+
+    Raises
+    ------
+    ValueError
+        When K cannot be told or is below 2, ``alpha`` can be seen not to be positive and finite,
+        or ``observed`` can be seen not to hold probability vectors with positive entries that sum
+        to 1 (within 1e-6; 1e-4 in single precision). A symbolic ``alpha`` is checked when the log
+        density is evaluated.
+
+    Notes
+    -----
+    The log density is evaluated as
+
+    .. math::
+
+        \log \Gamma(1 + K \alpha) - K \log \Gamma(1 + \alpha) + (K - 1) \log \alpha - \log K
+        + (\alpha - 1) \textstyle\sum_i \log p_i,
+
+    which does not need the gamma function near its pole at 0. It is -inf off the simplex and,
+    as in :class:`pymc.Dirichlet`, where an entry is exactly 0, unless :math:`\alpha = 1`.
+    The default transform is PyMC's ``simplex``; in its coordinates the log density stays finite
+    where entries underflow. The support point is :math:`(1, \dots, 1) / K`.
+
+    Draws are made in log space. Where an entry is too small for a normal floating point
+    number, the draw is the smallest one (2.2e-308, or 1.2e-38 in single precision) instead of 0:
+    its log is finite, but says no more than that the entry is below. At K = 10 this holds for
+    one entry in 1,300 at :math:`\alpha = 0.01` and for 44 % of them at 0.001. A fit of ``alpha``
+    to such draws is therefore biased upwards.
+
+    References
+    ----------
+    .. [1] Marsaglia, G. and Tsang, W. W. (2000). A simple method for generating gamma variables.
+           ACM Transactions on Mathematical Software 26, section 6. DOI 10.1145/358407.358414
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            alpha = pm.LogNormal("alpha", -2.0, 1.0)
+            topics = pmg.SymmetricDirichlet("topics", alpha, shape=(20, 5000))
+    """
+
+    rv_type = SymmetricDirichletRV
+    rv_op = SymmetricDirichletRV.rv_op
+
+    def __new__(
+        cls, name: str, *args, support_shape=None, dims=None, observed: Any = None, **kwargs
+    ) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if observed is not None:
+            check_probability_vectors(observed, "observed", "SymmetricDirichlet")
+        if dims is not None or observed is not None:
+            support_shape = get_support_shape(
+                support_shape=support_shape,
+                shape=None,  # `dist` looks at it
+                dims=dims,
+                observed=observed,
+            )
+        return super().__new__(
+            cls, name, *args, support_shape=support_shape, dims=dims, observed=observed, **kwargs
+        )
+
+    @classmethod
+    def dist(cls, alpha: Any, *, support_shape: Any = None, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        alpha = as_float_tensor(alpha)
+        known = constant_value(alpha)
+        if known is not None and not np.all((known > 0) & (known < np.inf)):
+            raise ValueError(
+                "`SymmetricDirichlet` expected positive and finite concentrations in `alpha`, got "
+                f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. For almost empty "
+                "entries take a small positive number such as 0.001."
+            )
+        support_shape = get_support_shape(
+            support_shape=support_shape, shape=kwargs.get("shape"), ndim_supp=1
+        )
+        if support_shape is None:
+            raise ValueError(
+                "`SymmetricDirichlet` expected to be told the number K of probabilities, got "
+                "none. Pass `shape`, `dims`, `observed` or `support_shape`; the last element is K."
+            )
+        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+        [length] = constant_fold([support_shape], raise_not_constant=False)
+        if isinstance(length, np.ndarray) and np.any(length < 2):
+            raise ValueError(
+                "`SymmetricDirichlet` expected probability vectors of two or more elements in the "
+                f"last axis, got length {length[-1]}. A single probability is always 1: leave "
+                "the variable out, or end `shape` with the number of probabilities."
+            )
+        return super().dist([alpha, support_shape], **kwargs)
+
+    def support_point(rv, size, alpha, support_shape) -> TensorVariable:
+        """Return the mean."""
+        return pt.full(rv.shape, 1.0 / support_shape[0].astype(rv.dtype))
+
+    def logp(value, alpha, support_shape) -> TensorVariable:
+        """Return the log density with respect to Lebesgue measure on the first K - 1 entries."""
+        static = value.type.shape[-1]
+        n = (support_shape[0] if static is None else np.asarray(static)).astype(value.dtype)
+        log_normalizer = (
+            pt.gammaln(1.0 + n * alpha)
+            - n * pt.gammaln(1.0 + alpha)
+            + (n - 1.0) * pt.log(alpha)
+            - pt.log(n)
+        )
+        log_value, positive = log_entries(value)
+        res = log_normalizer + (alpha - 1.0) * log_value.sum(axis=-1)
+        uniform = pt.eq(alpha, 1.0) & pt.all(value >= 0, axis=-1)
+        res = pt.switch(positive, res, pt.switch(uniform, log_normalizer, -np.inf))
+        res = pt.switch(sums_to_one(value), res, -np.inf)
+        return check_parameters(res, alpha > 0, msg="alpha > 0")
