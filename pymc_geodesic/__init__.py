@@ -29,13 +29,14 @@ from pymc_geodesic.step_methods import (
     SGHMC,
     SGLD,
     SGNHT,
+    SGRLD,
     gSGNHT,
     register_step_methods,
 )
 
 __version__ = version("pymc_geodesic")
 
-register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, GMC])
+register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, GMC])
 
 __all__ = [
     "GMC",
@@ -43,6 +44,7 @@ __all__ = [
     "SGHMC",
     "SGLD",
     "SGNHT",
+    "SGRLD",
     "ConstantSchedule",
     "Euclidean",
     "LogisticNormal",

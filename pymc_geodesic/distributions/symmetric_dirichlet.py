@@ -111,7 +111,10 @@ class SymmetricDirichlet(SimplexContinuous):
         \log \Gamma(1 + K \alpha) - K \log \Gamma(1 + \alpha) + (K - 1) \log \alpha - \log K
         + (\alpha - 1) \textstyle\sum_i \log p_i,
 
-    which does not need the gamma function near its pole at 0. It is -inf off the simplex and,
+    which does not need the gamma function near its pole at 0. Its relative error, with respect to
+    ``max(1, abs(result))``, is below 1e-11 for alpha from 0.001 to 1,000 and K from 2 to 50,000,
+    in double precision; that of the derivative in alpha is below 1e-8, and below 1e-10 for alpha
+    up to 1. The log density is -inf off the simplex and,
     as in :class:`pymc.Dirichlet`, where an entry is exactly 0, unless :math:`\alpha = 1`.
     The default transform is PyMC's ``simplex``; in its coordinates the log density stays finite
     where entries underflow. The support point is :math:`(1, \dots, 1) / K`.
