@@ -77,7 +77,11 @@ class Potential:
             )
             for i, source in enumerate(self.sources)
         )
-        rows = dict.fromkeys(found) if full_data else dict(zip(found, self.indices, strict=True))
+        # The number of rows is burnt into a log density, so it is written for any number of them.
+        self._rows = tuple(
+            tensor(f"rows_{i}", dtype="int64", shape=(None,)) for i in range(len(self.sources))
+        )
+        rows = dict.fromkeys(found) if full_data else dict(zip(found, self._rows, strict=True))
         if full_data:
             _require_scalable_potentials(model, found)
         terms = log_density_terms(model, self.variables, rows=rows)
@@ -130,7 +134,7 @@ class Potential:
         return clone_replace(self._terms, replace=moved, rebuild_strict=False)
 
     def _row_gradients(self, source: int, width: TensorVariable) -> list[TensorVariable]:
-        rows = self.indices[source]
+        rows = self._rows[source]
         terms = [term for term in self._soft_terms(width) if rows in ancestors([term])]
         one_row = tensor("row", dtype="int64", shape=(1,))
         terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
@@ -149,7 +153,7 @@ class Potential:
 
     def _at(self, graphs, position: Point, indices: Sequence[TensorVariable]):
         replacements = dict(zip(self.positions, position, strict=True))
-        replacements |= dict(zip(self.indices, indices, strict=True))
+        replacements |= dict(zip(self._rows, indices, strict=True))
         result = clone_replace(graphs, replace=replacements, rebuild_strict=False)
         return tuple(result) if isinstance(result, list) else result
 
