@@ -25,8 +25,8 @@ MU = np.array([0.48, 0.6, 0.64])
 THETA = np.array(0.7)
 
 
-@pytest.fixture(scope="module")
-def potential():
+@pytest.fixture(scope="module", params=[False, True], ids=["any batch size", "static batch size"])
+def potential(request):
     with pm.Model() as model:
         x = pm.Minibatch(X, batch_size=6)
         y = pm.Minibatch(Y, batch_size=5)
@@ -34,7 +34,12 @@ def potential():
         theta = pm.Normal("theta")
         pmg.VonMisesFisher("x", mu, 3.0, observed=x, total_size=N)
         pm.Normal("y", theta + mu[0], 1.5, observed=y, total_size=N)
-    return Potential(model, model.value_vars, initial_point=model.initial_point())
+    return Potential(
+        model,
+        model.value_vars,
+        initial_point=model.initial_point(),
+        static_shapes=request.param,
+    )
 
 
 def compiled(potential, outputs):

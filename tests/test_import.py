@@ -1,0 +1,60 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The public names are there, and importing the package leaves PyMC alone."""
+
+import subprocess
+import sys
+
+import pytest
+
+import pymc_geodesic as pmg
+
+CONTRACT = [
+    "GMC",
+    "SGGMC",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "ConstantSchedule",
+    "Euclidean",
+    "Manifold",
+    "PolynomialSchedule",
+    "Simplex",
+    "Sphere",
+    "SphericalUniform",
+    "VonMisesFisher",
+    "check_minibatch",
+    "gSGNHT",
+    "manifold_of",
+    "plot_sphere",
+    "register_manifold",
+    "transforms",
+]
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_public_name(name):
+    assert name in pmg.__all__
+    assert getattr(pmg, name).__doc__
+
+
+def test_all_names_exist():
+    assert all(hasattr(pmg, name) for name in pmg.__all__)
+    assert pmg.__version__
+
+
+def test_steps_are_registered_once():
+    from pymc.step_methods import STEP_METHODS
+
+    steps = [method for method in STEP_METHODS if method.__module__.startswith("pymc_geodesic")]
+    assert len(steps) == len(set(steps)) >= 6
+    pmg.step_methods.register_step_methods(steps)
+    assert [m for m in STEP_METHODS if m in steps] == steps
+
+
+def test_import_needs_no_optional_package():
+    code = (
+        "import sys; import pymc_geodesic; "
+        "assert not {'jax', 'blackjax', 'nutpie', 'sklearn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
