@@ -64,7 +64,7 @@ def metropolis_sgrld(
     *log_totals, n_accepted = state.auxiliary
     energy, gradient = energy_and_gradient(state.position)
 
-    forward, proposals, inside = 0.0, [], pt.constant(True)
+    forward, proposals, inside = 0.0, [], pt.constant(np.array(True))
     terms = zip(coordinates, state.position, log_totals, gradient, normals, strict=True)
     for chart, log_pi, log_total, g, z in terms:
         theta = chart.from_log(log_pi, log_total)
@@ -72,7 +72,7 @@ def metropolis_sgrld(
         raw = mean + chart.noise(theta, scale, z)
         inside &= chart.contains(raw)
         proposal = chart.fold(raw)
-        forward += chart.log_proposal(proposal, mean, scale) - chart.log_density(theta, 0.0)
+        forward += chart.log_proposal(proposal, mean, scale) + chart.log_density(theta, 0.0)
         proposals.append(proposal)
 
     moved = [chart.to_log(p) for chart, p in zip(coordinates, proposals, strict=True)]
@@ -83,7 +83,7 @@ def metropolis_sgrld(
     for chart, log_pi, log_total, proposal, g in pairs:
         theta = chart.from_log(log_pi, log_total)
         mean, scale = chart.move(proposal, -g, step_size)
-        backward += chart.log_proposal(theta, mean, scale) - chart.log_density(proposal, 0.0)
+        backward += chart.log_proposal(theta, mean, scale) + chart.log_density(proposal, 0.0)
 
     log_ratio = energy - new_energy + backward - forward
     # The normal's distribution function gives a uniform number without another input.

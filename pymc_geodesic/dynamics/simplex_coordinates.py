@@ -25,6 +25,7 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
+from pytensor.tensor.special import softmax
 
 __all__ = [
     "COORDINATES",
@@ -89,7 +90,7 @@ class SimplexCoordinates(ABC):
 
     def contains(self, theta: TensorVariable) -> TensorVariable:
         """Whether a step needs no reflection that its proposal density does not know of."""
-        return pt.constant(True)
+        return pt.constant(np.array(True))
 
     @abstractmethod
     def log_density(self, theta: TensorVariable, log_pi_density: TensorVariable) -> TensorVariable:
@@ -169,7 +170,7 @@ class ExpandedNatural(SimplexCoordinates):
         return theta - total, total
 
     def move(self, theta, g, step_size):  # noqa: D102
-        pi = pt.softmax(theta, axis=-1)
+        pi = softmax(theta, axis=-1)
         natural = _projected(g, pi) + (self.shape - theta.shape[-1]) * pi
         if self.fisher:
             drift, scale = pt.exp(-theta) * natural - 1, pt.exp(-0.5 * theta)
@@ -245,7 +246,7 @@ class ReducedNatural(SimplexCoordinates):
         return theta - total, pt.zeros_like(total)
 
     def move(self, theta, g, step_size):  # noqa: D102
-        pi = pt.softmax(theta, axis=-1)
+        pi = softmax(theta, axis=-1)
         h = _projected(g, pi)
         if self.fisher:
             drift, scale = h / pi, 1 / pt.sqrt(pi)

@@ -9,5 +9,6 @@ from pymc_geodesic.step_methods.sggmc import SGGMC
 from pymc_geodesic.step_methods.sghmc import SGHMC
 from pymc_geodesic.step_methods.sgld import SGLD
 from pymc_geodesic.step_methods.sgnht import SGNHT
+from pymc_geodesic.step_methods.sgrld import SGRLD
 
-__all__ = ["GMC", "SGGMC", "SGHMC", "SGLD", "SGNHT", "gSGNHT", "register_step_methods"]
+__all__ = ["GMC", "SGGMC", "SGHMC", "SGLD", "SGNHT", "SGRLD", "gSGNHT", "register_step_methods"]

@@ -63,6 +63,11 @@ def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable
     return [value for value in model.value_vars if value in chosen]
 
 
+def _shortened(point: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
+    with np.printoptions(threshold=10, precision=4):
+        return ", ".join(f"{name} = {point[name]}" for name in names)
+
+
 class GeodesicStep(BlockedStep):
     """Base of the package's step methods.
 
@@ -156,7 +161,7 @@ class GeodesicStep(BlockedStep):
             raise SamplingError(
                 "The start has an infinite log density or a gradient that is not finite, got a "
                 f"potential energy of {energy}. Start values: "
-                f"{ {name: point[name] for name in self._names} }. Call `model.debug()` to find the "
+                f"{_shortened(point, self._names)}. Call `model.debug()` to find the "
                 "variable, or pass other `initvals`."
             )
 

@@ -1,0 +1,122 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Exact Cox-Ingersoll-Ross transitions of Gamma variables whose shares are the probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor
+
+from pymc_geodesic.dynamics.simplex_coordinates import FLOOR
+from pymc_geodesic.dynamics.state import State
+from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.kernel import KernelOutput
+from pymc_geodesic.potential import Potential
+
+__all__ = ["CoxIngersollRoss", "cir_transition"]
+
+# Below it the noncentrality overflows; the process moves by the square root of it, which is nothing.
+SHORTEST_STEP = 1e-30
+
+
+def cir_transition(
+    rng: np.random.Generator, theta: np.ndarray, shape: np.ndarray, step_size: float
+) -> np.ndarray:
+    r"""Draw from the transition law of a Cox-Ingersoll-Ross process over time :math:`h`.
+
+    .. math::
+
+        d\theta = (a - \theta)\, dt + \sqrt{2 \theta}\, dW, \qquad
+        \theta_{t+h} = \tfrac{1 - e^{-h}}{2}\;
+            \chi'^2\!\left(2 a,\; \frac{2 \theta_t e^{-h}}{1 - e^{-h}}\right)
+
+    Its stationary law is Gamma(a, 1). Baker et al. (2018), equation 6.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of the draws.
+    theta, shape : ndarray
+        State and a, positive; any shapes that broadcast.
+    step_size : float
+        h.
+    """
+    scale = -0.5 * np.expm1(-step_size)
+    # A very small state has underflowed to the floor's order; its noncentrality is then negligible.
+    return scale * rng.noncentral_chisquare(2 * shape, theta * np.exp(-step_size) / scale)
+
+
+class CoxIngersollRoss:
+    r"""Transitions with shapes :math:`a_k = 1 + \pi_k \partial_k \ell` estimated from minibatches.
+
+    The loop and the random numbers are NumPy's: the noncentral chi-squared law has no
+    form with a fixed number of random inputs, and NumPy draws it exactly. The gradient is compiled.
+
+    Parameters
+    ----------
+    potential : Potential
+        With simplex variables in log coordinates.
+    backend : Backend
+        How to compile the gradient.
+    """
+
+    def __init__(self, potential: Potential, *, backend: Backend) -> None:
+        positions, indices = potential.positions, potential.indices
+        gradient = potential.gradient(positions, indices, width=0.0)
+        energy = potential.energy(positions, indices)
+        inputs = [*potential.conditioned, *positions, *indices]
+        self._gradient = backend.compile(inputs, [*gradient, energy])
+        # Two maps of a few operations, called once a draw, are not worth compiling.
+        values = [variable.value for variable in potential.variables]
+        pairs = list(zip(potential.variables, values, positions, strict=True))
+        self._to_logs = _interpreted(values, [v.to_position(y) for v, y, _ in pairs])
+        self._to_values = _interpreted(positions, [v.to_value(x) for v, _, x in pairs])
+
+    def __call__(
+        self,
+        state: State,
+        *,
+        conditioned: Sequence[np.ndarray],
+        step_sizes: np.ndarray,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+    ) -> KernelOutput:
+        """Make one transition for each step size."""
+        log_pi, log_total = self._to_logs(*state.position), list(state.auxiliary)
+        diverging = False
+        for t, step_size in enumerate(step_sizes):
+            batch = [row[t] for row in rows]
+            *gradient, energy = self._gradient(*conditioned, *log_pi, *batch)
+            shapes = [1.0 - np.asarray(g) for g in gradient]
+            if not all(np.all(shape > 0) & np.all(np.isfinite(shape)) for shape in shapes):
+                diverging = True
+                continue
+            if step_size <= SHORTEST_STEP:
+                continue
+            for i, shape in enumerate(shapes):
+                theta = np.exp(log_pi[i] + log_total[i])
+                log_pi[i], log_total[i] = _logs(cir_transition(rng, theta, shape, step_size))
+        return KernelOutput(
+            values=[np.asarray(value) for value in self._to_values(*log_pi)],
+            velocity=[],
+            thermostat=[],
+            estimator=[],
+            auxiliary=log_total,
+            temperature=np.zeros(0),
+            diverging=diverging,
+            energy=float(energy),
+        )
+
+
+def _logs(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    theta = np.maximum(theta, FLOOR[theta.dtype.name])
+    total = theta.sum(axis=-1, keepdims=True)
+    return np.log(theta) - np.log(total), np.log(total)
+
+
+def _interpreted(inputs, outputs):
+    return pytensor.function(
+        list(inputs), outputs, mode=pytensor.compile.Mode(linker="py", optimizer=None)
+    )
