@@ -2,9 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Order of the integrators: how their error grows with the step size.
 
-Three measures. Without noise the dynamics are differential equations, and the error at a fixed time
-is that of a deterministic integrator, curvature and thermostat included. On a Gaussian target without
-thermostat a transition is linear, and its stationary covariance solves Lyapunov's equation. The bias
+Three measures. Without noise the dynamics are differential equations, and the error at a fixed
+time is that of a deterministic integrator, curvature and thermostat included. On a Gaussian target
+without thermostat a transition is linear, and its covariance solves Lyapunov's equation. The bias
 of long runs (slow) is the thing itself, on a sphere and with a thermostat.
 """
 
