@@ -12,6 +12,7 @@ from pymc_geodesic.distributions import (
     VonMisesFisher,
     transforms,
 )
+from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,
@@ -22,7 +23,7 @@ from pymc_geodesic.manifolds import (
 )
 from pymc_geodesic.plots import plot_sphere
 from pymc_geodesic.potential import check_minibatch
-from pymc_geodesic.schedules import ConstantSchedule, PolynomialSchedule
+from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
     GMC,
     SGGMC,
@@ -46,6 +47,7 @@ __all__ = [
     "SGNHT",
     "SGRLD",
     "ConstantSchedule",
+    "CyclicalSchedule",
     "Euclidean",
     "LogisticNormal",
     "Manifold",
@@ -62,4 +64,5 @@ __all__ = [
     "plot_sphere",
     "register_manifold",
     "transforms",
+    "weighted",
 ]

@@ -8,7 +8,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-__all__ = ["ConstantSchedule", "PolynomialSchedule", "Schedule"]
+__all__ = ["ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule", "Schedule", "as_schedule"]
+
+# Enough to catch a schedule with the wrong sign; the rest cannot be known for a function.
+CHECKED_TRANSITIONS = 100
 
 
 @runtime_checkable
@@ -56,12 +59,20 @@ class PolynomialSchedule:
     b : float
         Transitions after which the decay sets in.
     c : float
-        Exponent; convergence without bias needs ``1/2 < c <= 1`` (Welling and Teh 2011).
+        Exponent, positive: the step sizes must decrease. Convergence without bias needs
+        ``1/2 < c <= 1`` (Welling and Teh 2011); a second-order sampler loses least with 1/5 for mean
+        squares and 1/3 for bias (Chen, Ding and Carin 2015).
 
     Raises
     ------
     ValueError
         If a parameter is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PolynomialSchedule(0.1, 100, 0.5)(np.array([0, 300]))
+    array([0.1 , 0.05])
     """
 
     def __init__(self, a: float, b: float, c: float) -> None:
@@ -76,6 +87,69 @@ class PolynomialSchedule:
     def __repr__(self) -> str:
         """Show the parameters."""
         return f"PolynomialSchedule({self.a!r}, {self.b!r}, {self.c!r})"
+
+
+class CyclicalSchedule:
+    r"""Step sizes that fall along a cosine and start again, to visit several modes.
+
+    .. math::
+
+        \epsilon_t = \frac{\epsilon_0}{2}
+            \left[\cos\left(\pi \, \frac{t \bmod T}{T}\right) + 1\right]
+
+    but never below a hundredth of :math:`\epsilon_0`, so that no transition is wasted.
+
+    Parameters
+    ----------
+    step_size : float
+        Step size :math:`\epsilon_0` at the start of each cycle.
+    period : int
+        Transitions T of a cycle.
+
+    Raises
+    ------
+    ValueError
+        If ``step_size`` is not positive or ``period`` not a whole number of at least one.
+
+    References
+    ----------
+    Zhang, R. et al. (2020). Cyclical stochastic gradient MCMC for Bayesian deep learning. ICLR.
+    Equation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CyclicalSchedule(0.1, 10)(np.array([0, 5, 10]))
+    array([0.1 , 0.05, 0.1 ])
+    """
+
+    def __init__(self, step_size: float, period: int) -> None:
+        self.step_size = positive("step_size", step_size)
+        self.period = whole("period", period)
+
+    def __call__(self, transition: np.ndarray) -> np.ndarray:
+        """Return the step sizes."""
+        phase = np.pi * (np.asarray(transition) % self.period) / self.period
+        return self.step_size * np.maximum(0.5 * (np.cos(phase) + 1), 0.01)
+
+    def __repr__(self) -> str:
+        """Show the parameters."""
+        return f"CyclicalSchedule({self.step_size!r}, {self.period!r})"
+
+
+def as_schedule(step_size: float | Schedule) -> Schedule:
+    """Read a number as a constant schedule, and check what a schedule starts with.
+
+    Raises
+    ------
+    ValueError
+        If the number, or one of the schedule's first step sizes, is not positive and finite.
+    """
+    if not isinstance(step_size, Schedule):
+        return ConstantSchedule(positive("step_size", step_size))
+    for value in np.atleast_1d(step_size(np.arange(CHECKED_TRANSITIONS))):
+        positive("step_size", value)
+    return step_size
 
 
 def positive(name: str, value: float) -> float:

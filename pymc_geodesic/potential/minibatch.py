@@ -173,7 +173,7 @@ def check_minibatch(model: Model) -> None:
     >>> try:
     ...     pmg.check_minibatch(model)
     ... except ValueError as error:
-    ...     print(str(error)[:40])
+    ...     print(str(error)[:41])
     The model draws its data by `pm.Minibatch
     """
     if has_minibatch(model):

@@ -19,6 +19,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.engine import Backend
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.step_methods.guard import (
     claim,
@@ -107,6 +108,7 @@ class GeodesicStep(BlockedStep):
             coordinates=self.coordinates,
         )
         self._require_supported(self.potential.variables)
+        warn_of_poles(self.potential.variables)
         self.variables = self.potential.variables
         self._conditioned = [value.name for value in self.potential.conditioned]
         self._start_checked = False

@@ -7,15 +7,14 @@ from __future__ import annotations
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-import pymc as pm
 
-from pytensor.tensor import TensorConstant, TensorVariable
-
+from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.dynamics import State
 from pymc_geodesic.dynamics.sgrld import metropolis_sgrld, sgrld
 from pymc_geodesic.dynamics.simplex_coordinates import COORDINATES, Metric
 from pymc_geodesic.engine.cir import CoxIngersollRoss
 from pymc_geodesic.manifolds import LogSimplex, Simplex
+from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
@@ -161,7 +160,7 @@ class SGRLD(StochasticGradientStep):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._gamma_shapes = [_gamma_shape(variable.rv) for variable in self.variables]
+        self._gamma_shapes = [_gamma_shape(variable) for variable in self.variables]
         if self.full_data:
             self._noise_shapes = [*self._noise_shapes, ()]
 
@@ -219,14 +218,14 @@ def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"`{name}` expected one of {', '.join(choices)}, got {value!r}.")
 
 
-def _gamma_shape(rv: TensorVariable) -> float | np.ndarray:
+def _gamma_shape(variable: SampledVariable) -> float | np.ndarray:
     """Shape of the Gamma law of the total: the concentration of a Dirichlet prior, else K.
 
     Any value leaves the law of the probabilities as it is; the prior's gives the paper's algorithm.
     """
-    op = rv.owner.op
-    if isinstance(op, pm.Dirichlet):
-        [alpha] = op.dist_params(rv.owner)
-        if isinstance(alpha, TensorConstant):
-            return np.sum(alpha.data, axis=-1, keepdims=True)
-    return float(rv.type.shape[-1])
+    size = variable.shape[-1]
+    alpha = known_concentration(variable.rv)
+    if alpha is None:
+        return float(size)
+    # One concentration for all entries counts for each of them.
+    return alpha.sum(axis=-1, keepdims=True) * (size / alpha.shape[-1])

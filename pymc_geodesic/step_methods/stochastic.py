@@ -21,7 +21,7 @@ from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
 from pymc_geodesic.engine.streams import BatchStreamState
 from pymc_geodesic.potential.estimator import noise_model
 from pymc_geodesic.potential.minibatch import total_size
-from pymc_geodesic.schedules import ConstantSchedule, Schedule, positive, whole
+from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
 
 __all__ = ["StepOptions", "StochasticGradientState", "StochasticGradientStep", "step_size_of"]
@@ -90,11 +90,10 @@ class StochasticGradientStep(GeodesicStep):
         self.n_steps = whole("n_steps", n_steps)
         steps_per_batch = whole("steps_per_batch", steps_per_batch)
         given = {name: positive(name, v) for name, v in parameters.items() if v is not None}
-        if step_size is not None and not isinstance(step_size, Schedule):
-            step_size = ConstantSchedule(positive("step_size", step_size))
+        schedule = None if step_size is None else as_schedule(step_size)
         super().__init__(vars, **options)
 
-        self.schedule = step_size or ConstantSchedule(self._default_step_size())
+        self.schedule = schedule or ConstantSchedule(self._default_step_size())
         default = DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
         self.parameters = {name: given.get(name, default) for name in parameters}
         self.batches = BatchStream(self.potential.sources, steps_per_batch=steps_per_batch)
