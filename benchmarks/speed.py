@@ -3,9 +3,10 @@
 """Microseconds a transition: the compiled kernel against BlackJAX's, and where the time goes.
 
 Logistic regression with N = 1e5 rows, d = 10 and batches of 100, in double precision, all in one
-process with interleaved repetitions, because the machine's speed drifts; ratios are of medians. Both
-sides count everything that a transition needs: drawing indices, gathering rows, noise, gradient, update.
-BlackJAX draws its random numbers inside the compiled loop, our kernel gets them from NumPy.
+process with interleaved repetitions, because the machine's speed drifts; ratios are of medians.
+Both sides count everything that a transition needs: drawing indices, gathering rows, noise,
+gradient, update. BlackJAX draws its random numbers inside the compiled loop, our kernel gets them
+from NumPy.
 """
 
 from __future__ import annotations
@@ -217,7 +218,11 @@ def main() -> None:
         total = micros[f"SGNHT on {backend}"]
         parts = [micros[f"gradient on {backend}"], micros["noise"], micros["indices"]]
         rows.append([backend, *(f"{p:.2f}" for p in parts), f"{total - sum(parts):.2f}"])
-    common.table("where the time goes, us", ["backend", "gradient", "noise", "indices", "loop and update"], rows)
+    common.table(
+        "where the time goes, us",
+        ["backend", "gradient", "noise", "indices", "loop and update"],
+        rows,
+    )
 
     flat = through_sample(model, draws)
     curved = through_sample(sphere, draws, pmg.gSGNHT)

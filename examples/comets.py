@@ -2,11 +2,11 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Two clusters of comet orbits.
 
-Every comet's orbit lies in a plane, and the plane's normal is a point on the sphere. Comets of short
-period crowd near the pole of the ecliptic: they go round the Sun as the planets do. The rest come from
-everywhere, with a preference. A mixture of two von Mises-Fisher distributions, fitted to minibatches of
-the 3,798 normals of the JPL small-body database, finds both: unit vectors, a probability vector and two
-positive numbers, sampled together, each on its own manifold.
+Every comet's orbit lies in a plane, and the plane's normal is a point on the sphere. Comets of
+short period crowd near the pole of the ecliptic: they go round the Sun as the planets do. The rest
+come from everywhere, with a preference. A mixture of two von Mises-Fisher distributions, fitted to
+minibatches of the 3,798 normals of the JPL small-body database, finds both: unit vectors, a
+probability vector and two positive numbers, sampled together, each on its own manifold.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
     """Fit the mixture; `quick` makes a short run for tests."""
     draws, tune, chains = (50, 50, 1) if quick else (1000, 500, 4)
     with build_model(load_comets()):
-        # The rows of a cluster, and so the gradient noise of its direction, differ from the other's.
+        # The two clusters differ in size, and so their directions in gradient noise.
         step = pmg.gSGNHT(thermostat="per_point", n_steps=20)
         return pm.sample(
             draws,

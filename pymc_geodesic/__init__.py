@@ -5,6 +5,7 @@
 from importlib.metadata import version
 
 from pymc_geodesic import datasets
+from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.distributions import (
     LogisticNormal,
     SphericalUniform,
@@ -12,7 +13,6 @@ from pymc_geodesic.distributions import (
     VonMisesFisher,
     transforms,
 )
-from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,

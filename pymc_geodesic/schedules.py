@@ -59,9 +59,9 @@ class PolynomialSchedule:
     b : float
         Transitions after which the decay sets in.
     c : float
-        Exponent, positive: the step sizes must decrease. Convergence without bias needs
-        ``1/2 < c <= 1`` (Welling and Teh 2011); a second-order sampler loses least with 1/5 for mean
-        squares and 1/3 for bias (Chen, Ding and Carin 2015).
+        Exponent, positive: the step sizes must decrease. Convergence without bias needs ``1/2 < c
+        <= 1`` (Welling and Teh 2011); a second-order sampler loses least with 1/5 for mean squares
+        and 1/3 for bias (Chen, Ding and Carin 2015).
 
     Raises
     ------
@@ -164,7 +164,7 @@ def positive(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int) -> int:
-    """Return ``value`` as an int if it is a whole number of at least one, else say what is wrong."""
+    """Return ``value`` as an int if it is a whole number from one up, else say what is wrong."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
     return int(value)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import xarray as xr
 
 __all__ = ["weighted"]
@@ -20,8 +19,8 @@ def weighted(
 ) -> xr.Dataset:
     r"""Posterior means, standard deviations and quantiles weighted by step size.
 
-    A draw made with a small step stands for a short stretch of the diffusion's time. With step sizes
-    :math:`\epsilon_t`, expectations are estimated by
+    A draw made with a small step stands for a short stretch of the diffusion's time. With step
+    sizes :math:`\epsilon_t`, expectations are estimated by
 
     .. math::
 

@@ -50,7 +50,8 @@ def gsgnht(
                      + \sqrt{2 A \epsilon}\, z]
 
     with m the intrinsic dimension; ``tuning`` is described in
-    :meth:`~pymc_geodesic.dynamics.thermostat.Thermostat.heat`. On Euclidean space this is the splitting form of SGNHT.
+    :meth:`~pymc_geodesic.dynamics.thermostat.Thermostat.heat`. On Euclidean space this is the
+    splitting form of SGNHT.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)

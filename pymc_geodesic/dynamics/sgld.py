@@ -14,9 +14,7 @@ from pymc_geodesic.manifolds import Point
 __all__ = ["sgld"]
 
 
-def sgld(
-    state: State, *, estimator: Estimator, noise: Point, step_size: TensorVariable
-) -> State:
+def sgld(state: State, *, estimator: Estimator, noise: Point, step_size: TensorVariable) -> State:
     r"""One step of Welling and Teh (2011), equation 4.
 
     .. math::

@@ -55,7 +55,7 @@ def metropolis_sgrld(
     noise: Point,
     step_size: TensorVariable,
 ) -> State:
-    """The same step with exact gradients and a Metropolis-Hastings test, which makes it exact.
+    """Make the same step with exact gradients and a Metropolis-Hastings test: no bias.
 
     The last entry of ``noise`` decides the test; the last entry of ``state.auxiliary`` counts the
     accepted steps. The step's proposal density takes the reflection into account.

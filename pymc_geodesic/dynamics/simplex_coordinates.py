@@ -2,16 +2,17 @@
 #   SPDX-License-Identifier: Apache-2.0
 r"""Coordinates of the probability simplex for Riemannian Langevin dynamics.
 
-For a log density :math:`\ell(\pi)` with respect to Lebesgue measure on the first K - 1 entries, all
-formulas are in terms of the gradient in log coordinates, :math:`g_k = \pi_k \partial_k \ell`, and of
+For a log density :math:`\ell(\pi)` with respect to Lebesgue measure on the first K - 1 entries,
+all formulas are in terms of the gradient in log coordinates, :math:`g_k = \pi_k \partial_k \ell`,
+and of
 
 .. math::
 
     h_k = g_k - \pi_k \sum_j g_j ,
 
 so that nothing is divided by an entry near zero unless the metric itself demands it. The expanded
-coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma law with
-shape s, which for a Dirichlet prior with total concentration s is the paper's Gamma prior on
+coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma law
+with shape s, which for a Dirichlet prior with total concentration s is the paper's Gamma prior on
 :math:`\theta`. All arrays have K entries in the last axis, also in the reduced coordinates, whose
 updates are those of the first K - 1 entries written symmetrically.
 """
@@ -124,7 +125,10 @@ def _floor(theta: TensorVariable) -> np.ndarray:
 
 
 class ExpandedMean(SimplexCoordinates):
-    r""":math:`\pi = |\theta| / \sum |\theta|` with metric :math:`\operatorname{diag}(\theta)^{-1}`."""
+    r"""Gamma variables: :math:`\pi = |\theta| / \sum |\theta|`.
+
+    Metric :math:`\operatorname{diag}(\theta)^{-1}`.
+    """
 
     expanded = True
 
@@ -158,7 +162,10 @@ class ExpandedMean(SimplexCoordinates):
 
 
 class ExpandedNatural(SimplexCoordinates):
-    r""":math:`\pi = \operatorname{softmax}(\theta)` with metric :math:`\operatorname{diag}(e^\theta)`."""
+    r"""Logarithms: :math:`\pi = \operatorname{softmax}(\theta)`.
+
+    Metric :math:`\operatorname{diag}(e^\theta)`.
+    """
 
     expanded = True
 
@@ -188,10 +195,12 @@ class ExpandedNatural(SimplexCoordinates):
 
 
 class ReducedMean(SimplexCoordinates):
-    r"""The first K - 1 probabilities, with metric :math:`\operatorname{diag}(\pi)^{-1} + 11^\top / \pi_K`.
+    r"""The first K - 1 probabilities.
 
-    A step that leaves the simplex is reflected entry by entry and normalised; with a Metropolis test
-    it is rejected.
+    Metric :math:`\operatorname{diag}(\pi)^{-1} + 11^\top / \pi_K`.
+
+    A step that leaves the simplex is reflected entry by entry and normalised; with a Metropolis
+    test it is rejected.
     """
 
     expanded = False
@@ -234,7 +243,10 @@ class ReducedMean(SimplexCoordinates):
 
 
 class ReducedNatural(SimplexCoordinates):
-    r""":math:`\log(\pi_k / \pi_K)`, with the inverse metric :math:`\operatorname{diag}(\pi)^{-1} + 11^\top / \pi_K`."""
+    r"""Log ratios :math:`\log(\pi_k / \pi_K)`.
+
+    Inverse metric :math:`\operatorname{diag}(\pi)^{-1} + 11^\top / \pi_K`.
+    """
 
     expanded = False
 

@@ -16,7 +16,14 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
 
-__all__ = ["damp", "drift", "kick", "least_friction", "matched_friction", "ornstein_uhlenbeck_variance"]
+__all__ = [
+    "damp",
+    "drift",
+    "kick",
+    "least_friction",
+    "matched_friction",
+    "ornstein_uhlenbeck_variance",
+]
 
 # Leaves a little noise to inject where the gradient's own noise is all that the friction can carry.
 FRICTION_MARGIN = 1.001
@@ -25,7 +32,7 @@ FRICTION_MARGIN = 1.001
 def drift(
     manifold: Product, position: Point, velocity: Point, time: TensorVariable
 ) -> tuple[Point, Point]:
-    """A: follow the geodesic for ``time``."""
+    """Follow the geodesic for ``time``: the piece A."""
     return manifold.geodesic(position, velocity, time)
 
 

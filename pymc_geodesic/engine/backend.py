@@ -45,8 +45,6 @@ class Backend:
 
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types."""
-        function = compile_pymc(
-            inputs, outputs, on_unused_input="ignore", **self.compile_kwargs
-        )
+        function = compile_pymc(inputs, outputs, on_unused_input="ignore", **self.compile_kwargs)
         function.trust_input = True
         return function

@@ -17,7 +17,8 @@ from pymc_geodesic.potential import Potential
 
 __all__ = ["CoxIngersollRoss", "cir_transition"]
 
-# Below it the noncentrality overflows; the process moves by the square root of it, which is nothing.
+# Below it the noncentrality overflows, and the process does not move.
+# Only trial runs make such steps.
 SHORTEST_STEP = 1e-30
 
 

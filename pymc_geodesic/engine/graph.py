@@ -18,7 +18,7 @@ __all__ = ["Carry", "as_values", "placeholders", "to_positions"]
 
 
 def placeholders(name: str, arrays: Sequence[np.ndarray]) -> tuple[TensorVariable, ...]:
-    """Inputs with the dtypes and static shapes of ``arrays``."""
+    """Make inputs with the dtypes and static shapes of ``arrays``."""
     return tuple(tensor(name, dtype=array.dtype, shape=array.shape) for array in arrays)
 
 

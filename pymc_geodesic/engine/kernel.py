@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One compiled function for many transitions: state, noise and rows in, state and statistics out."""
+"""One compiled function for many transitions, from state, noise and rows to the next state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -99,16 +100,11 @@ class Kernel:
         dtype = potential.variables[0].position.dtype
 
         carried = State(
-            *(
-                placeholders(name, part)
-                for name, part in zip(State._fields, initial, strict=True)
-            )
+            *(placeholders(name, part) for name, part in zip(State._fields, initial, strict=True))
         )
         symbols = {name: tensor(name, dtype=dtype, shape=()) for name in parameters}
         step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
-        noises = [
-            tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in noise_shapes
-        ]
+        noises = [tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in noise_shapes]
         rows = [
             tensor("rows", dtype="int64", shape=(length, *index.type.shape))
             for index in potential.indices
@@ -249,7 +245,7 @@ def _unflatten(leaves: Sequence, sizes: Sequence[int]) -> State:
 def _split(items: Sequence, *sizes: int) -> list[tuple]:
     """Cut a sequence into parts of the given sizes, and the rest."""
     ends = np.cumsum([0, *sizes])
-    parts = [tuple(items[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [tuple(items[a:b]) for a, b in pairwise(ends)]
     return [*parts, tuple(items[ends[-1] :])]
 
 

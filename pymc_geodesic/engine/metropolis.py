@@ -16,7 +16,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions
-from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisKernel", "MetropolisOutput"]
@@ -104,7 +104,12 @@ class MetropolisKernel:
             phase.energy,
         ]
         inputs = [
-            *potential.conditioned, *value_inputs, trajectory, step_sizes, log_uniforms, *noises
+            *potential.conditioned,
+            *value_inputs,
+            trajectory,
+            step_sizes,
+            log_uniforms,
+            *noises,
         ]
         self._n_values = len(value_inputs)
         self._function = backend.compile(inputs, outputs)
@@ -185,7 +190,7 @@ def _scan(potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms,
 
 
 def _metropolis(before: TensorVariable, after: TensorVariable):
-    """Acceptance probability, zero where the energy is not finite, and whether it diverged."""
+    """Return the acceptance probability, zero where not finite, and whether it diverged."""
     error = after - before
     bad = pt.isnan(error) | pt.isinf(error)
     acceptance = pt.switch(bad, 0.0, pt.exp(pt.minimum(0.0, -error)))

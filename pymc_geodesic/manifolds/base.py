@@ -15,8 +15,8 @@ class Manifold(ABC):
     """A manifold embedded isometrically in R^n, batched over leading axes.
 
     All methods are symbolic (PyTensor) and stateless. Arguments ``x`` (a point), ``v`` (a tangent
-    vector at ``x``) and ``u`` (any vector of the embedding) have shape ``(..., n)``: the last axis is
-    the embedding, leading axes are independent points. Times ``t`` are scalars.
+    vector at ``x``) and ``u`` (any vector of the embedding) have shape ``(..., n)``: the last axis
+    is the embedding, leading axes are independent points. Times ``t`` are scalars.
 
     A new manifold is a subclass in a file of its own and one registration with
     :func:`pymc_geodesic.manifolds.manifold_of`.
@@ -56,9 +56,7 @@ class Manifold(ABC):
         """Map a point of the embedding back to a value of the random variable."""
         return x
 
-    def fold(
-        self, x: TensorVariable, v: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
+    def fold(self, x: TensorVariable, v: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
         """Choose one representative where several points mean the same value.
 
         ``v`` is carried along by the same isometry. ``embed(unembed(x)) == x`` holds after it.
@@ -92,7 +90,7 @@ class Manifold(ABC):
         return variance.max(axis=-1, keepdims=True) if variance.ndim else variance
 
     def check(self, value) -> str | None:
-        """Say in a sentence why the NumPy array ``value`` is not on the manifold, or return None."""
+        """Say in a sentence why the array ``value`` is not on the manifold, or return None."""
         return None
 
     def __repr__(self) -> str:

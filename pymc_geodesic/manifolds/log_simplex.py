@@ -17,8 +17,8 @@ class LogSimplex(Manifold):
     r"""Probability vectors as ``u = log(p)``, normalised so that :math:`\sum_k e^{u_k} = 1`.
 
     Not an isometric embedding: it has no geodesics, and no volume term is added, so that densities
-    stay those of ``p`` with respect to Lebesgue measure on its first K - 1 entries. Gradients in ``u``
-    are :math:`p_k \partial_k`, which need no division by small entries.
+    stay those of ``p`` with respect to Lebesgue measure on its first K - 1 entries. Gradients in
+    ``u`` are :math:`p_k \partial_k`, which need no division by small entries.
     """
 
     name = "LogSimplex"

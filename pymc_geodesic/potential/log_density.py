@@ -144,9 +144,7 @@ def _volume_terms(variables: Sequence[SampledVariable]) -> list[TensorVariable]:
     return [term for term in terms if term is not None]
 
 
-def without_checks(
-    outputs: Sequence[TensorVariable], *, impossible: bool
-) -> list[TensorVariable]:
+def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> list[TensorVariable]:
     """Take the parameter checks out of log densities.
 
     With ``impossible`` a failed check gives a log density of minus infinity, as in PyMC's own

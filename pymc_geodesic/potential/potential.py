@@ -177,6 +177,7 @@ def _require_scalable_potentials(model: Model, sources: Sequence[BatchSource]) -
         if not batches.isdisjoint(ancestors([potential])):
             raise ValueError(
                 f"The potential `{potential.name}` depends on `pm.Minibatch` data. It carries no "
-                "`total_size`, so its value on the full data is not known and exact samplers cannot "
-                "use it. Write it as an observed variable with `total_size`, or use SGGMC or gSGNHT."
+                "`total_size`, so its value on the full data is not known and exact samplers "
+                "cannot use it. Write it as an observed variable with `total_size`, or use SGGMC "
+                "or gSGNHT."
             )

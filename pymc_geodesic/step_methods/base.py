@@ -155,8 +155,8 @@ class GeodesicStep(BlockedStep):
         for variable in self.variables:
             if problem := variable.check(point[variable.value.name]):
                 raise SamplingError(
-                    f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value on "
-                    "it as `initvals`, or leave the start out."
+                    f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value "
+                    "on it as `initvals`, or leave the start out."
                 )
         energy = self._dry_run(point)
         if not np.isfinite(energy):

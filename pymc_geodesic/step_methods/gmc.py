@@ -71,11 +71,9 @@ class GMC(GeodesicStep):
         As for :class:`SGGMC`; for ``jitter`` outside [0, 1); for a potential that depends on a
         minibatch, whose value on the full data is not known.
 
-    Notes
-    -----
-    Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's trajectories;
-    ``energy``, the Hamiltonian after the test; ``step_size``, without jitter; ``diverging``, an energy
-    error that is not finite or above 1000.
+    Notes ----- Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's
+    trajectories; ``energy``, the Hamiltonian after the test; ``step_size``, without jitter;
+    ``diverging``, an energy error that is not finite or above 1000.
 
     References
     ----------

@@ -20,7 +20,7 @@ from pymc_geodesic.step_methods.thermostated import ThermostatedStep
 __all__ = ["gSGNHT"]
 
 
-class gSGNHT(ThermostatedStep):  # noqa: N801
+class gSGNHT(ThermostatedStep):
     r"""Geodesic stochastic gradient Nose-Hoover thermostats on any product of manifolds.
 
     As :class:`SGGMC`, with a friction :math:`\xi` that adapts so that the kinetic temperature is
@@ -35,8 +35,9 @@ class gSGNHT(ThermostatedStep):  # noqa: N801
             + \sqrt{2 A \epsilon}\; z\right]
 
     in the order A, B, O, B, A, with m the *intrinsic* dimension. It targets the posterior with a
-    bias of order :math:`\epsilon^2` if the gradient noise is the same in all directions that share a
-    thermostat; then :math:`\xi` is normal with mean :math:`A + \epsilon V / 2` and variance 1 / m.
+    bias of order :math:`\epsilon^2` if the gradient noise is the same in all directions that share
+    a thermostat; then :math:`\xi` is normal with mean :math:`A + \epsilon V / 2` and variance 1 /
+    m.
 
     Parameters
     ----------
@@ -69,10 +70,11 @@ class gSGNHT(ThermostatedStep):  # noqa: N801
     Statistics: those of :class:`SGGMC` except ``friction``, and ``thermostat``, the mean friction
     weighted by dimension (with ``thermostat_NAME`` for each variable if they have their own).
 
-    The thermostat is slow: of the order of ``1 / step_size**2`` transitions may pass before it finds
-    the noise of a minibatch. In the first half of the tuning phase, and only there, it moves faster,
-    and the draws that are kept start from the friction at which the noise measured in the second
-    half is balanced. Give ``tune=0`` to have the published dynamics from the first transition.
+    The thermostat is slow: of the order of ``1 / step_size**2`` transitions may pass before it
+    finds the noise of a minibatch. In the first half of the tuning phase, and only there, it moves
+    faster, and the draws that are kept start from the friction at which the noise measured in the
+    second half is balanced. Give ``tune=0`` to have the published dynamics from the first
+    transition.
 
     References
     ----------

@@ -56,8 +56,9 @@ class SGGMC(StochasticGradientStep):
         gradient noise correlated and heats the chain: to about twice the temperature with 10.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
         V. A known diagonal covariance, in units of the gradient squared and in the embedding;
-        ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero. Where
-        :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)` the friction is raised until it fits.
+        ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero.
+        Where :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)` the friction is raised until
+        it fits.
     n_steps : int, default 1
         Transitions a draw.
     backend : str, optional
@@ -74,12 +75,10 @@ class SGGMC(StochasticGradientStep):
         If a parameter is not positive, a variable is unknown or discrete, or the model's
         minibatches have no ``total_size``.
 
-    Notes
-    -----
-    Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over the transitions of
-    a draw with m the intrinsic dimension, expected to be 1, for all variables together and, as
-    ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at the end of the draw;
-    ``potential_estimate``; ``diverging``.
+    Notes ----- Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
+    the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
+    together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
+    the end of the draw; ``potential_estimate``; ``diverging``.
 
     The friction is called momentum decay where it is given per batch,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.

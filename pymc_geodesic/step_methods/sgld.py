@@ -30,8 +30,8 @@ class SGLD(StochasticGradientStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`, in units of the posterior variance (the square of the other steps'
-        step size). By default ``0.01 / N`` with N from ``total_size``.
+        Step size :math:`\epsilon`, in units of the posterior variance (the square of the other
+        steps' step size). By default ``0.01 / N`` with N from ``total_size``.
     n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
@@ -40,10 +40,8 @@ class SGLD(StochasticGradientStep):
     ValueError
         As for :class:`SGGMC`, and for a variable on a sphere or simplex.
 
-    Notes
-    -----
-    Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing schedule weight
-    the draws by ``step_size``.
+    Notes ----- Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing
+    schedule weight the draws by ``step_size``.
 
     References
     ----------

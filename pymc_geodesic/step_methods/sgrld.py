@@ -21,9 +21,7 @@ from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradien
 
 __all__ = ["SGRLD"]
 
-Parameterization = Literal[
-    "expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"
-]
+Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
 
 
 class SGRLD(StochasticGradientStep):
@@ -38,9 +36,9 @@ class SGRLD(StochasticGradientStep):
             + \tfrac{N}{n} \sum_{d \in S} (n_{dk} - \pi_k n_{d \cdot})\right)
             + \sqrt{\epsilon \theta_k}\, z_k \right|,
 
-    written here for multinomial counts; any differentiable likelihood works, through its gradient in
-    :math:`\log \pi`. It has no friction and no acceleration, and stays finite where most of the mass
-    sits at the corners, where geodesic samplers meet poles of the density.
+    written here for multinomial counts; any differentiable likelihood works, through its gradient
+    in :math:`\log \pi`. It has no friction and no acceleration, and stays finite where most of the
+    mass sits at the corners, where geodesic samplers meet poles of the density.
 
     Parameters
     ----------
@@ -50,19 +48,20 @@ class SGRLD(StochasticGradientStep):
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default ``0.01 / N`` with N from
         ``total_size``, at which the drift of the whole data is a hundredth of the counts.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
-        Coordinates of the simplex, those of the paper's Table 1. The reduced ones reflect steps that
-        leave the simplex and normalise.
+        Coordinates of the simplex, those of the paper's Table 1. The reduced ones reflect steps
+        that leave the simplex and normalise.
     metric : {"fisher", "identity"}
-        Whether the step is preconditioned by the inverse Fisher metric. The constant ``1 / n`` of the
-        reduced coordinates' inverse metric is left to the step size. Combinations that divide by
-        small entries ("expanded_natural" and "reduced_natural" with "fisher", the mean coordinates
-        with "identity") are of use only away from the corners.
+        Whether the step is preconditioned by the inverse Fisher metric. The constant ``1 / n`` of
+        the reduced coordinates' inverse metric is left to the step size. Combinations that divide
+        by small entries ("expanded_natural" and "reduced_natural" with "fisher", the mean
+        coordinates with "identity") are of use only away from the corners.
     dynamics : {"euler", "cir"}
         ``"euler"`` is the paper's step, biased in proportion to the step size, by much where
-        :math:`\alpha_k` is far below one. ``"cir"`` makes exact transitions of the Cox-Ingersoll-Ross
-        process of the Gamma coordinates, without any such bias: use it for sparse Dirichlet priors and
-        for counts. It needs expanded-mean coordinates and a log density that is linear in
-        :math:`\log \pi` with weights above -1, such as Dirichlet, multinomial and mixture models.
+        :math:`\alpha_k` is far below one. ``"cir"`` makes exact transitions of the
+        Cox-Ingersoll-Ross process of the Gamma coordinates, without any such bias: use it for
+        sparse Dirichlet priors and for counts. It needs expanded-mean coordinates and a log
+        density that is linear in :math:`\log \pi` with weights above -1, such as Dirichlet,
+        multinomial and mixture models.
     metropolis : bool
         Correct each step by a Metropolis-Hastings test on the full data; exact, and slow.
     steps_per_batch : int, default 1
@@ -89,8 +88,8 @@ class SGRLD(StochasticGradientStep):
     Patterson, S. and Teh, Y. W. (2013). Stochastic gradient Riemannian Langevin dynamics on the
     probability simplex. NIPS. Equation 7 and Table 1.
 
-    Baker, J., Fearnhead, P., Fox, E. and Nemeth, C. (2018). Large-scale stochastic sampling from the
-    probability simplex. NeurIPS. The exact transitions.
+    Baker, J., Fearnhead, P., Fox, E. and Nemeth, C. (2018). Large-scale stochastic sampling from
+    the probability simplex. NeurIPS. The exact transitions.
 
     Examples
     --------
@@ -131,9 +130,9 @@ class SGRLD(StochasticGradientStep):
             (parameterization, metric, metropolis) != ("expanded_mean", "fisher", False)
         ):
             raise ValueError(
-                "`dynamics='cir'` expected the expanded-mean coordinates with the Fisher metric and no "
-                f"Metropolis test, which its exact transitions do not need; got {parameterization!r}, "
-                f"{metric!r} and metropolis={metropolis}."
+                "`dynamics='cir'` expected the expanded-mean coordinates with the Fisher metric "
+                "and no Metropolis test, which its exact transitions do not need; got "
+                f"{parameterization!r}, {metric!r} and metropolis={metropolis}."
             )
         self.parameterization, self.metric = parameterization, metric
         self.exact, self.full_data = dynamics == "cir", metropolis

@@ -138,16 +138,12 @@ class StochasticGradientStep(GeodesicStep):
 
     def _declare(self, stats: dict[str, tuple]) -> None:
         self.stats_dtypes_shapes = self.stats_dtypes_shapes | stats
-        self.stats_dtypes = [
-            {name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}
-        ]
+        self.stats_dtypes = [{name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}]
 
     def _reset(self) -> None:
         shapes = self._shapes if self.has_velocity else ()
         # Any start will do: the kernel projects it on the tangent space of the first point.
-        self.velocity = [
-            array[0] for array in draw_noise(self.rng, 1, shapes, self._dtype)
-        ]
+        self.velocity = [array[0] for array in draw_noise(self.rng, 1, shapes, self._dtype)]
         self.thermostat: list[np.ndarray] = []
         self.auxiliary: list[np.ndarray] = []
         self.estimator = self.noise.initial()

@@ -35,8 +35,9 @@ class ThermostatedState(StochasticGradientState):
 class ThermostatedStep(StochasticGradientStep):
     r"""Base of the steps with a thermostat.
 
-    If the dynamics have a ``tuning`` parameter, the thermostat moves faster in the first half of the
-    tuning phase. In the second half it moves as published, and its drift tells the mean temperature,
+    If the dynamics have a ``tuning`` parameter, the thermostat moves faster in the first half of
+    the tuning phase. In the second half it moves as published, and its drift tells the mean
+    temperature,
 
     .. math::
 
