@@ -63,7 +63,7 @@ def test_temperature_of_sggmc_is_one(space, damping, variance):
         n_steps=20,
         backend="jax",
     )
-    averages, stats = chain_averages(step, step.model.initial_point(), {}, draws=40, discard=10)
+    _, stats = chain_averages(step, step.model.initial_point(), {}, draws=40, discard=10)
     assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
     assert not stats["diverging"]
     if variance == 500.0:
