@@ -160,7 +160,7 @@ def test_potentials_of_batches_have_no_full_data():
         theta = pm.Normal("theta")
         pm.Potential("pull", -(theta * pm.Minibatch(Y, batch_size=10)).sum())
     potential_of(model)
-    with pytest.raises(ValueError, match="`pull` depends on `pm.Minibatch`.*no `total_size`"):
+    with pytest.raises(ValueError, match=r"`pull` depends on `pm.Minibatch`.*no `total_size`"):
         potential_of(model, full_data=True)
 
 

@@ -154,7 +154,7 @@ def test_fisher_noise_needs_batches_of_two_rows():
         theta = pm.Normal("theta")
         pm.Normal("y", theta, observed=pm.Minibatch(Y, batch_size=1), total_size=N)
     potential = Potential(model, model.value_vars, initial_point=model.initial_point())
-    with pytest.raises(ValueError, match="two rows or more.*got a batch of one row"):
+    with pytest.raises(ValueError, match=r"two rows or more.*got a batch of one row"):
         FisherNoise(potential)
 
 
