@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pytensor.tensor as pt
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.dynamics.state import Estimate, Estimator
-from pymc_geodesic.manifolds import Euclidean, Point
+from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.potential import Potential
 
 __all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "minibatch_estimator", "noise_model"]
@@ -146,17 +146,20 @@ class FisherNoise:
                 "measures the spread within a batch; got a batch of one row."
             )
         self.potential = potential
+        self._dtype = potential.variables[0].position.dtype
+        self._shapes = [
+            variable.shape if variable.is_flat else (*variable.shape[:-1], 1)
+            for variable in potential.variables
+        ]
 
-    def _shape(self, variable) -> tuple[int, ...]:
-        if isinstance(variable.manifold, Euclidean):
-            return variable.shape
-        return (*variable.shape[:-1], 1)
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the graph, with its data, behind: it is compiled by now."""
+        return self.__dict__ | {"potential": None}
 
     def initial(self) -> list[np.ndarray]:
         """Return zero variances and a count of zero transitions."""
-        variables = self.potential.variables
-        zeros = [np.zeros(self._shape(v), dtype=v.position.dtype) for v in variables]
-        return [*zeros, np.asarray(0.0, dtype=variables[0].position.dtype)]
+        zeros = [np.zeros(shape, dtype=self._dtype) for shape in self._shapes]
+        return [*zeros, np.asarray(0.0, dtype=self._dtype)]
 
     def largest(self, memory: Sequence[np.ndarray]) -> float:
         """Largest entry of the running mean."""
