@@ -10,7 +10,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.potential.variables import sampled_variables
+from pymc_geodesic.potential import Potential
 
 VARIABLES = {
     "von Mises-Fisher": (lambda: pmg.VonMisesFisher.dist([1.0, 0.0, 0.0], 2.0), pmg.Sphere),
@@ -52,8 +52,8 @@ def test_manifold_of_something_else_raises(thing):
 
 
 def manifolds_in_step(model):
-    described = sampled_variables(model, model.value_vars, initial_point=model.initial_point())
-    return {variable.name: variable.manifold.name for variable in described}
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    return {variable.name: variable.manifold.name for variable in potential.variables}
 
 
 def test_a_transform_of_the_users_takes_the_variable_off_its_manifold():
