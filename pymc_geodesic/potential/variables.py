@@ -116,7 +116,7 @@ def sampled_variables(
     Raises
     ------
     ValueError
-        If a variable is discrete.
+        If a variable is discrete, or has a single entry where its manifold leaves it no freedom.
     """
     variables = []
     for value in values:
@@ -130,6 +130,11 @@ def sampled_variables(
         manifold = _manifold_in(model, rv)
         manifold = coordinates.get(type(manifold), manifold)
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
+        if not isinstance(manifold, Euclidean) and manifold.dim(shape[-1]) < 1:
+            raise ValueError(
+                f"The variable `{rv.name}` expected at least two entries in its last axis, got a "
+                f"shape of {shape}: with one entry there is nothing to sample."
+            )
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
         variables.append(
             SampledVariable(rv, value, manifold, model.rvs_to_transforms[rv], position)
