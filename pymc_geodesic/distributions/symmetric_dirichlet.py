@@ -12,11 +12,14 @@ from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.multivariate import SimplexContinuous
 from pymc.distributions.shape_utils import (
+    convert_dims,
     get_support_shape,
     implicit_size_from_params,
     rv_size_is_none,
 )
+from pymc.model import modelcontext
 from pymc.pytensorf import constant_fold, normalize_rng_param
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
@@ -64,6 +67,16 @@ class SymmetricDirichletRV(SymbolicRandomVariable):
             inputs=[rng, size, alpha, support_shape],
             outputs=[next_rng, draws],
         )(rng, size, alpha, support_shape)
+
+
+def _check_length(length: Any) -> None:
+    """Raise an error when there are fewer than two probabilities."""
+    if length < 2:
+        raise ValueError(
+            "`SymmetricDirichlet` expected probability vectors of two or more elements in the "
+            f"last axis, got length {length}. A single probability is always 1: leave the variable "
+            "out, or end `shape` or `dims` with the number of probabilities."
+        )
 
 
 class SymmetricDirichlet(SimplexContinuous):
@@ -155,6 +168,10 @@ class SymmetricDirichlet(SimplexContinuous):
                 dims=dims,
                 observed=observed,
             )
+        if dims is not None:
+            length = modelcontext(None).dim_lengths[convert_dims(dims)[-1]]
+            if isinstance(length, SharedVariable):  # else `dist` sees it, or it is not known yet
+                _check_length(length.get_value())
         return super().__new__(
             cls, name, *args, support_shape=support_shape, dims=dims, observed=observed, **kwargs
         )
@@ -180,12 +197,8 @@ class SymmetricDirichlet(SimplexContinuous):
             )
         support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
         [length] = constant_fold([support_shape], raise_not_constant=False)
-        if isinstance(length, np.ndarray) and np.any(length < 2):
-            raise ValueError(
-                "`SymmetricDirichlet` expected probability vectors of two or more elements in the "
-                f"last axis, got length {length[-1]}. A single probability is always 1: leave "
-                "the variable out, or end `shape` with the number of probabilities."
-            )
+        if isinstance(length, np.ndarray):
+            _check_length(length[-1])
         return super().dist([alpha, support_shape], **kwargs)
 
     def support_point(rv, size, alpha, support_shape) -> TensorVariable:

@@ -217,6 +217,14 @@ def test_bad_parameters(alpha, shape, message):
         pmg.SymmetricDirichlet.dist(alpha, shape=shape)
 
 
+def test_one_probability_by_dims():
+    with pm.Model(coords={"row": range(3), "word": ["only"]}):
+        with pytest.raises(ValueError, match="last axis, got length 1"):
+            pmg.SymmetricDirichlet("x", 1.0, dims=("row", "word"))
+        with pytest.raises(ValueError, match="last axis, got length 1"):
+            pmg.SymmetricDirichlet("y", 1.0, shape=(3, 1))
+
+
 def test_unknown_concentration_is_checked():
     with pytest.raises(pm.logprob.utils.ParameterValueError, match="alpha > 0"):
         log_density(3)(-1.0, [0.2, 0.3, 0.5])
