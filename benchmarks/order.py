@@ -50,7 +50,7 @@ def methods():
     yield "SGGMC, vMF n=3 kappa=2", wide, (0.2, 0.3, 0.4, 0.6), sggmc, 1.7
     yield "gSGNHT, vMF n=10 kappa=20", narrow, (0.1, 0.15, 0.2, 0.3), gsgnht, 1.7
     yield "gSGNHT, vMF n=3 kappa=2", wide, (0.2, 0.3, 0.4, 0.6), gsgnht, None
-    yield "SGNHT splitting, normal", flat, (0.2, 0.3, 0.4, 0.6), splitting, 1.7
+    yield "SGNHT splitting, normal", flat, (0.15, 0.2, 0.3, 0.4), splitting, 1.7
     yield "SGNHT Euler, normal", flat, (0.025, 0.05, 0.1, 0.2), euler, -1.3
 
 
