@@ -21,9 +21,6 @@ from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisKernel", "MetropolisOutput"]
 
-# An energy error this large means that the integrator has left the level set; NUTS uses the same.
-DIVERGENCE_ENERGY = 1000.0
-
 
 class MetropolisOutput(NamedTuple):
     """What a call of the kernel returns, as NumPy arrays.
@@ -35,7 +32,7 @@ class MetropolisOutput(NamedTuple):
     acceptance_rate, accepted : float
         Acceptance probability and accepted trajectories, averaged over the trajectories.
     diverging : bool
-        Whether a trajectory's energy error was not finite or beyond 1000.
+        Whether a trajectory's energy was not finite.
     energy : float
         Hamiltonian at the end of the last trajectory, after the test.
     potential : float
@@ -194,7 +191,7 @@ def _metropolis(before: TensorVariable, after: TensorVariable):
     error = after - before
     bad = pt.isnan(error) | pt.isinf(error)
     acceptance = pt.switch(bad, 0.0, pt.exp(pt.minimum(0.0, -error)))
-    return acceptance, bad | (error > DIVERGENCE_ENERGY)
+    return acceptance, bad
 
 
 def _leaves(phase: Phase) -> list[TensorVariable]:

@@ -71,9 +71,14 @@ class GMC(GeodesicStep):
         As for :class:`SGGMC`; for ``jitter`` outside [0, 1); for a potential that depends on a
         minibatch, whose value on the full data is not known.
 
-    Notes ----- Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's
-    trajectories; ``energy``, the Hamiltonian after the test; ``step_size``, without jitter;
-    ``diverging``, an energy error that is not finite or above 1000.
+    Notes
+    -----
+    Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's trajectories;
+    ``energy``, the Hamiltonian after the test; ``potential_estimate``, here the exact potential
+    energy; ``kinetic_temperature``, ``v.v / m`` after the test with m the intrinsic dimension,
+    expected to be 1; ``step_size``, without jitter; ``diverging``, an energy that is not finite. A
+    large but finite energy error, as near the poles of a Dirichlet density at the facets of the
+    simplex, is an ordinary rejection.
 
     References
     ----------
@@ -97,6 +102,8 @@ class GMC(GeodesicStep):
         "acceptance_rate": (np.float64, []),
         "accepted": (np.float64, []),
         "energy": (np.float64, []),
+        "kinetic_temperature": (np.float64, []),
+        "potential_estimate": (np.float64, []),
         "diverging": (bool, []),
         "warning": (SamplerWarning, None),
     }
@@ -118,9 +125,10 @@ class GMC(GeodesicStep):
         self.jitter = float(jitter)
         super().__init__(vars, **options)
         self._shapes = self.potential.manifold.shapes
+        self._dim = self.potential.manifold.dim
         self._dtype = self.variables[0].position.dtype
         # The constants are those of NUTS in PyMC; so is the start, a quarter of d^(-1/4).
-        start = self.step_size or 0.25 / self.potential.manifold.dim**0.25
+        start = self.step_size or 0.25 / self._dim**0.25
         self.adaptation = DualAverageAdaptation(start, target=0.8, gamma=0.05, k=0.75, t0=10)
         point = self.model.initial_point()
         self._kernel = MetropolisKernel(
@@ -155,6 +163,8 @@ class GMC(GeodesicStep):
             "acceptance_rate": output.acceptance_rate,
             "accepted": output.accepted,
             "energy": output.energy,
+            "kinetic_temperature": 2 * (output.energy - output.potential) / self._dim,
+            "potential_estimate": output.potential,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
         }

@@ -75,7 +75,9 @@ class SGGMC(StochasticGradientStep):
         If a parameter is not positive, a variable is unknown or discrete, or the model's
         minibatches have no ``total_size``.
 
-    Notes ----- Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
+    Notes
+    -----
+    Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
     together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
     the end of the draw; ``potential_estimate``; ``diverging``.

@@ -40,7 +40,9 @@ class SGLD(StochasticGradientStep):
     ValueError
         As for :class:`SGGMC`, and for a variable on a sphere or simplex.
 
-    Notes ----- Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing
+    Notes
+    -----
+    Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing
     schedule weight the draws by ``step_size``.
 
     References
