@@ -21,12 +21,7 @@ from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.step_methods.guard import (
-    claim,
-    claimed_names,
-    guarded_competence,
-    require_all_claimed,
-)
+from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 
 __all__ = ["GeodesicStep", "Variables"]
 
@@ -113,7 +108,7 @@ class GeodesicStep(BlockedStep):
         self._conditioned = [value.name for value in self.potential.conditioned]
         self._start_checked = False
         self._warned = False
-        self._claimed: frozenset[str] = frozenset()
+        self.awaits_first_draw = False
         claim(model, self)
 
     def _require_supported(self, variables: Sequence[SampledVariable]) -> None:
@@ -129,19 +124,26 @@ class GeodesicStep(BlockedStep):
         """Leave the graph behind: a worker needs only the compiled function."""
         state = self.__dict__.copy()
         state["potential"] = None
-        state["_claimed"] = claimed_names(self.model)
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Join the other steps of the chain in the worker."""
+        self.__dict__.update(state)
+        claim(self.model, self)
 
     def setup_chain(self, rng, tune: int, draws: int) -> None:
         """Reset everything that belongs to one chain."""
         super().setup_chain(rng, tune, draws)
         self.tune = bool(tune)
+        self.awaits_first_draw = True
         self._start_checked = False
         self._warned = False
         self._reset()
 
     def step(self, point):
         """Make the transitions of one draw from ``point``."""
+        if self.awaits_first_draw:
+            require_all_sampled(self.model)
         if not self._start_checked:
             self._check_start(point)
             self._start_checked = True
@@ -150,8 +152,6 @@ class GeodesicStep(BlockedStep):
         return {**point, **dict(zip(names, values, strict=True))}, [stats]
 
     def _check_start(self, point) -> None:
-        claimed = claimed_names(self.model) or self._claimed
-        require_all_claimed(self.model, claimed)
         for variable in self.variables:
             if problem := variable.check(point[variable.value.name]):
                 raise SamplingError(

@@ -11,7 +11,7 @@ from pymc.step_methods.compound import BlockedStep, Competence
 
 from pymc_geodesic.potential.minibatch import has_minibatch, warn_minibatch
 
-__all__ = ["claim", "claimed_names", "guarded_competence", "require_all_claimed"]
+__all__ = ["claim", "guarded_competence", "require_all_sampled"]
 
 _STEPS: WeakKeyDictionary[Model, WeakSet[BlockedStep]] = WeakKeyDictionary()
 
@@ -21,24 +21,34 @@ def claim(model: Model, step: BlockedStep) -> None:
     _STEPS.setdefault(model, WeakSet()).add(step)
 
 
-def claimed_names(model: Model) -> frozenset[str]:
+def _claimed_names(model: Model) -> frozenset[str]:
     """Names of the value variables that the living steps of this package sample."""
     return frozenset(var.name for step in _STEPS.get(model, ()) for var in step.vars)
 
 
-def require_all_claimed(model: Model, claimed: frozenset[str]) -> None:
+def require_all_sampled(model: Model) -> None:
     """Raise if a step of another package would sample a variable from random gradients.
+
+    To be called at the first draw of a chain. PyMC sets all steps of a chain up before it makes the
+    first draw, so those that await it are the steps of this chain, and no older ones.
 
     Raises
     ------
     ValueError
-        If the model has minibatches and a variable outside ``claimed``.
+        If the model has minibatches and a variable that no step of the chain samples.
     """
-    left = [model.values_to_rvs[v].name for v in model.value_vars if v.name not in claimed]
+    steps = [step for step in _STEPS.get(model, ()) if step.awaits_first_draw]
+    _require_covered(model, frozenset(var.name for step in steps for var in step.vars))
+    for step in steps:
+        step.awaits_first_draw = False
+
+
+def _require_covered(model: Model, names: frozenset[str]) -> None:
+    left = [model.values_to_rvs[v].name for v in model.value_vars if v.name not in names]
     if left and has_minibatch(model):
-        names = ", ".join(f"`{name}`" for name in left)
+        listed = ", ".join(f"`{name}`" for name in left)
         raise ValueError(
-            f"The model draws its data by `pm.Minibatch`, but {names} would be sampled by a step "
+            f"The model draws its data by `pm.Minibatch`, but {listed} would be sampled by a step "
             "that is not of pymc_geodesic and would see another random log probability at every "
             "evaluation. Give all variables to steps of pymc_geodesic, or use the full data."
         )
@@ -52,10 +62,10 @@ def guarded_competence(rv) -> Competence:
     """
     model = Model.get_context(error_if_none=False)
     if model is not None and rv in model.basic_RVs:
-        claimed = claimed_names(model)
+        claimed = _claimed_names(model)
         # A living step that claims the variable asked for is left over from an earlier run.
         if claimed and model.rvs_to_values[rv].name not in claimed:
-            require_all_claimed(model, claimed)
+            _require_covered(model, claimed)
         else:
             warn_minibatch(model)
     return Competence.INCOMPATIBLE

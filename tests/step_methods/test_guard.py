@@ -65,6 +65,18 @@ def test_compound_with_another_step_on_minibatches_is_refused():
             pm.sample(step=steps, **SAMPLE)
 
 
+def test_an_older_step_does_not_vouch_for_another():
+    with model_of(minibatch=True) as model:
+        older = pmg.SGLD(["scale"], step_size=1e-4, backend="jax")
+        steps = [
+            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
+            pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
+        ]
+        with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
+            pm.sample(step=steps, **SAMPLE)
+    assert older.vars
+
+
 def test_left_over_variables_of_minibatch_models_are_refused():
     with model_of(minibatch=True):
         step = pmg.SGGMC(["location"], step_size=0.01, backend="jax")
