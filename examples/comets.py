@@ -52,7 +52,7 @@ def build_model(normals: np.ndarray) -> pm.Model:
 
 def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
     """Fit the mixture; `quick` makes a short run for tests."""
-    draws, tune, chains = (50, 50, 1) if quick else (1000, 500, 4)
+    draws, tune, chains = (50, 200, 1) if quick else (1000, 500, 4)
     with build_model(load_comets()):
         # The two clusters differ in size, and so their directions in gradient noise.
         step = pmg.gSGNHT(thermostat="per_point", n_steps=20)
@@ -99,7 +99,7 @@ def draw(idata: xr.DataTree, path: Path) -> None:
         tilt=90,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(path, dpi=150)
+    ax.figure.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def main() -> None:

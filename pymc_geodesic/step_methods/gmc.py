@@ -12,16 +12,20 @@ from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
-from rich.progress import TextColumn
-from rich.table import Column
 
 from pymc_geodesic.engine import draw_noise
 from pymc_geodesic.engine.metropolis import MetropolisKernel
 from pymc_geodesic.schedules import positive, whole
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
+from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 from pymc_geodesic.step_methods.stochastic import StepOptions
 
 __all__ = ["GMC"]
+
+SHOWN = [
+    Shown("step_size", "Step", "gmc_step_size", "0.2g"),
+    Shown("acceptance_rate", "Accept", "acceptance", "0.2f"),
+]
 
 
 @dataclass_state
@@ -183,26 +187,8 @@ class GMC(GeodesicStep):
 
     @staticmethod
     def _progressbar_config(n_chains=1):
-        columns = [
-            TextColumn("{task.fields[divergences]}", table_column=Column("Divergences", ratio=1)),
-            TextColumn("{task.fields[gmc_step_size]:0.2g}", table_column=Column("Step", ratio=1)),
-            TextColumn("{task.fields[acceptance]:0.2f}", table_column=Column("Accept", ratio=1)),
-        ]
-        fields = ("divergences", "gmc_step_size", "acceptance")
-        return columns, {name: [0] * n_chains for name in fields}
+        return progress_columns(SHOWN, n_chains)
 
     @staticmethod
     def _make_progressbar_update_functions():
-        divergences = 0
-
-        def update(stats):
-            nonlocal divergences
-            divergences += stats["diverging"]
-            return {
-                "divergences": divergences,
-                "gmc_step_size": stats["step_size"],
-                "acceptance": stats["acceptance_rate"],
-                "failing": divergences > 0,
-            }
-
-        return (update,)
+        return progress_updates(SHOWN)

@@ -5,16 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, Unpack
+from typing import Unpack
 
 from numpy.typing import ArrayLike
-from pymc.model import Model, modelcontext
 
 from pymc_geodesic.dynamics import State, gsgnht
 from pymc_geodesic.dynamics.thermostat import Grouping
-from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions, step_size_of
+from pymc_geodesic.step_methods.stochastic import StepOptions
 from pymc_geodesic.step_methods.thermostated import ThermostatedStep
 
 __all__ = ["gSGNHT"]
@@ -117,33 +116,6 @@ class gSGNHT(ThermostatedStep):
             thermostat=thermostat,
             **options,
         )
-
-    @classmethod
-    def from_learning_rate(
-        cls,
-        learning_rate: float,
-        momentum_decay: float,
-        vars: Variables | None = None,
-        *,
-        model: Model | None = None,
-        **keywords: Any,
-    ) -> Self:
-        r"""Set step size and diffusion by quantities that do not change with the size of the data.
-
-        .. math::
-
-            \epsilon = \sqrt{\gamma / N}, \qquad A = \rho / \epsilon
-
-        Parameters
-        ----------
-        learning_rate, momentum_decay : float
-            :math:`\gamma` and :math:`\rho`; the paper uses 0.01 to 0.1 for both.
-        vars, model, **keywords
-            As for the class.
-        """
-        step_size = step_size_of(learning_rate, modelcontext(model))
-        diffusion = positive("momentum_decay", momentum_decay) / step_size
-        return cls(vars, step_size=step_size, diffusion=diffusion, model=model, **keywords)
 
     def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         return self.integrate(

@@ -5,22 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from numpy.typing import ArrayLike
-from pymc.model import Model, modelcontext
 
 from pymc_geodesic.dynamics import State, sggmc
 from pymc_geodesic.dynamics.splitting import least_friction
-from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import (
-    StepOptions,
-    StochasticGradientStep,
-    step_size_of,
-)
+from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
 
 __all__ = ["SGGMC"]
 
@@ -106,6 +101,7 @@ class SGGMC(StochasticGradientStep):
     """
 
     name = "sggmc"
+    friction_keyword = "friction"
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "friction": (np.float64, [])
     }
@@ -128,35 +124,6 @@ class SGGMC(StochasticGradientStep):
             gradient_noise=gradient_noise,
             **options,
         )
-
-    @classmethod
-    def from_learning_rate(
-        cls,
-        learning_rate: float,
-        momentum_decay: float,
-        vars: Variables | None = None,
-        *,
-        model: Model | None = None,
-        **keywords: Any,
-    ) -> Self:
-        r"""Set step size and friction by quantities that do not change with the size of the data.
-
-        .. math::
-
-            \epsilon = \sqrt{\gamma / N}, \qquad C = \rho / \epsilon
-
-        Parameters
-        ----------
-        learning_rate : float
-            :math:`\gamma`, squared step size per row; the paper uses 0.01 to 0.1.
-        momentum_decay : float
-            :math:`\rho`, share of the velocity lost in a transition; the paper uses 0.01 to 0.1.
-        vars, model, **keywords
-            As for the class.
-        """
-        step_size = step_size_of(learning_rate, modelcontext(model))
-        friction = positive("momentum_decay", momentum_decay) / step_size
-        return cls(vars, step_size=step_size, friction=friction, model=model, **keywords)
 
     def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         manifold = self.potential.manifold

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
-from pymc.model import Model
+from pymc.model import Model, modelcontext
 from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
-from rich.progress import TextColumn
-from rich.table import Column
 
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
@@ -23,12 +21,18 @@ from pymc_geodesic.potential.estimator import noise_model
 from pymc_geodesic.potential.minibatch import total_size
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
+from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 
 __all__ = ["StepOptions", "StochasticGradientState", "StochasticGradientStep", "step_size_of"]
 
 # The SGGMC paper recommends 0.01 to 0.1 for both; the careful end suits models it has not seen.
 DEFAULT_LEARNING_RATE = 0.01
 DEFAULT_MOMENTUM_DECAY = 0.01
+
+SHOWN = [
+    Shown("step_size", "Step", "sg_step_size", "0.2g"),
+    Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
+]
 
 
 class StepOptions(TypedDict, total=False):
@@ -68,6 +72,7 @@ class StochasticGradientStep(GeodesicStep):
 
     _state_class = StochasticGradientState
     has_velocity: ClassVar[bool] = True
+    friction_keyword: ClassVar[str | None] = None
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
         "kinetic_temperature": (np.float64, []),
@@ -105,6 +110,43 @@ class StochasticGradientStep(GeodesicStep):
         self._prepare()
         self._reset()
         self._kernel = self._compile()
+
+    @classmethod
+    def from_learning_rate(
+        cls,
+        learning_rate: float,
+        momentum_decay: float,
+        vars: Variables | None = None,
+        *,
+        model: Model | None = None,
+        **keywords: Any,
+    ) -> Self:
+        r"""Set the parameters by quantities that do not change with the size of the data.
+
+        .. math::
+
+            \epsilon = \sqrt{\gamma / N}, \qquad C = \rho / \epsilon
+
+        Parameters
+        ----------
+        learning_rate : float
+            :math:`\gamma`, squared step size per row; the SGGMC paper uses 0.01 to 0.1.
+        momentum_decay : float
+            :math:`\rho`, share of the velocity lost in a transition when gradients are exact; the
+            paper uses 0.01 to 0.1. It sets the friction C, or the diffusion of a thermostat.
+        vars, model, **keywords
+            As for the class.
+
+        Raises
+        ------
+        TypeError
+            If the step has no friction.
+        """
+        if cls.friction_keyword is None:
+            raise TypeError(f"`{cls.__name__}` has no friction: give it a `step_size`.")
+        step_size = step_size_of(learning_rate, modelcontext(model))
+        friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
+        return cls(vars, step_size=step_size, model=model, **friction, **keywords)
 
     def transition(self, state, estimator, noise, step_size, parameters) -> State:
         """Write one transition of the dynamics symbolically."""
@@ -218,28 +260,8 @@ class StochasticGradientStep(GeodesicStep):
 
     @staticmethod
     def _progressbar_config(n_chains=1):
-        columns = [
-            TextColumn("{task.fields[divergences]}", table_column=Column("Divergences", ratio=1)),
-            TextColumn("{task.fields[sg_step_size]:0.2g}", table_column=Column("Step", ratio=1)),
-            TextColumn(
-                "{task.fields[temperature]:0.2f}", table_column=Column("Temperature", ratio=1)
-            ),
-        ]
-        fields = ("divergences", "sg_step_size", "temperature")
-        return columns, {name: [0] * n_chains for name in fields}
+        return progress_columns(SHOWN, n_chains)
 
     @staticmethod
     def _make_progressbar_update_functions():
-        divergences = 0
-
-        def update(stats):
-            nonlocal divergences
-            divergences += stats["diverging"]
-            return {
-                "divergences": divergences,
-                "sg_step_size": stats["step_size"],
-                "temperature": stats.get("kinetic_temperature", np.nan),
-                "failing": divergences > 0,
-            }
-
-        return (update,)
+        return progress_updates(SHOWN)

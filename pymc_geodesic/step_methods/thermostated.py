@@ -50,6 +50,7 @@ class ThermostatedStep(StochasticGradientStep):
 
     _state_class = ThermostatedState
     tunes_thermostat = True
+    friction_keyword = "diffusion"
     stats_dtypes_shapes: ClassVar[dict] = StochasticGradientStep.stats_dtypes_shapes | {
         "thermostat": (np.float64, [])
     }
