@@ -6,13 +6,7 @@ from __future__ import annotations
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.dynamics.splitting import (
-    damp,
-    drift,
-    kick,
-    matched_friction,
-    ornstein_uhlenbeck_variance,
-)
+from pymc_geodesic.dynamics.splitting import balanced_kick, damp, drift, kick, matched_friction
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.manifolds import Point, Product
 
@@ -34,24 +28,22 @@ def sggmc(
 
         \text{A:}\;& (x, v) \leftarrow \text{geodesic}(x, v, \epsilon / 2) \\
         \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
-        \text{O:}\;& v \leftarrow \Lambda(x) [v - \epsilon \nabla \tilde U(x) + \sqrt{s}\, z]
+        \text{O:}\;& v \leftarrow \Lambda(x) [v - f \epsilon \nabla \tilde U(x) + \sqrt{s}\, z]
 
-    with s from :func:`~pymc_geodesic.dynamics.splitting.ornstein_uhlenbeck_variance`.
+    with f and s from :func:`~pymc_geodesic.dynamics.splitting.balanced_kick`.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     estimate = estimator(position, state.estimator)
     frictions = matched_friction(manifold, friction, step_size, estimate.variance)
-    noise_variance = tuple(
-        ornstein_uhlenbeck_variance(c, step_size, v)
-        for c, v in zip(frictions, estimate.variance, strict=True)
-    )
+    scales, noise_variance = balanced_kick(manifold, frictions, step_size, estimate.variance)
+    force = tuple(f * g for f, g in zip(scales, estimate.gradient, strict=True))
 
     velocity = damp(velocity, frictions, step_size / 2)
     velocity = kick(
         manifold,
         position,
         velocity,
-        gradient=estimate.gradient,
+        gradient=force,
         noise=noise,
         step_size=step_size,
         noise_variance=noise_variance,

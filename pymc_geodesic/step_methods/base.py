@@ -193,6 +193,11 @@ class GeodesicStep(BlockedStep):
     def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
         raise NotImplementedError
 
+    def _trial_step(self, n_steps: int) -> np.ndarray:
+        """Step sizes too short to move, whose square is still a normal number."""
+        dtype = self.variables[0].position.dtype
+        return np.full(n_steps, np.sqrt(np.finfo(dtype).tiny), dtype)
+
     def _dry_run(self, point) -> float:
         """Potential energy at ``point``; not finite where the gradient is not."""
         raise NotImplementedError

@@ -179,7 +179,7 @@ class GMC(GeodesicStep):
         output = self._kernel(
             self._values(point),
             conditioned=[np.asarray(point[name]) for name in self._conditioned],
-            step_sizes=np.full(n_steps, np.finfo(self._dtype).tiny, self._dtype),
+            step_sizes=self._trial_step(n_steps),
             log_uniforms=np.full(n_steps, -1.0, self._dtype),
             noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],
         )

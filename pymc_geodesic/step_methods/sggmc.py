@@ -30,13 +30,16 @@ class SGGMC(StochasticGradientStep):
 
         \text{A:}\;& (x, v) \leftarrow \text{geodesic}(x, v, \epsilon / 2) \\
         \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
-        \text{O:}\;& v \leftarrow \Lambda(x) \left[v - \epsilon \nabla \tilde U(x)
-            + \sqrt{2 \sinh(C \epsilon) - \epsilon^2 V}\; z\right]
+        \text{O:}\;& v \leftarrow \Lambda(x) \left[v - f \epsilon \nabla \tilde U(x)
+            + \sqrt{2 \sinh(C \epsilon) - f^2 \epsilon^2 V}\; z\right], \quad
+            f = \cosh(C \epsilon / 2)
 
     where :math:`\Lambda` projects on the tangent space, :math:`\tilde U` is estimated from a
     minibatch, V is the variance of that gradient and z is standard normal. It targets the posterior
     at temperature one with a bias of order :math:`\epsilon^2`, provided that V is known: with an
-    unknown V the chain is too hot, and :class:`gSGNHT` is the better choice.
+    unknown V the chain is too hot, and :class:`gSGNHT` is the better choice. The paper has the
+    limits of f and of the noise for small :math:`C \epsilon`, with which the chain is too cold and
+    too wide at large friction.
 
     Parameters
     ----------

@@ -18,12 +18,13 @@ class SGHMC(SGGMC):
 
         \theta &\leftarrow \theta + \tfrac{\epsilon}{2} v, \quad
         v \leftarrow e^{-C \epsilon / 2} v \\
-        v &\leftarrow v - \epsilon \nabla \tilde U(\theta)
-            + \sqrt{2 \sinh(C \epsilon) - \epsilon^2 V}\; z \\
+        v &\leftarrow v - f \epsilon \nabla \tilde U(\theta)
+            + \sqrt{2 \sinh(C \epsilon) - f^2 \epsilon^2 V}\; z \\
         v &\leftarrow e^{-C \epsilon / 2} v, \quad
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
-    A baseline: it needs to know the gradient noise V, and is too hot without.
+    with :math:`f = \cosh(C \epsilon / 2)`. A baseline: it needs to know the gradient noise
+    V, and is too hot without.
 
     Parameters
     ----------

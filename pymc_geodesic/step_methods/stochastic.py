@@ -233,7 +233,7 @@ class StochasticGradientStep(GeodesicStep):
         n_steps = self.n_steps if self.backend.is_jax else 1
         output = self._call(
             point,
-            np.full(n_steps, np.finfo(self._dtype).tiny, dtype=self._dtype),
+            self._trial_step(n_steps),
             [np.zeros((n_steps, *shape), self._dtype) for shape in self._noise_shapes],
             [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.batches.sizes],
         )

@@ -4,13 +4,15 @@
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 
 from chains import chain_averages
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.dynamics.splitting import least_friction, ornstein_uhlenbeck_variance
+from pymc_geodesic.dynamics.splitting import balanced_kick, least_friction
+from pymc_geodesic.manifolds import Product
 
 M = 300
 
@@ -18,9 +20,11 @@ M = 300
 @pytest.mark.parametrize("variance", [1e-3, 1.0, 1e3, 1e8])
 def test_least_friction_leaves_something_to_inject(variance):
     step_size = 0.1
-    friction = least_friction(step_size, variance)
-    injected = float(ornstein_uhlenbeck_variance(friction, step_size, variance).eval())
-    assert 0 <= injected <= 0.002 * step_size**2 * variance
+    friction = pt.constant(least_friction(step_size, variance))
+    flat = Product([pmg.Euclidean()], shapes=[()])
+    [scale], [injected] = balanced_kick(flat, (friction,), step_size, (pt.constant(variance),))
+    assert 0 <= injected.eval() <= 0.002 * step_size**2 * variance
+    assert scale.eval() == pytest.approx(1.0)
 
 
 def noisy_model(space, variance, *, n=3, n_rows=400):
@@ -68,6 +72,29 @@ def test_temperature_of_sggmc_is_one(space, damping, variance):
     assert not stats["diverging"]
     if variance == 500.0:
         assert stats["friction"] > damping / step_size
+
+
+@pytest.mark.parametrize(("damping", "variance"), [(0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 20.0)])
+def test_friction_does_not_widen_the_position(damping, variance):
+    """Without the scale of the gradient the variance is cosh(C eps / 2): 1.03, 1.13, 1.54."""
+    step_size = 0.1
+    step = pmg.SGGMC(
+        model=noisy_model("flat", variance),
+        step_size=step_size,
+        friction=damping / step_size,
+        gradient_noise=variance,
+        n_steps=200,
+        backend="jax",
+    )
+    point = step.model.initial_point()
+    averages, _ = chain_averages(
+        step, point, {"square": lambda new: (new["x"] ** 2).mean(axis=-1)}, draws=100, discard=20
+    )
+    square = averages["square"]
+    error = np.std(square) / np.sqrt(M)
+    assert error < 0.01
+    # What is left is the bias of second order, eps^2 / 4 at most.
+    assert abs(np.mean(square) - 1) < 4 * error + step_size**2 / 4
 
 
 def test_noise_that_is_ignored_heats():
