@@ -24,11 +24,13 @@ ALPHAS, SIZES = (0.6, 1.0, 5.0, 20.0), (2, 10, 200)
 N_CHAINS = {2: 100, 10: 100, 200: 16}
 # Of the variance, relative.
 SMALL_BIAS = 0.03
-N_STEPS = 20
+# Transitions a draw. Only draws are averaged, so it must be short beside the autocorrelation time:
+# exact transitions and whole trajectories are nearly independent.
+N_STEPS, N_EXACT, N_TRAJECTORIES = 20, 2, 4
 
 
-def geodesic(method, step_size: float, model: pm.Model, **options):
-    return method(model=model, step_size=step_size, n_steps=N_STEPS, backend="jax", **options)
+def built(method, step_size: float, model: pm.Model, n_steps: int = N_STEPS, **options):
+    return method(model=model, step_size=step_size, n_steps=n_steps, backend="jax", **options)
 
 
 def samplers(size: int) -> dict:
@@ -37,18 +39,16 @@ def samplers(size: int) -> dict:
     lengths = tuple(float(f"{c * shortest:.3g}") for c in (2.0, 1.0, 0.5, 0.25, 0.12))
     return {
         "SGGMC": (
-            lambda s, m: geodesic(pmg.SGGMC, s, m, friction=0.5 / shortest),
+            lambda s, m: built(pmg.SGGMC, s, m, friction=0.5 / shortest),
             lengths,
         ),
         "gSGNHT": (
-            lambda s, m: geodesic(
-                pmg.gSGNHT, s, m, diffusion=0.5 / shortest, thermostat="per_point"
-            ),
+            lambda s, m: built(pmg.gSGNHT, s, m, diffusion=0.5 / shortest, thermostat="per_point"),
             lengths,
         ),
-        "SGRLD, euler": (lambda s, m: geodesic(pmg.SGRLD, s, m), (0.5, 0.1, 0.02, 0.004)),
+        "SGRLD, euler": (lambda s, m: built(pmg.SGRLD, s, m), (0.5, 0.1, 0.02, 0.004)),
         "SGRLD, cir": (
-            lambda s, m: geodesic(pmg.SGRLD, s, m, dynamics="cir"),
+            lambda s, m: built(pmg.SGRLD, s, m, dynamics="cir", n_steps=N_EXACT),
             (3.0, 1.0),
         ),
     }
@@ -112,17 +112,19 @@ def microseconds(build, step_size: float, size: int) -> float:
         start = time.perf_counter()
         point, _ = step.step(point)
         times.append(time.perf_counter() - start)
-    return float(np.median(times) / N_STEPS * 1e6)
+    return float(np.median(times) / step.n_steps * 1e6)
 
 
 def by_gmc(alpha: float, size: int, seeds: int, draws: int):
     """GMC tests a whole variable at once: chains one after another, tuned to its target."""
-    step = pmg.GMC(model=dirichlet((size,), alpha), n_leapfrog=10, n_steps=N_STEPS, backend="jax")
+    step = pmg.GMC(
+        model=dirichlet((size,), alpha), n_leapfrog=10, n_steps=N_TRAJECTORIES, backend="jax"
+    )
     found, seconds, rates = [], 0.0, []
     point = step.model.initial_point()
     [name] = point
     for seed in range(seeds):
-        tune = 60
+        tune = 300
         step.setup_chain(np.random.default_rng(seed), tune, draws)
         point = step.model.initial_point()
         first = second = 0.0
@@ -138,7 +140,7 @@ def by_gmc(alpha: float, size: int, seeds: int, draws: int):
         seconds += time.perf_counter() - start
         found.append((first, second))
     first, second = (np.array(part) for part in zip(*found, strict=True))
-    n = draws * N_STEPS
+    n = draws * N_TRAJECTORIES
     return first, second, n, seconds / (seeds * n) * 1e6, float(np.mean(rates)), stats["step_size"]
 
 
@@ -156,11 +158,9 @@ def main() -> None:
             micros = microseconds(build, step_sizes[0], size)
             for step_size in step_sizes:
                 set_step_size(step, step_size)
-                # The exact transitions are slow, but each is nearly a new draw.
-                n_draws = draws // 4 if name.endswith("cir") else draws
-                moments = chain(step, n_draws, n_draws // 3)
+                moments = chain(step, draws, draws // 3)
                 for i, alpha in enumerate(ALPHAS):
-                    found = figures(*(m[i] for m in moments), alpha, n_draws * N_STEPS)
+                    found = figures(*(m[i] for m in moments), alpha, draws * step.n_steps)
                     per_second = found["ess"] / micros * 1e6
                     row = [size, alpha, name, f"{step_size:g}", 100 * found["bias"]]
                     row += [100 * found["error"], micros, per_second]
@@ -171,7 +171,7 @@ def main() -> None:
                             best[key] = row
             print(size, name, flush=True)
         for alpha in ALPHAS:
-            seeds, gmc_draws = (8, 20) if quick else (16, 40)
+            seeds, gmc_draws = (8, 100) if quick else (16, 200)
             *moments, n, micros, rate, step_size = by_gmc(alpha, size, seeds, gmc_draws)
             found = figures(*moments, alpha, n)
             row = [size, alpha, "GMC", f"{step_size:.3g}, accepts {rate:.2f}"]

@@ -1,0 +1,193 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A mixture of unigrams on Reuters-21578: SGRLD against ADVI at equal wall time.
+
+Every document has one topic; topics and their weights have Dirichlet priors, and the document's
+topic is summed out. The figure is the log predictive density of the held-out documents of the
+ModApte split, in nats a word, averaged over draws of the posterior (and of ADVI's approximation).
+
+    python benchmarks/simplex_mixture.py [--quick]
+
+The counts are read from ``reuters/reuters21578.npz`` in the folder that the environment variable
+PYMC_GEODESIC_DATA names.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+import warnings
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import scipy.sparse as sp
+
+from common import Check, arguments, report, sample, table
+from scipy.special import logsumexp
+
+import pymc_geodesic as pmg
+
+VOCABULARY, N_TOPICS, BATCH_SIZE, N_STEPS = 2000, 20, 200, 20
+# Prior concentrations of the topics: sparse, and not so sparse that ADVI's draws underflow.
+ALPHAS = (0.1, 0.5)
+RUNS = {
+    "SGRLD, euler": {"dynamics": "euler", "step_size": pmg.PolynomialSchedule(0.1, 500, 0.5)},
+    "SGRLD, cir": {"dynamics": "cir", "step_size": pmg.PolynomialSchedule(0.1, 100, 0.5)},
+}
+
+
+RATES = (0.02, 0.005)
+
+
+def reuters(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Counts of the most frequent words in the training and the test documents."""
+    with np.load(folder / "reuters" / "reuters21578.npz") as z:
+        parts = [z[name].astype(np.int32) for name in ("data", "indices", "indptr")]
+        counts = sp.csr_matrix(tuple(parts), shape=tuple(int(s) for s in z["shape"]))
+        split = z["modapte_split"]
+    train, test = counts[split == 0], counts[split == 1]
+    words = np.argsort(-np.asarray(train.sum(axis=0)).ravel())[:VOCABULARY]
+    dense = [np.asarray(part[:, words].todense(), dtype="int32") for part in (train, test)]
+    return tuple(part[part.sum(axis=1) > 0] for part in dense)
+
+
+def log_density(counts, weights, topics):
+    """Log probability of documents, without the multinomial coefficient."""
+    # PyMC gives parameters of one law for all rows an axis for the rows.
+    weights = weights[0] if weights.ndim == 2 else weights
+    topics = topics[0] if topics.ndim == 3 else topics
+    by_topic = pt.log(weights) + pt.dot(counts.astype(topics.dtype), pt.log(topics).T)
+    return pt.logsumexp(by_topic, axis=-1)
+
+
+def make_model(counts: np.ndarray, alpha: float) -> pm.Model:
+    with pm.Model() as model:
+        weights = pm.Dirichlet("weights", np.ones(N_TOPICS))
+        topics = pm.Dirichlet("topics", np.full((N_TOPICS, VOCABULARY), alpha))
+        batch = pm.Minibatch(counts, batch_size=BATCH_SIZE)
+        pm.CustomDist(
+            "x",
+            weights,
+            topics,
+            logp=log_density,
+            signature="(k),(k,v)->(v)",
+            observed=batch,
+            total_size=len(counts),
+        )
+    return model
+
+
+def held_out(counts: np.ndarray, weights: np.ndarray, topics: np.ndarray) -> float:
+    """Log predictive density a word; draws in the first axis."""
+    counts = sp.csr_matrix(counts.astype(float))
+    logs = []
+    for w, t in zip(weights, topics, strict=True):
+        logs.append(logsumexp(np.log(w) + counts @ np.log(np.maximum(t, 1e-300)).T, axis=1))
+    return float((logsumexp(logs, axis=0) - np.log(len(logs))).sum() / counts.sum())
+
+
+def by_sgrld(model, start, seconds: float, options: dict):
+    """Draws of the second half of the time, thinned to a hundred or so; PyTensor's backend as is."""
+    step = pmg.SGRLD(model=model, n_steps=N_STEPS, **options)
+    settings = {"tune": 0, "chains": 1, "initvals": start, "random_seed": 1}
+    short, longer = (sample(model, lambda: step, draws=n, **settings).seconds for n in (10, 60))
+    draws = max(40, int(50 * seconds / (longer - short)))
+    run = sample(model, lambda: step, draws=draws, **settings)
+    half = slice(draws // 2, None, max(1, draws // 200))
+    finite = not run.stats["diverging"].any()
+    kept = [run.draws[name][0, half] for name in ("weights", "topics")]
+    return *kept, draws * N_STEPS, run.seconds, finite
+
+
+def by_advi(model, start, seconds: float, rate: float, quick: bool):
+    """A hundred draws of the mean-field approximation, fitted with Adam."""
+    begin = None
+
+    def stop(approximation, losses, i):
+        # The clock starts after the first iteration: compilation counts for nobody.
+        nonlocal begin
+        begin = begin or time.perf_counter()
+        if time.perf_counter() - begin > seconds:
+            raise StopIteration
+
+    with model, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            approximation = pm.fit(
+                10_000_000,
+                method="advi",
+                start=start,
+                obj_optimizer=pm.adam(learning_rate=rate),
+                callbacks=[stop],
+                progressbar=False,
+                random_seed=1,
+            )
+        except FloatingPointError:
+            return None, None, -1, time.perf_counter() - begin, False
+        elapsed = time.perf_counter() - begin
+        idata = approximation.sample(20 if quick else 100, random_seed=1)
+    draws = [np.asarray(idata["posterior"][name])[0] for name in ("weights", "topics")]
+    return *draws, len(approximation.hist), elapsed, bool(np.isfinite(approximation.hist).all())
+
+
+def main() -> None:
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    quick = arguments(__doc__.splitlines()[0]).quick
+    folder = Path(os.environ.get("PYMC_GEODESIC_DATA", "data"))
+    if not (folder / "reuters" / "reuters21578.npz").exists():
+        sys.exit(f"No reuters/reuters21578.npz in {folder}: set PYMC_GEODESIC_DATA to its folder.")
+    seconds = 5.0 if quick else 30.0
+    train, test = reuters(folder)
+
+    # The same start for all: one random document in twenty a topic, smoothed by all of them.
+    rng = np.random.default_rng(1)
+    unigram = (train.sum(axis=0) + 0.1) / (train.sum() + 0.1 * VOCABULARY)
+    parts = [train[rng.integers(0, N_TOPICS, len(train)) == k].sum(axis=0) for k in range(N_TOPICS)]
+    topics = np.array([0.5 * part / part.sum() + 0.5 * unigram for part in parts])
+    start = {"weights": np.full(N_TOPICS, 1 / N_TOPICS), "topics": topics}
+    baseline = held_out(test, np.ones((1, 1)), unigram[None, None])
+
+    rows, found = [["", "one topic", "", "", baseline, "", True]], {}
+    for alpha in ALPHAS:
+        model = make_model(train, alpha)
+        runs = {
+            name: partial(by_sgrld, model, start, seconds, options)
+            for name, options in RUNS.items()
+        }
+        for rate in RATES:
+            runs[f"ADVI, Adam {rate:g}"] = partial(by_advi, model, start, seconds, rate, quick)
+        for name, run in runs.items():
+            w, t, n, elapsed, finite = run()
+            value = -np.inf if w is None else held_out(test, w, t)
+            used = "" if w is None else int((w.mean(axis=0) > 0.01).sum())
+            found[alpha, name] = value
+            rows.append([alpha, name, n, elapsed, value, used, finite])
+            print(*rows[-1], flush=True)
+    header = [
+        "alpha",
+        "method",
+        "gradients",
+        "seconds",
+        "held-out nats a word",
+        "topics in use",
+        "finite",
+    ]
+    table(f"{len(train)} documents to fit, {len(test)} held out", header, rows)
+    checks = []
+    for alpha in ALPHAS:
+        advi = max(found[alpha, name] for a, name in found if a == alpha and name[:4] == "ADVI")
+        for name in RUNS:
+            value = found[alpha, name]
+            what = f"alpha = {alpha}: {name} against the better ADVI, nats a word"
+            checks.append(Check(what, f"{value:.4f} against {advi:.4f}", "higher", value > advi))
+    report("simplex_mixture", checks, quick=quick, header=header, rows=rows)
+
+
+if __name__ == "__main__":
+    main()
