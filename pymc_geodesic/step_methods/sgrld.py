@@ -136,6 +136,11 @@ class SGRLD(StochasticGradientStep):
             )
         self.parameterization, self.metric = parameterization, metric
         self.exact, self.full_data = dynamics == "cir", metropolis
+        if self.exact:
+            self.advice = (
+                "Exact transitions need a log density that is linear in the log probabilities with "
+                "weights above -1; use `dynamics='euler'` for this model."
+            )
         super().__init__(
             vars,
             step_size=step_size,
