@@ -79,7 +79,7 @@ def main() -> None:
                 Check(f"{name}: E cos, in MCSE", f"{z_cos:+.2f}", "within 4", abs(z_cos) <= 4),
                 Check(f"{name}: E sin, in MCSE", f"{z_sin:+.2f}", "within 4", abs(z_sin) <= 4),
             ]
-    header = ["method", "TV", "TV in ALGORITHMS.md", "E cos", "z", "E sin", "z", "temperature"]
+    header = ["method", "TV", "TV before", "E cos", "z", "E sin", "z", "temperature"]
     header += ["thermostat", "seconds"]
     table(f"Truth: E cos {cosine:.6f}, E sin {sine:.6f}; thermostat 15 in theory", header, rows)
     report("circle", checks, quick=quick, header=header, rows=rows)

@@ -70,7 +70,7 @@ def compare_frictions(quick: bool) -> tuple[list[str], list, list[Check]]:
         "friction 10": fixed_friction(10.0),
     }
     known = [0.500, 0.500, 4.93, 0.506, 0.053]
-    header = ["method", "kinetic energy", "ALGORITHMS.md", "thermostat", "mean", "z", "variance"]
+    header = ["method", "kinetic energy", "before", "thermostat", "mean", "z", "variance"]
     header += ["z", "seconds"]
     rows, checks = [], []
     for seed, ((name, build), before) in enumerate(zip(methods.items(), known, strict=True)):

@@ -24,7 +24,7 @@ METHODS = {
     "SGNHT, Euler": lambda h, a, **o: pmg.SGNHT(step_size=h, diffusion=a, integrator="euler", **o),
     "SGNHT, splitting": lambda h, a, **o: pmg.SGNHT(step_size=h, diffusion=a, **o),
 }
-OURS_BEFORE = {  # ALGORITHMS.md 12.3 B, with data of variance 1.21
+OURS_BEFORE = {  # An earlier study with independent code, on data of variance 1.21
     "SGHMC": (7.3, 1.6, 1.5, 1.1),
     "SGNHT": (0.96, 0.90, 1.02, 1.00),
 }
@@ -94,7 +94,7 @@ def run_all(model: pm.Model, draws: int):
 
 
 def mean_alone(data: np.ndarray, quick: bool):
-    header = ["method", "h", "A", "mean error / sd", "variance / truth", "ALGORITHMS.md"]
+    header = ["method", "h", "A", "mean error / sd", "variance / truth", "before"]
     header += ["thermostat", "A + hV/2"]
     # V of a batch drawn with replacement, precision one.
     noise = N_ROWS**2 / BATCH_SIZE * data.var()
@@ -106,7 +106,7 @@ def mean_alone(data: np.ndarray, quick: bool):
         before = OURS_BEFORE[name[:5]][column]
         rows.append([name, h, a, (mu.mean() - data.mean()) * np.sqrt(N_ROWS), inflation, before])
         rows[-1] += [thermostat, a + h * noise / 2]
-    table(f"Gaussian mean, data of variance {data.var():.3f} (1.21 in ALGORITHMS.md)", header, rows)
+    table(f"Gaussian mean, data of variance {data.var():.3f} (1.21 before)", header, rows)
     return header, rows
 
 

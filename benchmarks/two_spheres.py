@@ -105,7 +105,7 @@ def main() -> None:
     for variable in NOISE:
         header += [f"E x1 of {variable}", "z", "temperature", "thermostat"]
     table(
-        f"Truth E x1 = {TRUTH:.4f}; V = {NOISE}; ALGORITHMS.md: per_variable .9028/.9029, "
+        f"Truth E x1 = {TRUTH:.4f}; V = {NOISE}; before: per_variable .9028/.9029, "
         "thermostat 3.004/1.104; shared .861/.946, temperature 1.45/.55",
         [*header, "seconds"],
         rows,

@@ -145,7 +145,7 @@ def main() -> None:
                 ),
             ]
     header = ["method", "TV v1", "TV v2", "correlation", "error", "temperature"]
-    header += ["ALGORITHMS.md", "smallest ESS", "seconds"]
+    header += ["before", "smallest ESS", "seconds"]
     table(f"Correlation by the grid: {true_correlation:.3f}", header, rows)
     report("two_vmf", checks, quick=quick, header=header, rows=rows)
 
