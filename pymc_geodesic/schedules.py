@@ -10,8 +10,8 @@ import numpy as np
 
 __all__ = ["ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule", "Schedule", "as_schedule"]
 
-# Enough to catch a schedule with the wrong sign; the rest cannot be known for a function.
-CHECKED_TRANSITIONS = 100
+# A function cannot be known everywhere; these catch a wrong sign at any scale of time.
+CHECKED_TRANSITIONS = np.unique(np.geomspace(1, 1e6, 200).astype(int)) - 1
 
 
 @runtime_checkable
@@ -143,12 +143,21 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
     Raises
     ------
     ValueError
-        If the number, or one of the schedule's first step sizes, is not positive and finite.
+        If the number, or a step size of the schedule, is not positive and finite, or the schedule
+        only increases.
     """
     if not isinstance(step_size, Schedule):
         return ConstantSchedule(positive("step_size", step_size))
-    for value in np.atleast_1d(step_size(np.arange(CHECKED_TRANSITIONS))):
+    values = np.atleast_1d(step_size(CHECKED_TRANSITIONS))
+    for value in values:
         positive("step_size", value)
+    changes = np.diff(values)
+    if np.all(changes >= 0) and np.any(changes > 0):
+        raise ValueError(
+            "`step_size` expected a schedule that decreases, stays or starts again, got one that "
+            f"only increases, from {values[0]:g} to {values[-1]:g} over {CHECKED_TRANSITIONS[-1]} "
+            "transitions."
+        )
     return step_size
 
 

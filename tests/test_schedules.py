@@ -83,3 +83,15 @@ def test_step_size_statistic_decreases():
     np.testing.assert_allclose(
         means, (weights * idata["posterior"]["p"].values).sum(axis=(0, 1)), rtol=1e-12
     )
+
+
+def test_a_schedule_that_only_increases_is_refused():
+    with pytest.raises(ValueError, match="got one that only increases, from 0.1 to"):
+        as_schedule(lambda t: 0.1 * (1 + t / 1000) ** 0.5)
+    with pytest.raises(ValueError, match="`step_size` expected a positive"):
+        as_schedule(lambda t: 0.1 - 1e-4 * t)
+
+
+def test_a_schedule_that_starts_again_is_taken():
+    schedule = pmg.CyclicalSchedule(0.1, 50)
+    assert as_schedule(schedule) is schedule
