@@ -86,7 +86,7 @@ def test_step_size_statistic_decreases():
 
 
 def test_a_schedule_that_only_increases_is_refused():
-    with pytest.raises(ValueError, match="got one that only increases, from 0.1 to"):
+    with pytest.raises(ValueError, match=r"got one that only increases, from 0\.1 to"):
         as_schedule(lambda t: 0.1 * (1 + t / 1000) ** 0.5)
     with pytest.raises(ValueError, match="`step_size` expected a positive"):
         as_schedule(lambda t: 0.1 - 1e-4 * t)
