@@ -105,7 +105,7 @@ class CoxIngersollRoss:
             thermostat=[],
             estimator=[],
             auxiliary=log_total,
-            temperature=np.zeros(0),
+            temperature=[],
             diverging=diverging,
             energy=float(energy),
         )

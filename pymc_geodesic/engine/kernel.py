@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ class KernelOutput(NamedTuple):
         PyMC's value of each sampled variable after the last transition.
     velocity, thermostat, estimator, auxiliary : list of ndarray
         The rest of the state.
-    temperature : ndarray
+    temperature : list of float
         Kinetic temperature of each variable, averaged over the transitions; empty without
         velocities.
     diverging : bool
@@ -54,7 +54,7 @@ class KernelOutput(NamedTuple):
     thermostat: list[np.ndarray]
     estimator: list[np.ndarray]
     auxiliary: list[np.ndarray]
-    temperature: np.ndarray
+    temperature: list[float]
     diverging: bool
     energy: float
 
@@ -94,7 +94,7 @@ class Kernel:
         n_steps: int,
         backend: Backend,
     ) -> None:
-        self._sizes = [len(part) for part in initial]
+        self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
         length = n_steps if backend.is_jax else None
         dtype = potential.variables[0].position.dtype
@@ -146,13 +146,11 @@ class Kernel:
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
-        n_leaves = sum(self._sizes)
-        values, *rest = _unflatten(outputs[:n_leaves], self._sizes)
-        *temperature, diverging, energy = outputs[n_leaves:]
+        parts = [outputs[start:end] for start, end in self._bounds]
+        *temperature, diverging, energy = outputs[self._bounds[-1][1] :]
         return KernelOutput(
-            list(values),
-            *(list(part) for part in rest),
-            temperature=np.asarray(temperature),
+            *parts,
+            temperature=[float(value) for value in temperature],
             diverging=bool(diverging),
             energy=float(energy),
         )
@@ -244,7 +242,7 @@ def _unflatten(leaves: Sequence, sizes: Sequence[int]) -> State:
 
 def _split(items: Sequence, *sizes: int) -> list[tuple]:
     """Cut a sequence into parts of the given sizes, and the rest."""
-    ends = np.cumsum([0, *sizes])
+    ends = list(accumulate(sizes, initial=0))
     parts = [tuple(items[a:b]) for a, b in pairwise(ends)]
     return [*parts, tuple(items[ends[-1] :])]
 

@@ -203,8 +203,7 @@ class StochasticGradientStep(GeodesicStep):
         )
 
     def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
-        transitions = self.n_transitions + np.arange(self.n_steps)
-        step_sizes = np.asarray(self.schedule(transitions), dtype=self._dtype)
+        step_sizes = self._step_sizes()
         noise = draw_noise(self.rng, self.n_steps, self._noise_shapes, self._dtype)
         rows = self.batches.draw(self.rng, self.n_steps)
         output = self._call(point, step_sizes, noise, rows)
@@ -212,6 +211,10 @@ class StochasticGradientStep(GeodesicStep):
         self.estimator, self.auxiliary = output.estimator, output.auxiliary
         self.n_transitions += self.n_steps
         return output.values, self._statistics(output, step_sizes)
+
+    def _step_sizes(self) -> np.ndarray:
+        transitions = np.arange(self.n_transitions, self.n_transitions + self.n_steps)
+        return np.asarray(self.schedule(transitions), dtype=self._dtype)
 
     def _parameter_arrays(self) -> dict[str, np.ndarray]:
         """Scalar inputs of the dynamics, by name."""
@@ -252,11 +255,11 @@ class StochasticGradientStep(GeodesicStep):
 
     def _per_variable(self, name: str, values, weights) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""
-        stats = {name: float(np.average(values, weights=weights))}
-        if len(self.variables) > 1:
-            pairs = zip(self.variables, values, strict=True)
-            stats |= {f"{name}_{variable.name}": float(value) for variable, value in pairs}
-        return stats
+        if len(values) == 1:
+            return {name: values[0]}
+        total = sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
+        pairs = zip(self.variables, values, strict=True)
+        return {name: total} | {f"{name}_{variable.name}": value for variable, value in pairs}
 
     @staticmethod
     def _progressbar_config(n_chains=1):

@@ -137,7 +137,8 @@ class ThermostatedStep(StochasticGradientStep):
 
     def _statistics(self, output, step_sizes) -> dict[str, Any]:
         stats = super()._statistics(output, step_sizes)
-        means = [float(np.mean(xi)) for xi in self.thermostat]
+        # `mean` of a single number costs several times what reading it does.
+        means = [float(xi.mean()) if xi.ndim else xi.item() for xi in self.thermostat]
         if self._grouping == "shared":
             return stats | {"thermostat": means[0]}
         return stats | self._per_variable("thermostat", means, self._dims)
