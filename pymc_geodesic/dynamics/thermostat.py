@@ -82,7 +82,7 @@ class Thermostat:
         needs of the order of ``1 / step_size^2`` transitions to find a friction of the order of
         ``1 / step_size``, more than most chains make. The gain is below the ``xi^2 / 2`` at which
         friction and temperature would begin to oscillate around each other, and small enough that
-        xi changes by at most an eighth at zero temperature.
+        xi changes by at most an eighth at zero temperature, and by half where it is hot.
         """
         groups = zip(thermostat, self.temperature(velocity), strict=True)
         if tuning is None:
@@ -92,7 +92,11 @@ class Thermostat:
             fast = pt.minimum(0.25 * xi**2, pt.abs(xi) / (8 * time))
             return pt.switch(tuning > 0, pt.maximum(1.0, fast), 1.0)
 
-        return tuple(xi + time * gain(xi) * (temperature - 1) for xi, temperature in groups)
+        def excess(temperature):
+            # On the way from a poor start single transitions can be hot beyond all measure.
+            return pt.switch(tuning > 0, pt.minimum(temperature - 1, 4.0), temperature - 1)
+
+        return tuple(xi + time * gain(xi) * excess(temperature) for xi, temperature in groups)
 
     def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
         """One friction a variable, broadcastable to its velocity."""

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
 from pymc.pytensorf import resolve_backend_compile_kwargs
 from pytensor.compile.mode import get_mode
+from pytensor.configdefaults import config
+from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 
 __all__ = ["Backend"]
@@ -41,10 +44,25 @@ class Backend:
     @property
     def is_jax(self) -> bool:
         """Whether shapes must be static, and data constant, when a graph is compiled."""
-        return isinstance(get_mode(self.compile_kwargs.get("mode")).linker, JAXLinker)
+        return isinstance(self._linker, JAXLinker)
+
+    @property
+    def _linker(self):
+        return get_mode(self.compile_kwargs.get("mode")).linker
 
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types."""
-        function = compile_pymc(inputs, outputs, on_unused_input="ignore", **self.compile_kwargs)
+        with self._without_c():
+            function = compile_pymc(
+                inputs, outputs, on_unused_input="ignore", **self.compile_kwargs
+            )
         function.trust_input = True
         return function
+
+    def _without_c(self):
+        """Keep PyTensor from compiling a C module for every constant that it folds.
+
+        Numba and JAX do not use them, and on a cold cache they take longer than the kernel.
+        """
+        is_compiled_by_jit = isinstance(self._linker, JITLinker)
+        return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()

@@ -172,8 +172,11 @@ class GeodesicStep(BlockedStep):
         return [variable.name for variable in self.vars]
 
     def _warning(self, diverging: bool) -> SamplerWarning | None:
-        """One warning a chain: what happened and which parameter mends it."""
-        if not diverging or self._warned:
+        """One warning a chain: what happened and which parameter mends it.
+
+        What happens on the way to the posterior, in the tuning phase, is only recorded.
+        """
+        if not diverging or self._warned or self.tune:
             return None
         self._warned = True
         message = (
