@@ -5,7 +5,8 @@
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.log_simplex import LogSimplex
-from pymc_geodesic.manifolds.product import Point, Product
+from pymc_geodesic.manifolds.product import Point as Point
+from pymc_geodesic.manifolds.product import Product
 from pymc_geodesic.manifolds.registry import manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
@@ -14,7 +15,6 @@ __all__ = [
     "Euclidean",
     "LogSimplex",
     "Manifold",
-    "Point",
     "Product",
     "Simplex",
     "Sphere",
