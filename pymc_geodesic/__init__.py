@@ -5,6 +5,7 @@
 from importlib.metadata import version
 
 from pymc_geodesic import datasets
+from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.distributions import (
     LogisticNormal,
@@ -30,6 +31,7 @@ from pymc_geodesic.step_methods import (
     SGHMC,
     SGLD,
     SGNHT,
+    SGNPHMC,
     SGRLD,
     gSGNHT,
     register_step_methods,
@@ -37,7 +39,7 @@ from pymc_geodesic.step_methods import (
 
 __version__ = version("pymc_geodesic")
 
-register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, GMC])
+register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, SGNPHMC, GMC])
 
 __all__ = [
     "GMC",
@@ -45,12 +47,14 @@ __all__ = [
     "SGHMC",
     "SGLD",
     "SGNHT",
+    "SGNPHMC",
     "SGRLD",
     "ConstantSchedule",
     "CyclicalSchedule",
     "Euclidean",
     "LogisticNormal",
     "Manifold",
+    "MonteCarloEM",
     "PolynomialSchedule",
     "Simplex",
     "Sphere",

@@ -7,6 +7,7 @@ from pymc_geodesic.dynamics.gsgnht import gsgnht
 from pymc_geodesic.dynamics.sggmc import sggmc
 from pymc_geodesic.dynamics.sgld import sgld
 from pymc_geodesic.dynamics.sgnht import sgnht_euler
+from pymc_geodesic.dynamics.sgnphmc import sgnphmc
 from pymc_geodesic.dynamics.sgrld import metropolis_sgrld, sgrld
 from pymc_geodesic.dynamics.state import Estimate, Estimator, State
 from pymc_geodesic.dynamics.thermostat import Thermostat
@@ -22,5 +23,6 @@ __all__ = [
     "sggmc",
     "sgld",
     "sgnht_euler",
+    "sgnphmc",
     "sgrld",
 ]

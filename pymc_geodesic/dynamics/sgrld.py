@@ -15,7 +15,23 @@ from pymc_geodesic.dynamics.simplex_coordinates import SimplexCoordinates
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.manifolds import Point
 
-__all__ = ["metropolis_sgrld", "sgrld"]
+__all__ = ["enter", "leave", "metropolis_sgrld", "sgrld"]
+
+
+def enter(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> State:
+    """Turn log probabilities, and the log totals before other auxiliaries, into coordinates."""
+    totals, others = state.auxiliary[: len(coordinates)], state.auxiliary[len(coordinates) :]
+    pairs = zip(coordinates, state.position, totals, strict=True)
+    return state._replace(
+        position=tuple(chart.from_log(*pair) for chart, *pair in pairs), auxiliary=others
+    )
+
+
+def leave(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> State:
+    """Undo :func:`enter`."""
+    logs = [chart.to_log(theta) for chart, theta in zip(coordinates, state.position, strict=True)]
+    positions, totals = zip(*logs, strict=True)
+    return state._replace(position=positions, auxiliary=(*totals, *state.auxiliary))
 
 
 def sgrld(
@@ -28,7 +44,7 @@ def sgrld(
 ) -> State:
     r"""One step of Patterson and Teh (2013), equation 7 in the expanded-mean coordinates.
 
-    ``state.position`` holds log probabilities, ``state.auxiliary`` the log total of each variable.
+    ``state.position`` holds the coordinates :math:`\theta`.
 
     .. math::
 
@@ -36,15 +52,14 @@ def sgrld(
             + \tfrac{N}{n} \sum_{d \in S} (n_{dk} - \pi_k n_{d \cdot})\right)
             + \sqrt{\epsilon \theta_k}\, z_k \right|
     """
-    estimate = estimator(state.position, state.estimator)
+    estimate = estimator(_log_probabilities(coordinates, state.position), state.estimator)
     moved = []
-    terms = zip(coordinates, state.position, state.auxiliary, estimate.gradient, noise, strict=True)
-    for chart, log_pi, log_total, gradient, z in terms:
-        theta = chart.from_log(log_pi, log_total)
+    for chart, theta, gradient, z in zip(
+        coordinates, state.position, estimate.gradient, noise, strict=True
+    ):
         mean, scale = chart.move(theta, -gradient, step_size)
-        moved.append(chart.to_log(chart.fold(mean + chart.noise(theta, scale, z))))
-    positions, totals = zip(*moved, strict=True)
-    return State(positions, auxiliary=totals, estimator=estimate.memory)
+        moved.append(chart.fold(mean + chart.noise(theta, scale, z)))
+    return state._replace(position=tuple(moved), estimator=estimate.memory)
 
 
 def metropolis_sgrld(
@@ -57,17 +72,15 @@ def metropolis_sgrld(
 ) -> State:
     """Make the same step with exact gradients and a Metropolis-Hastings test: no bias.
 
-    The last entry of ``noise`` decides the test; the last entry of ``state.auxiliary`` counts the
-    accepted steps. The step's proposal density takes the reflection into account.
+    The last entry of ``noise`` decides the test; ``state.auxiliary`` counts the accepted steps. The
+    step's proposal density takes the reflection into account.
     """
     *normals, decision = noise
-    *log_totals, n_accepted = state.auxiliary
-    energy, gradient = energy_and_gradient(state.position)
+    [n_accepted] = state.auxiliary
+    energy, gradient = energy_and_gradient(_log_probabilities(coordinates, state.position))
 
     forward, proposals, inside = 0.0, [], pt.constant(np.array(True))
-    terms = zip(coordinates, state.position, log_totals, gradient, normals, strict=True)
-    for chart, log_pi, log_total, g, z in terms:
-        theta = chart.from_log(log_pi, log_total)
+    for chart, theta, g, z in zip(coordinates, state.position, gradient, normals, strict=True):
         mean, scale = chart.move(theta, -g, step_size)
         raw = mean + chart.noise(theta, scale, z)
         inside &= chart.contains(raw)
@@ -75,13 +88,10 @@ def metropolis_sgrld(
         forward += chart.log_proposal(proposal, mean, scale) + chart.log_density(theta, 0.0)
         proposals.append(proposal)
 
-    moved = [chart.to_log(p) for chart, p in zip(coordinates, proposals, strict=True)]
-    positions, totals = zip(*moved, strict=True)
-    new_energy, new_gradient = energy_and_gradient(positions)
+    new_energy, new_gradient = energy_and_gradient(_log_probabilities(coordinates, proposals))
     backward = 0.0
-    pairs = zip(coordinates, state.position, log_totals, proposals, new_gradient, strict=True)
-    for chart, log_pi, log_total, proposal, g in pairs:
-        theta = chart.from_log(log_pi, log_total)
+    pairs = zip(coordinates, state.position, proposals, new_gradient, strict=True)
+    for chart, theta, proposal, g in pairs:
         mean, scale = chart.move(proposal, -g, step_size)
         backward += chart.log_proposal(theta, mean, scale) + chart.log_density(proposal, 0.0)
 
@@ -89,9 +99,12 @@ def metropolis_sgrld(
     # The normal's distribution function gives a uniform number without another input.
     log_uniform = pt.log(0.5 * pt.erfc(-decision / np.sqrt(2.0)))
     accepted = inside & pt.lt(log_uniform, log_ratio)
-    kept = [
-        tuple(pt.switch(accepted, new, old) for new, old in zip(news, olds, strict=True))
-        for news, olds in ((positions, state.position), (totals, log_totals))
-    ]
+    kept = tuple(
+        pt.switch(accepted, new, old) for new, old in zip(proposals, state.position, strict=True)
+    )
     count = n_accepted + accepted.astype(n_accepted.dtype)
-    return State(kept[0], auxiliary=(*kept[1], count), estimator=state.estimator)
+    return state._replace(position=kept, auxiliary=(count,))
+
+
+def _log_probabilities(coordinates: Sequence[SimplexCoordinates], position: Point) -> Point:
+    return tuple(chart.log_pi(theta) for chart, theta in zip(coordinates, position, strict=True))

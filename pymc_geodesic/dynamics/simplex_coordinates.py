@@ -26,7 +26,7 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.special import softmax
+from pytensor.tensor.special import log_softmax, softmax
 
 __all__ = [
     "COORDINATES",
@@ -72,8 +72,12 @@ class SimplexCoordinates(ABC):
         """Coordinates of a point given by log probabilities and the log of the total."""
 
     @abstractmethod
+    def log_pi(self, theta: TensorVariable) -> TensorVariable:
+        """Log probabilities, normalised."""
+
     def to_log(self, theta: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-        """Log probabilities, normalised, and the log of the total."""
+        """Log probabilities, and the log of the total; zero in reduced coordinates."""
+        return self.log_pi(theta), pt.zeros_like(theta[..., :1])
 
     @abstractmethod
     def move(
@@ -135,13 +139,14 @@ class ExpandedMean(SimplexCoordinates):
     def from_log(self, log_pi, log_total):  # noqa: D102
         return pt.exp(log_pi + log_total)
 
+    def log_pi(self, theta):  # noqa: D102
+        return pt.log(theta / _total(theta))
+
     def to_log(self, theta):  # noqa: D102
-        total = _total(theta)
-        return pt.log(theta) - pt.log(total), pt.log(total)
+        return self.log_pi(theta), pt.log(_total(theta))
 
     def move(self, theta, g, step_size):  # noqa: D102
-        total = _total(theta)
-        pi = theta / total
+        pi = theta / _total(theta)
         natural = _projected(g, pi) + (self.shape - theta.shape[-1]) * pi
         if self.fisher:
             drift, scale = natural + 1 - theta, pt.sqrt(theta)
@@ -172,9 +177,11 @@ class ExpandedNatural(SimplexCoordinates):
     def from_log(self, log_pi, log_total):  # noqa: D102
         return log_pi + log_total
 
+    def log_pi(self, theta):  # noqa: D102
+        return log_softmax(theta, axis=-1)
+
     def to_log(self, theta):  # noqa: D102
-        total = pt.logsumexp(theta, axis=-1, keepdims=True)
-        return theta - total, total
+        return self.log_pi(theta), pt.logsumexp(theta, axis=-1, keepdims=True)
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = softmax(theta, axis=-1)
@@ -208,9 +215,8 @@ class ReducedMean(SimplexCoordinates):
     def from_log(self, log_pi, log_total):  # noqa: D102
         return pt.exp(log_pi)
 
-    def to_log(self, theta):  # noqa: D102
-        total = _total(theta)
-        return pt.log(theta) - pt.log(total), pt.zeros_like(total)
+    def log_pi(self, theta):  # noqa: D102
+        return pt.log(theta)
 
     def move(self, theta, g, step_size):  # noqa: D102
         if self.fisher:
@@ -253,9 +259,8 @@ class ReducedNatural(SimplexCoordinates):
     def from_log(self, log_pi, log_total):  # noqa: D102
         return log_pi - log_pi[..., -1:]
 
-    def to_log(self, theta):  # noqa: D102
-        total = pt.logsumexp(theta, axis=-1, keepdims=True)
-        return theta - total, pt.zeros_like(total)
+    def log_pi(self, theta):  # noqa: D102
+        return log_softmax(theta, axis=-1)
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = softmax(theta, axis=-1)

@@ -19,7 +19,8 @@ class State(NamedTuple):
     Attributes
     ----------
     position, velocity : tuple of TensorVariable
-        One tensor a variable, of the variable's embedded shape.
+        One tensor a variable, of the variable's embedded shape. With a mass, velocities are held in
+        the frame in which it is one; see :mod:`pymc_geodesic.manifolds.weighted`.
     thermostat : tuple of TensorVariable
         One tensor a thermostat; empty for dynamics without one.
     estimator : tuple of TensorVariable
@@ -41,7 +42,7 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     gradient : tuple of TensorVariable
-        Estimate of dU/dx in the embedding, one tensor a variable.
+        Estimate of dU/dx in the frame in which velocities are held, one tensor a variable.
     variance : tuple of (TensorVariable or None)
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
     memory : tuple of TensorVariable
@@ -54,8 +55,12 @@ class Estimate(NamedTuple):
 
 
 class Estimator(Protocol):
-    """Estimate the gradient of the potential energy at a position."""
+    """Estimate the potential energy and its gradient at a position."""
 
     def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
         """Return the estimate at ``position``."""
+        ...
+
+    def energy(self, position: Point) -> TensorVariable:
+        """Return an estimate of the energy, from the same rows as the gradient."""
         ...

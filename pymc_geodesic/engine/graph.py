@@ -11,10 +11,12 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.adaptation import Mass
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds.weighted import WeightedProduct
 from pymc_geodesic.potential import Potential
 
-__all__ = ["Carry", "as_values", "placeholders", "to_positions"]
+__all__ = ["Carry", "as_values", "placeholders", "to_positions", "weighted"]
 
 
 def placeholders(name: str, arrays: Sequence[np.ndarray]) -> tuple[TensorVariable, ...]:
@@ -36,6 +38,14 @@ def as_values(potential: Potential, position: Point) -> Point:
     return tuple(
         variable.to_value(x) for variable, x in zip(potential.variables, position, strict=True)
     )
+
+
+def weighted(manifold: Product, mass: Mass | None) -> tuple[Product, tuple[TensorVariable, ...]]:
+    """Give a product the frame of a mass, with the inputs for the mass's arrays."""
+    if mass is None:
+        return manifold, ()
+    arrays = placeholders("mass", mass.arrays)
+    return WeightedProduct(manifold, frame=mass.frame(arrays)), arrays
 
 
 class Carry:

@@ -14,11 +14,12 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
+from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
-from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions
+from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential import Potential, minibatch_estimator
+from pymc_geodesic.potential import MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
@@ -27,8 +28,14 @@ __all__ = ["Kernel", "KernelOutput", "Transition"]
 # times its thermal velocity at every transition.
 LARGEST_DAMPING = 20.0
 
-Transition = Callable[[State, Estimator, Point, TensorVariable, dict[str, TensorVariable]], State]
-"""``(state, estimator, noise, step_size, parameters) -> state``, symbolic and pure."""
+Transition = Callable[
+    [State, Product, Estimator, Point, TensorVariable, dict[str, TensorVariable]], State
+]
+"""``(state, manifold, estimator, noise, step_size, parameters) -> state``, symbolic and pure."""
+
+
+def _unchanged(state: State) -> State:
+    return state
 
 
 class KernelOutput(NamedTuple):
@@ -80,6 +87,10 @@ class Kernel:
         Transitions a call. Only JAX compiles it in; elsewhere one compilation serves any number.
     backend : Backend
         How to compile.
+    mass : Mass, optional
+        Mass of the variables; only its form is compiled in, not its values.
+    enter, leave : callable
+        Map a state to the coordinates in which the transitions are written, and back; once a call.
     """
 
     def __init__(
@@ -93,6 +104,9 @@ class Kernel:
         noise_shapes: Sequence[tuple[int, ...]],
         n_steps: int,
         backend: Backend,
+        mass: Mass | None = None,
+        enter: Callable[[State], State] = _unchanged,
+        leave: Callable[[State], State] = _unchanged,
     ) -> None:
         self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
@@ -110,11 +124,20 @@ class Kernel:
             for index in potential.indices
         ]
 
-        def one_transition(state, noise, indices, step_size):
-            estimator = minibatch_estimator(potential, noise_model, indices, width=step_size)
-            return transition(state, estimator, noise, step_size, symbols)
+        manifold, mass_arrays = weighted(potential.manifold, mass)
 
-        outputs = _trajectory(potential, one_transition, carried, step_sizes, noises, rows)
+        def one_transition(state, noise, indices, step_size):
+            estimator = MinibatchEstimator(
+                potential, noise_model, indices, width=step_size, manifold=manifold
+            )
+            return transition(state, manifold, estimator, noise, step_size, symbols)
+
+        def transitions(state):
+            traced = _scan(potential, one_transition, enter(state), step_sizes, noises, rows)
+            last, *statistics = traced
+            return leave(last), *statistics
+
+        outputs = _trajectory(potential, transitions, carried, rows)
         inputs = [
             *potential.conditioned,
             *_leaves(carried),
@@ -122,6 +145,7 @@ class Kernel:
             *noises,
             *rows,
             *symbols.values(),
+            *mass_arrays,
         ]
         self._function = backend.compile(inputs, outputs)
 
@@ -134,6 +158,7 @@ class Kernel:
         noise: Sequence[np.ndarray],
         rows: Sequence[np.ndarray],
         parameters: dict[str, np.ndarray],
+        mass: Sequence[np.ndarray] = (),
     ) -> KernelOutput:
         """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
         outputs = self._function(
@@ -143,6 +168,7 @@ class Kernel:
             *noise,
             *rows,
             *(parameters[name] for name in self._parameter_names),
+            *mass,
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
@@ -157,7 +183,7 @@ class Kernel:
 
 
 def _trajectory(
-    potential: Potential, one_transition: Callable, state: State, step_sizes, noises, rows
+    potential: Potential, transitions: Callable, state: State, rows
 ) -> list[TensorVariable]:
     """From PyMC's values through all transitions to the outputs of the compiled function."""
     manifold = potential.manifold
@@ -165,7 +191,7 @@ def _trajectory(
     if state.velocity:
         state = state._replace(velocity=manifold.to_tangent(state.position, state.velocity))
 
-    state, temperatures, finite = _scan(potential, one_transition, state, step_sizes, noises, rows)
+    state, temperatures, finite = transitions(state)
     energy = potential.energy(state.position, [row[-1] for row in rows])
     if state.velocity:
         position, velocity = manifold.fold(state.position, state.velocity)
@@ -220,7 +246,8 @@ def _undo_if_not_finite(
         finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
         for xi in new.thermostat:
             finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)
-        old = old._replace(velocity=manifold.to_tangent(old.position, noise))
+        fresh = tuple(noise[: len(old.position)])
+        old = old._replace(velocity=manifold.to_tangent(old.position, fresh))
     else:
         temperatures = []
         total = sum(position.sum() for position in new.position)

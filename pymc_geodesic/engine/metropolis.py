@@ -13,9 +13,10 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
+from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.backend import Backend
-from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions
+from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 
@@ -37,6 +38,8 @@ class MetropolisOutput(NamedTuple):
         Hamiltonian at the end of the last trajectory, after the test.
     potential : float
         Potential energy of the last state.
+    velocity : list of ndarray
+        Velocities of the last state; those at the start of a trajectory that was rejected.
     """
 
     values: list[np.ndarray]
@@ -45,6 +48,7 @@ class MetropolisOutput(NamedTuple):
     diverging: bool
     energy: float
     potential: float
+    velocity: list[np.ndarray]
 
 
 class MetropolisKernel:
@@ -61,6 +65,8 @@ class MetropolisKernel:
         PyMC's values, for their shapes.
     n_steps, n_leapfrog : int
         Trajectories a call and leapfrog steps a trajectory.
+    mass : Mass, optional
+        Mass of the variables; only its form is compiled in, not its values.
     backend : Backend
         How to compile.
     """
@@ -72,6 +78,7 @@ class MetropolisKernel:
         values: Sequence[np.ndarray],
         n_steps: int,
         n_leapfrog: int,
+        mass: Mass | None = None,
         backend: Backend,
     ) -> None:
         self.n_leapfrog = n_leapfrog
@@ -87,13 +94,16 @@ class MetropolisKernel:
         trajectory = tensor(
             "trajectory", dtype="int64", shape=(n_steps * n_leapfrog if length else None,)
         )
+        manifold, mass_arrays = weighted(potential.manifold, mass)
         position = to_positions(potential, value_inputs)
         phase, statistics = _scan(
-            potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises
+            potential, manifold, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises
         )
         acceptance, accepted, diverging, energy = statistics
+        position, velocity = manifold.fold(phase.position, phase.velocity)
         outputs = [
-            *as_values(potential, potential.manifold.fold(phase.position, phase.velocity)[0]),
+            *as_values(potential, position),
+            *velocity,
             acceptance.mean(),
             accepted.mean(),
             pt.any(diverging),
@@ -107,6 +117,7 @@ class MetropolisKernel:
             step_sizes,
             log_uniforms,
             *noises,
+            *mass_arrays,
         ]
         self._n_values = len(value_inputs)
         self._function = backend.compile(inputs, outputs)
@@ -119,29 +130,36 @@ class MetropolisKernel:
         step_sizes: np.ndarray,
         log_uniforms: np.ndarray,
         noise: Sequence[np.ndarray],
+        mass: Sequence[np.ndarray] = (),
     ) -> MetropolisOutput:
         """Run one trajectory for each step size."""
         trajectory = np.repeat(np.arange(len(step_sizes)), self.n_leapfrog)
         outputs = self._function(
-            *conditioned, *values, trajectory, step_sizes, log_uniforms, *noise
+            *conditioned, *values, trajectory, step_sizes, log_uniforms, *noise, *mass
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.array(output) for output in outputs]
-        acceptance, accepted, diverging, energy, potential = outputs[self._n_values :]
+        n = self._n_values
+        acceptance, accepted, diverging, energy, potential = outputs[2 * n :]
         return MetropolisOutput(
-            outputs[: self._n_values],
+            outputs[:n],
             float(acceptance),
             float(accepted),
             bool(diverging),
             float(energy),
             float(potential),
+            outputs[n : 2 * n],
         )
 
 
-def _scan(potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises):
+def _scan(potential, manifold, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises):
     """Run all leapfrog steps; return the last phase and each trajectory's statistics."""
-    manifold = potential.manifold
-    energy, gradient = potential.energy_and_gradient(position, [])
+
+    def energy_and_gradient(x):
+        energy, gradient = potential.energy_and_gradient(x, [])
+        return energy, manifold.to_frame(gradient)
+
+    energy, gradient = energy_and_gradient(position)
     start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)
     phase_shapes = [*manifold.shapes * 3, ()]
     # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
@@ -163,7 +181,7 @@ def _scan(potential, position, trajectory, n_leapfrog, step_sizes, log_uniforms,
         moved = leapfrog(
             current,
             manifold=manifold,
-            energy_and_gradient=lambda x: potential.energy_and_gradient(x, []),
+            energy_and_gradient=energy_and_gradient,
             step_size=step_sizes[which],
         )
         moved_energy = hamiltonian(manifold, moved)

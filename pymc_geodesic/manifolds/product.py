@@ -83,6 +83,16 @@ class Product:
         """Squared length of every tangent vector, one array of the batch shape a factor."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
+    def to_frame(self, gradient: Point) -> Point:
+        """Map a gradient to the frame in which velocities are held: here the embedding itself."""
+        return gradient
+
+    def variance_to_frame(
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
+        """Map the variance of a gradient's noise to that frame."""
+        return variance
+
     def __repr__(self) -> str:
         """List the factors with their shapes."""
         parts = [f"{m!r}{shape}" for m, shape in zip(self.factors, self.shapes, strict=True)]

@@ -13,11 +13,11 @@ import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.dynamics.state import Estimate, Estimator
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.dynamics.state import Estimate
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "minibatch_estimator", "noise_model"]
+__all__ = ["FisherNoise", "KnownNoise", "MinibatchEstimator", "NoiseModel", "noise_model"]
 
 # The running mean of the empirical Fisher information never weighs a batch less than this, so that
 # what was learned on the way from a poor start is forgotten within a few thousand transitions.
@@ -217,21 +217,42 @@ def noise_model(potential: Potential, gradient_noise) -> NoiseModel:
     return KnownNoise(potential, variance=gradient_noise)
 
 
-def minibatch_estimator(
-    potential: Potential,
-    noise: NoiseModel,
-    indices: Sequence[TensorVariable],
-    *,
-    width: TensorVariable,
-) -> Estimator:
-    """Estimate the gradient from the rows ``indices``, with the noise that ``noise`` tells.
+class MinibatchEstimator:
+    """Estimate energy and gradient from rows of the data, with the noise that a model tells.
 
-    ``width`` is the length of a step, over which poles of the density are softened.
+    Parameters
+    ----------
+    potential : Potential
+        Gives energies and gradients.
+    noise : NoiseModel
+        What is known of the gradient's noise.
+    indices : sequence of TensorVariable
+        Rows of each source of minibatches.
+    width : TensorVariable
+        Length of a step, over which poles of the density are softened.
+    manifold : Product
+        Gives the frame in which velocities, and so gradients, are held.
     """
 
-    def estimate(position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
-        gradient = potential.gradient(position, indices, width=width)
-        variance, memory = noise.update(memory, position, indices, width)
-        return Estimate(gradient, variance, memory)
+    def __init__(
+        self,
+        potential: Potential,
+        noise: NoiseModel,
+        indices: Sequence[TensorVariable],
+        *,
+        width: TensorVariable,
+        manifold: Product,
+    ) -> None:
+        self.potential, self.noise = potential, noise
+        self.indices, self.width, self.manifold = indices, width, manifold
 
-    return estimate
+    def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
+        """Estimate the gradient and its variance."""
+        gradient = self.potential.gradient(position, self.indices, width=self.width)
+        variance, memory = self.noise.update(memory, position, self.indices, self.width)
+        to_frame, variance_to_frame = self.manifold.to_frame, self.manifold.variance_to_frame
+        return Estimate(to_frame(gradient), variance_to_frame(variance), memory)
+
+    def energy(self, position: Point) -> TensorVariable:
+        """Estimate the potential energy from the same rows."""
+        return self.potential.energy(position, self.indices)

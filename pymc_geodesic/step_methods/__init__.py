@@ -9,6 +9,17 @@ from pymc_geodesic.step_methods.sggmc import SGGMC
 from pymc_geodesic.step_methods.sghmc import SGHMC
 from pymc_geodesic.step_methods.sgld import SGLD
 from pymc_geodesic.step_methods.sgnht import SGNHT
+from pymc_geodesic.step_methods.sgnphmc import SGNPHMC
 from pymc_geodesic.step_methods.sgrld import SGRLD
 
-__all__ = ["GMC", "SGGMC", "SGHMC", "SGLD", "SGNHT", "SGRLD", "gSGNHT", "register_step_methods"]
+__all__ = [
+    "GMC",
+    "SGGMC",
+    "SGHMC",
+    "SGLD",
+    "SGNHT",
+    "SGNPHMC",
+    "SGRLD",
+    "gSGNHT",
+    "register_step_methods",
+]

@@ -16,6 +16,8 @@ from pymc.step_methods.compound import BlockedStep, Competence
 from pymc.util import get_random_generator
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.adaptation import Mass, MassRecord, read_mass
+from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.engine import Backend
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
@@ -73,6 +75,7 @@ class GeodesicStep(BlockedStep):
 
     default_blocked = True
     manifolds = True
+    has_velocity: ClassVar[bool] = True
     full_data = False
     coordinates: ClassVar[Mapping[type[Manifold], Manifold]] = {}
     advice = "Decrease `step_size`."
@@ -81,6 +84,7 @@ class GeodesicStep(BlockedStep):
         self,
         vars: Variables | None,
         *,
+        mass: MassArgument = None,
         model: Model | None = None,
         rng: Any = None,
         initial_point: Mapping[str, np.ndarray] | None = None,
@@ -105,6 +109,11 @@ class GeodesicStep(BlockedStep):
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
         self.variables = self.potential.variables
+        if mass is not None and not self.has_velocity:
+            raise ValueError(
+                f"`{type(self).__name__}` has no velocities, and so no `mass`, got {mass!r}."
+            )
+        self._fixed_mass, self.mass_adaptation = read_mass(mass, self.variables)
         self._conditioned = [value.name for value in self.potential.conditioned]
         self._start_checked = False
         self._warned = False
@@ -138,7 +147,14 @@ class GeodesicStep(BlockedStep):
         self.awaits_first_draw = True
         self._start_checked = False
         self._warned = False
+        if self.mass_adaptation is not None:
+            self.mass_adaptation.reset()
         self._reset()
+
+    @property
+    def mass_history(self) -> list[MassRecord]:
+        """The mass after each M step of the chain that ran last in this process."""
+        return [] if self.mass_adaptation is None else self.mass_adaptation.history
 
     def step(self, point):
         """Make the transitions of one draw from ``point``."""
@@ -189,6 +205,37 @@ class GeodesicStep(BlockedStep):
     def competence(var, has_grad) -> Competence:
         """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
         return guarded_competence(var)
+
+    @property
+    def _mass(self) -> Mass | None:
+        return self._fixed_mass if self.mass_adaptation is None else self.mass_adaptation.mass
+
+    @property
+    def _mass_arrays(self) -> Sequence[np.ndarray]:
+        mass = self._mass
+        return () if mass is None else mass.arrays
+
+    @property
+    def _mass_statistics(self) -> dict[str, float]:
+        return {} if self.mass_adaptation is None else self.mass_adaptation.statistics
+
+    def _observe(self, position: Sequence[np.ndarray], velocity: Sequence[np.ndarray]) -> None:
+        """Let the mass learn from one draw."""
+        if self.mass_adaptation is not None:
+            self.mass_adaptation.observe(position, velocity, tune=self.tune)
+
+    def _require_diagonal_mass(self) -> None:
+        if self._mass is not None and not self._mass.is_diagonal:
+            raise ValueError(
+                "`gradient_noise` expected a diagonal mass, because noise that is independent "
+                "between entries is not so in the frame of a dense one; got a dense `mass`. Use a "
+                "diagonal mass, or a thermostat and no `gradient_noise`."
+            )
+
+    def _declare(self, stats: dict[str, tuple]) -> None:
+        """Add statistics that depend on the model or the arguments."""
+        self.stats_dtypes_shapes = self.stats_dtypes_shapes | stats
+        self.stats_dtypes = [{name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}]
 
     def _reset(self) -> None:
         raise NotImplementedError

@@ -13,6 +13,7 @@ from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
 
+from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
 from pymc_geodesic.engine import draw_noise
 from pymc_geodesic.engine.metropolis import MetropolisKernel
 from pymc_geodesic.schedules import positive, whole
@@ -33,6 +34,7 @@ class GMCState(StepMethodState):
     """Everything that the next draw depends on, besides the point."""
 
     adaptation: StepSizeState
+    mass_adaptation: MassAdaptationState | None
     tune: bool
 
 
@@ -66,7 +68,7 @@ class GMC(GeodesicStep):
         trajectories of one length can be periodic on a compact manifold. Zero for none.
     n_steps : int, default 1
         Trajectories a draw.
-    backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises
@@ -140,8 +142,10 @@ class GMC(GeodesicStep):
             values=self._values(point),
             n_steps=self.n_steps,
             n_leapfrog=self.n_leapfrog,
+            mass=self._mass,
             backend=self.backend,
         )
+        self._declare({name: (np.float64, []) for name in self._mass_statistics})
         self._dry_run(point)
 
     def _reset(self) -> None:
@@ -159,7 +163,9 @@ class GMC(GeodesicStep):
             step_sizes=(step_size * (1 + spread)).astype(self._dtype),
             log_uniforms=np.log(self.rng.uniform(size=self.n_steps)).astype(self._dtype),
             noise=draw_noise(self.rng, self.n_steps, self._shapes, self._dtype),
+            mass=self._mass_arrays,
         )
+        self._observe(output.values, output.velocity)
         if self.step_size is None and self.tune:
             self.adaptation.update(output.acceptance_rate, self.tune)
         return output.values, {
@@ -171,7 +177,7 @@ class GMC(GeodesicStep):
             "potential_estimate": output.potential,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
-        }
+        } | self._mass_statistics
 
     def _dry_run(self, point) -> float:
         """Make trajectories too short to move."""
@@ -182,6 +188,7 @@ class GMC(GeodesicStep):
             step_sizes=self._trial_step(n_steps),
             log_uniforms=np.full(n_steps, -1.0, self._dtype),
             noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],
+            mass=self._mass_arrays,
         )
         return np.nan if output.diverging else output.potential
 

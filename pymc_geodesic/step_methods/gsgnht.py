@@ -56,7 +56,7 @@ class gSGNHT(ThermostatedStep):
         One friction for everything, one a random variable, or one for each vector along the last
         axis. Needed where the gradient noise of variables differs: one shared friction would
         make some too hot and others too cold.
-    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises
@@ -117,10 +117,10 @@ class gSGNHT(ThermostatedStep):
             **options,
         )
 
-    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         return self.integrate(
             state,
-            manifold=self.potential.manifold,
+            manifold=manifold,
             thermostat=self._thermostat,
             estimator=estimator,
             noise=noise,

@@ -57,6 +57,13 @@ class SGGMC(StochasticGradientStep):
         ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero.
         Where :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)` the friction is raised until
         it fits.
+    mass : float, array, mapping of name to either, or MonteCarloEM, optional
+        Mass M of the variables. An array is the diagonal, or the matrix, over the entries of all
+        variables one after the other; a mapping gives each variable its own, one for the rest: a
+        number, an array that broadcasts to it, or a matrix along its last axis. With
+        :math:`M = L L^\top` the velocity is :math:`v = L^{-1} p`, the position moves by
+        :math:`L^{-\top} v` and the gradient enters as :math:`L^{-1} \nabla \tilde U`. A variable
+        on a sphere or simplex takes a number only.
     n_steps : int, default 1
         Transitions a draw.
     backend : str, optional
@@ -128,8 +135,7 @@ class SGGMC(StochasticGradientStep):
             **options,
         )
 
-    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
-        manifold = self.potential.manifold
+    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         return sggmc(
             state,
             manifold=manifold,

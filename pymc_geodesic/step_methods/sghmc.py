@@ -30,7 +30,7 @@ class SGHMC(SGGMC):
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
         As for :class:`SGGMC`.
-    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

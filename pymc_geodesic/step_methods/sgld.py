@@ -83,5 +83,5 @@ class SGLD(StochasticGradientStep):
     def _default_step_size(self) -> float:
         return super()._default_step_size() ** 2
 
-    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         return sgld(state, estimator=estimator, noise=noise, step_size=step_size)

@@ -44,7 +44,7 @@ class SGNHT(gSGNHT):
         How the dynamics are discretised. Euler needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
-    n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -10,8 +10,8 @@ import numpy as np
 
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.dynamics import State
-from pymc_geodesic.dynamics.sgrld import metropolis_sgrld, sgrld
-from pymc_geodesic.dynamics.simplex_coordinates import COORDINATES, Metric
+from pymc_geodesic.dynamics.sgrld import enter, leave, metropolis_sgrld, sgrld
+from pymc_geodesic.dynamics.simplex_coordinates import COORDINATES, Metric, SimplexCoordinates
 from pymc_geodesic.engine.cir import CoxIngersollRoss
 from pymc_geodesic.manifolds import LogSimplex, Simplex
 from pymc_geodesic.potential.variables import SampledVariable
@@ -186,16 +186,29 @@ class SGRLD(StochasticGradientStep):
             totals.append(np.log(gammas).astype(self._dtype))
         self.auxiliary = [*totals, np.zeros((), self._dtype)] if self.full_data else totals
 
-    def transition(self, state, estimator, noise, step_size, parameters) -> State:  # noqa: D102
+    @property
+    def _charts(self) -> list[SimplexCoordinates]:
         chart = COORDINATES[self.parameterization]
-        charts = [chart(shape=shape, metric=self.metric) for shape in self._gamma_shapes]
+        return [chart(shape=shape, metric=self.metric) for shape in self._gamma_shapes]
+
+    def enter(self, state: State) -> State:  # noqa: D102
+        return enter(state, coordinates=self._charts)
+
+    def leave(self, state: State) -> State:  # noqa: D102
+        return leave(state, coordinates=self._charts)
+
+    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
         if not self.full_data:
             return sgrld(
-                state, coordinates=charts, estimator=estimator, noise=noise, step_size=step_size
+                state,
+                coordinates=self._charts,
+                estimator=estimator,
+                noise=noise,
+                step_size=step_size,
             )
         return metropolis_sgrld(
             state,
-            coordinates=charts,
+            coordinates=self._charts,
             energy_and_gradient=lambda x: self.potential.energy_and_gradient(x, []),
             noise=noise,
             step_size=step_size,

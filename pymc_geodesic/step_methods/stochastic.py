@@ -14,6 +14,8 @@ from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 
+from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
+from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
 from pymc_geodesic.engine.streams import BatchStreamState
@@ -39,6 +41,7 @@ class StepOptions(TypedDict, total=False):
     """Keywords that every stochastic-gradient step takes."""
 
     n_steps: int
+    mass: MassArgument
     backend: str | None
     compile_kwargs: dict[str, Any] | None
     model: Model | None
@@ -62,6 +65,7 @@ class StochasticGradientState(StepMethodState):
     auxiliary: list[np.ndarray]
     n_transitions: int
     batches: BatchStreamState
+    mass_adaptation: MassAdaptationState | None
 
 
 class StochasticGradientStep(GeodesicStep):
@@ -71,7 +75,6 @@ class StochasticGradientStep(GeodesicStep):
     """
 
     _state_class = StochasticGradientState
-    has_velocity: ClassVar[bool] = True
     friction_keyword: ClassVar[str | None] = None
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
@@ -99,10 +102,14 @@ class StochasticGradientStep(GeodesicStep):
         super().__init__(vars, **options)
 
         self.schedule = schedule or ConstantSchedule(self._default_step_size())
-        default = DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
-        self.parameters = {name: given.get(name, default) for name in parameters}
+        self.parameters = {
+            name: given[name] if name in given else self._default_parameter(name)
+            for name in parameters
+        }
         self.batches = BatchStream(self.potential.sources, steps_per_batch=steps_per_batch)
         self.noise = noise_model(self.potential, gradient_noise)
+        if gradient_noise is not None:
+            self._require_diagonal_mass()
         self._shapes = self.potential.manifold.shapes
         self._noise_shapes = list(self._shapes)
         self._dtype = self.variables[0].position.dtype
@@ -148,12 +155,24 @@ class StochasticGradientStep(GeodesicStep):
         friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
         return cls(vars, step_size=step_size, model=model, **friction, **keywords)
 
-    def transition(self, state, estimator, noise, step_size, parameters) -> State:
+    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:
         """Write one transition of the dynamics symbolically."""
         raise NotImplementedError
 
+    def enter(self, state: State) -> State:
+        """Map a state to the coordinates of :meth:`transition`."""
+        return state
+
+    def leave(self, state: State) -> State:
+        """Map a state back from the coordinates of :meth:`transition`."""
+        return state
+
     def _default_step_size(self) -> float:
         return step_size_of(DEFAULT_LEARNING_RATE, self.model)
+
+    def _default_parameter(self, name: str) -> float:
+        """Friction, or noise that needs it, which takes a fixed share of the velocity."""
+        return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
 
     def _compile(self) -> Kernel:
         point = self.model.initial_point()
@@ -166,6 +185,9 @@ class StochasticGradientStep(GeodesicStep):
             noise_shapes=self._noise_shapes,
             n_steps=self.n_steps,
             backend=self.backend,
+            mass=self._mass,
+            enter=self.enter,
+            leave=self.leave,
         )
         self._kernel = kernel
         # Compile now, in the parent process, what Numba and JAX would compile at the first call.
@@ -177,10 +199,7 @@ class StochasticGradientStep(GeodesicStep):
         names = [variable.name for variable in self.variables]
         if len(names) > 1 and self.has_velocity:
             self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
-
-    def _declare(self, stats: dict[str, tuple]) -> None:
-        self.stats_dtypes_shapes = self.stats_dtypes_shapes | stats
-        self.stats_dtypes = [{name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}]
+        self._declare({name: (np.float64, []) for name in self._mass_statistics})
 
     def _reset(self) -> None:
         shapes = self._shapes if self.has_velocity else ()
@@ -210,6 +229,7 @@ class StochasticGradientStep(GeodesicStep):
         self.velocity, self.thermostat = output.velocity, output.thermostat
         self.estimator, self.auxiliary = output.estimator, output.auxiliary
         self.n_transitions += self.n_steps
+        self._observe(output.values, self.velocity)
         return output.values, self._statistics(output, step_sizes)
 
     def _step_sizes(self) -> np.ndarray:
@@ -229,6 +249,7 @@ class StochasticGradientStep(GeodesicStep):
             noise=noise,
             rows=rows,
             parameters=self._parameter_arrays(),
+            mass=self._mass_arrays,
         )
 
     def _dry_run(self, point) -> float:
@@ -251,7 +272,7 @@ class StochasticGradientStep(GeodesicStep):
         }
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
-        return stats
+        return stats | self._mass_statistics
 
     def _per_variable(self, name: str, values, weights) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""

@@ -1,0 +1,173 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""A product of manifolds with a mass.
+
+With mass :math:`M = L L^\top` the momentum p has the law N(0, M). What is carried instead is
+:math:`v = L^{-1} p`, whose law is N(0, I): in this frame kinetic energy, friction, noise and
+thermostats are what they are without a mass, and only two things change. The position moves by
+:math:`M^{-1} p = L^{-\top} v`, and the gradient g enters as :math:`L^{-1} g`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.product import Point, Product
+
+__all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct", "Whitening"]
+
+
+class Scaling:
+    """A diagonal mass of one variable, given as ``1 / sqrt(mass)``, broadcastable to it."""
+
+    def __init__(self, scale: TensorVariable) -> None:
+        self.scale = scale
+
+    def to_frame(self, gradient: TensorVariable) -> TensorVariable:
+        """Multiply by ``1 / L``."""
+        return self.scale * gradient
+
+    def from_frame(self, velocity: TensorVariable) -> TensorVariable:
+        """Multiply by the transpose of ``1 / L``."""
+        return self.scale * velocity
+
+    def variance(self, variance: TensorVariable) -> TensorVariable:
+        """Variance in the frame of a gradient's independent noise."""
+        return self.scale**2 * variance
+
+
+class Whitening:
+    """A dense mass along the last axis of one variable, given as the inverse of L."""
+
+    def __init__(self, inverse: TensorVariable) -> None:
+        self.inverse = inverse
+
+    def to_frame(self, gradient: TensorVariable) -> TensorVariable:
+        """Multiply by ``1 / L``."""
+        return pt.dot(gradient, self.inverse.T)
+
+    def from_frame(self, velocity: TensorVariable) -> TensorVariable:
+        """Multiply by the transpose of ``1 / L``."""
+        return pt.dot(velocity, self.inverse)
+
+
+class Frame(Protocol):
+    """The linear map between a product's coordinates and the frame in which the mass is one."""
+
+    def to_frame(self, gradient: Point) -> Point:
+        """Map a gradient to the frame."""
+        ...
+
+    def from_frame(self, velocity: Point) -> Point:
+        """Map a velocity from the frame to the rate at which the position moves."""
+        ...
+
+    def variance(
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
+        """Map the variance of a gradient's noise to the frame."""
+        ...
+
+
+class VariableFrames:
+    """Each variable with a mass of its own.
+
+    Parameters
+    ----------
+    maps : sequence of Scaling or Whitening
+        One a variable.
+    """
+
+    def __init__(self, maps: Sequence[Scaling | Whitening]) -> None:
+        self.maps = tuple(maps)
+
+    def to_frame(self, gradient: Point) -> Point:  # noqa: D102
+        return tuple(m.to_frame(g) for m, g in zip(self.maps, gradient, strict=True))
+
+    def from_frame(self, velocity: Point) -> Point:  # noqa: D102
+        return tuple(m.from_frame(v) for m, v in zip(self.maps, velocity, strict=True))
+
+    def variance(self, variance):  # noqa: D102
+        pairs = zip(self.maps, variance, strict=True)
+        return tuple(None if v is None else m.variance(v) for m, v in pairs)
+
+
+class JointFrame:
+    """A dense mass of all entries of all variables, which must be Euclidean.
+
+    Parameters
+    ----------
+    inverse : TensorVariable
+        The inverse of L, for the variables' entries one after the other.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    """
+
+    def __init__(self, inverse: TensorVariable, *, shapes: Sequence[tuple[int, ...]]) -> None:
+        self.inverse = inverse
+        self.shapes = tuple(shapes)
+
+    def to_frame(self, gradient: Point) -> Point:  # noqa: D102
+        return self._split(pt.dot(self.inverse, self._joined(gradient)))
+
+    def from_frame(self, velocity: Point) -> Point:  # noqa: D102
+        return self._split(pt.dot(self._joined(velocity), self.inverse))
+
+    def variance(self, variance):  # noqa: D102
+        # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
+        return variance
+
+    def _joined(self, parts: Point) -> TensorVariable:
+        return pt.concatenate([part.ravel() for part in parts])
+
+    def _split(self, vector: TensorVariable) -> Point:
+        sizes = [int(np.prod(shape)) for shape in self.shapes]
+        ends = np.cumsum(sizes)
+        return tuple(
+            vector[end - size : end].reshape(shape)
+            for end, size, shape in zip(ends, sizes, self.shapes, strict=True)
+        )
+
+
+class WeightedProduct(Product):
+    """A product whose velocities are held in the frame in which their mass is one.
+
+    Parameters
+    ----------
+    product : Product
+        The product without mass.
+    frame : Frame
+        The mass. On curved factors it must be a number: any other would not keep velocities
+        tangent.
+    """
+
+    def __init__(self, product: Product, *, frame: Frame) -> None:
+        super().__init__(product.factors, shapes=product.shapes)
+        self.frame = frame
+
+    def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
+        """Follow the geodesic; a factor of mass m moves as one of mass one does in t / sqrt(m)."""
+        rates = self.frame.from_frame(v)
+        moved = [
+            (position + t * rate, velocity)
+            if isinstance(factor, Euclidean)
+            else factor.geodesic(position, velocity, t * self.frame.maps[i].scale)
+            for i, (factor, position, velocity, rate) in enumerate(
+                zip(self.factors, x, v, rates, strict=True)
+            )
+        ]
+        positions, velocities = zip(*moved, strict=True)
+        return self.project(positions), velocities
+
+    def to_frame(self, gradient: Point) -> Point:  # noqa: D102
+        return self.frame.to_frame(gradient)
+
+    def variance_to_frame(self, variance):  # noqa: D102
+        return self.frame.variance(variance)
