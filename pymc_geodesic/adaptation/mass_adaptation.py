@@ -45,7 +45,7 @@ class MassAdaptationState(DataClassState):
     """Everything that the next M step depends on."""
 
     matrix: np.ndarray
-    n_updates: int
+    n_samples: int
     n_draws: int
     window: int
     count: int
@@ -82,7 +82,7 @@ class MassAdaptation(WithSamplingState):
     def reset(self) -> None:
         """Begin a chain, with unit mass."""
         self.matrix = np.eye(self.size) if self.scheme.is_dense else np.ones(self.size)
-        self.n_updates = self.n_draws = 0
+        self.n_samples = self.n_draws = 0
         self.window = self.scheme.first_samples(self.size)
         self.history: list[MassRecord] = []
         self._derived_from = None
@@ -119,7 +119,7 @@ class MassAdaptation(WithSamplingState):
             self.matrix = _bounded((1 - weight) * old + weight * estimate)
         if self.scheme.normalize:
             self.matrix = self.matrix / np.exp(np.mean(np.log(_eigenvalues(self.matrix))))
-        self.n_updates += 1
+        self.n_samples += self.count
         if within_error or self.scheme.from_positions:
             self.window = min(math.ceil(self.scheme.growth * self.window), MOST_SAMPLES)
         self.history.append(MassRecord(self.n_draws, self.matrix.copy()))
@@ -158,8 +158,8 @@ class MassAdaptation(WithSamplingState):
     def _weight(self) -> float:
         # The first window of positions replaces the unit mass, which knows nothing of their scale.
         # The same for momenta would make the estimate singular where the window is short.
-        first = 1 if self.scheme.from_positions else 2
-        return (self.n_updates + first) ** -self.scheme.decay
+        first = 0 if self.scheme.from_positions else 1
+        return (first + 1 + self.n_samples / self.count) ** -self.scheme.decay
 
     def _begin_window(self) -> None:
         zeros = np.zeros(self.size)

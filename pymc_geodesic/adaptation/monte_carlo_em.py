@@ -28,7 +28,10 @@ class MonteCarloEM:
 
         \hat M_k = \frac{1}{S} \sum_{i=1}^{S} p_i p_i^\top, \qquad
         M_{k+1} = (1 - \kappa_k) M_k + \kappa_k \hat M_k, \qquad
-        \kappa_k = (k + 1)^{-c}.
+        \kappa_k = (2 + N_k / S)^{-c},
+
+    where :math:`N_k` samples have been used before: the weight decays with k while S stays, and
+    settles while S grows, for growing E steps alone make the estimates good enough.
 
     Parameters
     ----------
@@ -38,7 +41,7 @@ class MonteCarloEM:
         same interface.
     update_every : int, optional
         Draws in the first E step. By default the larger of 50 and twice the number of entries.
-    growth : float, default 4/3
+    growth : float, default 1.1
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
         error. For positions, whose covariance only long windows can tell, after each.
     decay : float, default 0.75
@@ -94,7 +97,7 @@ class MonteCarloEM:
 
     kind: Kind = "diag"
     update_every: int | None = None
-    growth: float = 4 / 3
+    growth: float = 1.1
     decay: float = 0.75
     regularization: float = 0.05
     normalize: bool = True
