@@ -54,7 +54,8 @@ def test_mass_stays_near_one_over_ten_thousand_m_steps(kind, size):
     # The weights' squares sum to at most 1.6: the logarithm of an entry has a standard deviation of
     # sqrt(1.6 * 2 / 50) = 0.25 at the most, and drifts by half its variance.
     assert np.all(np.abs(np.log(np.diag(symmetric(learner.matrix)))) < 1.2)
-    assert eigenvalues.min() > 0.1 and eigenvalues.max() < 10
+    assert eigenvalues.min() > 0.1
+    assert eigenvalues.max() < 10
 
 
 def test_replacement_collapses_at_the_predicted_rate():

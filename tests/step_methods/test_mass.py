@@ -57,7 +57,7 @@ def test_unit_mass_gives_the_draws_of_no_mass_bit_by_bit(name, unit):
 
 
 @pytest.mark.parametrize("kind", ["diagonal", "dense"])
-@pytest.mark.parametrize("n", [1, 2, 10, 50])
+@pytest.mark.parametrize("n", [pytest.param(n, marks=pytest.mark.slow) for n in (1, 50)] + [2, 10])
 @pytest.mark.parametrize("name", STEPS)
 def test_law_does_not_depend_on_the_mass(name, n, kind):
     model, scales = gaussian(n)
