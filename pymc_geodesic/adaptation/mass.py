@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -14,7 +16,7 @@ from scipy.linalg import solve_triangular
 
 from pymc_geodesic.manifolds.weighted import Frame, JointFrame, Scaling, VariableFrames, Whitening
 
-__all__ = ["JointMass", "Mass", "VariableMasses", "inverse_cholesky"]
+__all__ = ["JointMass", "Mass", "VariableMasses", "inverse_cholesky", "joined", "split"]
 
 
 class Mass(Protocol):
@@ -38,11 +40,42 @@ class Mass(Protocol):
         """Map velocities held in the frame of unit mass to one vector of momenta."""
         ...
 
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map such velocities to the rates at which positions move."""
+        ...
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map gradients to the frame of unit mass."""
+        ...
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:
+        """Map displacements to the frame, as one vector: the inverse of :meth:`rate`."""
+        ...
+
+    def refined(self, covariance: np.ndarray) -> Mass:
+        """Return the mass in whose frame what has this covariance in the present one has none.
+
+        A vector is read as the diagonal; a mass of one number for a variable takes the mean.
+        """
+        ...
+
 
 def inverse_cholesky(matrix: np.ndarray) -> np.ndarray:
     """Inverse of the lower Cholesky factor of ``matrix``."""
     factor = np.linalg.cholesky(matrix)
     return solve_triangular(factor, np.eye(len(matrix)), lower=True)
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Put the entries of several arrays into one vector."""
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def split(vector: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    """Cut a vector into arrays: the inverse of :func:`joined`."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    parts = np.split(vector, ends[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 class VariableMasses:
@@ -54,12 +87,21 @@ class VariableMasses:
         One a variable: an array that broadcasts to it, its diagonal mass, or a matrix.
     dense : sequence of bool
         Which of them are matrices, acting along their variable's last axis.
+    shapes : sequence of tuple of int
+        Shape of each variable.
     dtype : str
         Type of the variables.
     """
 
-    def __init__(self, masses: Sequence[np.ndarray], *, dense: Sequence[bool], dtype: str) -> None:
-        self.dense = tuple(dense)
+    def __init__(
+        self,
+        masses: Sequence[np.ndarray],
+        *,
+        dense: Sequence[bool],
+        shapes: Sequence[tuple[int, ...]],
+        dtype: str,
+    ) -> None:
+        self.dense, self.shapes, self.dtype = tuple(dense), tuple(shapes), dtype
         self._inverses = [
             (inverse_cholesky(m) if matrix else 1 / np.sqrt(m)).astype(dtype)
             for m, matrix in zip(masses, self.dense, strict=True)
@@ -82,7 +124,27 @@ class VariableMasses:
             np.linalg.solve(w, v[..., None])[..., 0] if dense else v / w
             for w, v, dense in zip(self._inverses, velocity, self.dense, strict=True)
         ]
-        return np.concatenate([part.ravel() for part in parts])
+        return joined(parts)
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        terms = zip(self._inverses, velocity, self.dense, strict=True)
+        return [v @ w if dense else w * v for w, v, dense in terms]
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        terms = zip(self._inverses, gradient, self.dense, strict=True)
+        return [g @ w.T if dense else w * g for w, g, dense in terms]
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
+        terms = zip(self._inverses, displacement, self.dense, strict=True)
+        return joined([x @ np.linalg.inv(w) if dense else x / w for w, x, dense in terms])
+
+    def refined(self, covariance: np.ndarray) -> VariableMasses:  # noqa: D102
+        variances = split(covariance, self.shapes)
+        masses = [
+            1 / (w**2 * (variance if np.ndim(w) else variance.mean()))
+            for w, variance in zip(self._inverses, variances, strict=True)
+        ]
+        return type(self)(masses, dense=self.dense, shapes=self.shapes, dtype=self.dtype)
 
 
 class JointMass:
@@ -103,7 +165,7 @@ class JointMass:
     def __init__(
         self, matrix: np.ndarray, *, shapes: Sequence[tuple[int, ...]], dtype: str
     ) -> None:
-        self.shapes = tuple(shapes)
+        self.shapes, self.dtype = tuple(shapes), dtype
         self._inverse = inverse_cholesky(matrix).astype(dtype)
 
     @property
@@ -115,5 +177,18 @@ class JointMass:
         return JointFrame(inverse, shapes=self.shapes)
 
     def momentum(self, velocity: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
-        joined = np.concatenate([v.ravel() for v in velocity])
-        return solve_triangular(self._inverse, joined, lower=True)
+        return solve_triangular(self._inverse, joined(velocity), lower=True)
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        return split(joined(velocity) @ self._inverse, self.shapes)
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        return split(self._inverse @ joined(gradient), self.shapes)
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
+        return solve_triangular(self._inverse, joined(displacement), lower=True, trans="T")
+
+    def refined(self, covariance: np.ndarray) -> JointMass:  # noqa: D102
+        factor = solve_triangular(self._inverse, np.eye(len(self._inverse)), lower=True)
+        precision = np.linalg.inv(covariance)
+        return JointMass(factor @ precision @ factor.T, shapes=self.shapes, dtype=self.dtype)

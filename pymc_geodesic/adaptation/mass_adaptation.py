@@ -13,7 +13,7 @@ import numpy as np
 
 from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 
-from pymc_geodesic.adaptation.mass import JointMass, Mass, VariableMasses
+from pymc_geodesic.adaptation.mass import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.adaptation.monte_carlo_em import MonteCarloEM
 
 __all__ = ["MassAdaptation", "MassRecord"]
@@ -96,7 +96,7 @@ class MassAdaptation(WithSamplingState):
         if not (tune or self.scheme.adapt_after_tune):
             return
         if self.scheme.from_positions:
-            sample = np.concatenate([np.ravel(x) for x in position])
+            sample = joined(position)
         else:
             sample = self.mass.momentum(velocity)
         self._collect(sample.astype(float))
@@ -150,10 +150,10 @@ class MassAdaptation(WithSamplingState):
     def _as_mass(self) -> Mass:
         if self.scheme.is_dense:
             return JointMass(self.matrix, shapes=self.shapes, dtype=self.dtype)
-        ends = np.cumsum([math.prod(shape) for shape in self.shapes])
-        parts = np.split(self.matrix, ends[:-1])
-        masses = [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
-        return VariableMasses(masses, dense=[False] * len(masses), dtype=self.dtype)
+        masses = split(self.matrix, self.shapes)
+        return VariableMasses(
+            masses, dense=[False] * len(masses), shapes=self.shapes, dtype=self.dtype
+        )
 
     def _weight(self) -> float:
         # The first window of positions replaces the unit mass, which knows nothing of their scale.

@@ -54,7 +54,7 @@ def _by_name(mass: Mapping[str, ArrayLike], variables, dtype: str) -> VariableMa
         raise ValueError(f"`mass` expected variables among {names}, got {sorted(unknown)}.")
     read = [_of_variable(mass.get(variable.name, 1.0), variable) for variable in variables]
     masses, dense = zip(*read, strict=True)
-    return VariableMasses(masses, dense=dense, dtype=dtype)
+    return VariableMasses(masses, dense=dense, shapes=[v.shape for v in variables], dtype=dtype)
 
 
 def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray, bool]:
@@ -82,9 +82,8 @@ def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
     if mass.ndim:
         for variable in variables:
             _require_flat(variable, f"an array of shape {mass.shape}")
-    size = sum(sizes)
+    size, shapes = sum(sizes), [variable.shape for variable in variables]
     if mass.shape == (size, size) and mass.ndim == 2:
-        shapes = [variable.shape for variable in variables]
         return JointMass(_checked_matrix(mass), shapes=shapes, dtype=dtype)
     if mass.shape not in ((), (size,)):
         raise ValueError(
@@ -100,7 +99,7 @@ def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
         mass if mass.ndim == 0 else part.reshape(variable.shape)
         for part, variable in zip(parts, variables, strict=True)
     ]
-    return VariableMasses(masses, dense=[False] * len(masses), dtype=dtype)
+    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
 
 
 def _as_array(mass: Any) -> np.ndarray:

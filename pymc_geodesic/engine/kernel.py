@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from functools import partial
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential import MinibatchEstimator, Potential
+from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
@@ -89,6 +90,8 @@ class Kernel:
         How to compile.
     mass : Mass, optional
         Mass of the variables; only its form is compiled in, not its values.
+    control_variates : bool
+        Whether gradients are taken relative to those at a center, which is an input of each call.
     enter, leave : callable
         Map a state to the coordinates in which the transitions are written, and back; once a call.
     """
@@ -105,6 +108,7 @@ class Kernel:
         n_steps: int,
         backend: Backend,
         mass: Mass | None = None,
+        control_variates: bool = False,
         enter: Callable[[State], State] = _unchanged,
         leave: Callable[[State], State] = _unchanged,
     ) -> None:
@@ -126,8 +130,15 @@ class Kernel:
 
         manifold, mass_arrays = weighted(potential.manifold, mass)
 
+        center = _center_inputs(potential) if control_variates else ()
+        make_estimator = MinibatchEstimator
+        if control_variates:
+            make_estimator = partial(
+                ControlVariateEstimator, center=center[0], center_gradient=center[1]
+            )
+
         def one_transition(state, noise, indices, step_size):
-            estimator = MinibatchEstimator(
+            estimator = make_estimator(
                 potential, noise_model, indices, width=step_size, manifold=manifold
             )
             return transition(state, manifold, estimator, noise, step_size, symbols)
@@ -146,6 +157,7 @@ class Kernel:
             *rows,
             *symbols.values(),
             *mass_arrays,
+            *chain.from_iterable(center),
         ]
         self._function = backend.compile(inputs, outputs)
 
@@ -159,6 +171,7 @@ class Kernel:
         rows: Sequence[np.ndarray],
         parameters: dict[str, np.ndarray],
         mass: Sequence[np.ndarray] = (),
+        center: Sequence[np.ndarray] = (),
     ) -> KernelOutput:
         """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
         outputs = self._function(
@@ -169,6 +182,7 @@ class Kernel:
             *rows,
             *(parameters[name] for name in self._parameter_names),
             *mass,
+            *center,
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
@@ -257,6 +271,14 @@ def _undo_if_not_finite(
         for old_part, new_part in zip(old, new, strict=True)
     ]
     return State(*kept), temperatures, finite
+
+
+def _center_inputs(potential: Potential) -> tuple[Point, Point]:
+    """Inputs for a center and for the gradient of the whole data there."""
+    return tuple(
+        tuple(position.type(f"{name}_{position.name}") for position in potential.positions)
+        for name in ("center", "center_gradient")
+    )
 
 
 def _leaves(state: State) -> list:

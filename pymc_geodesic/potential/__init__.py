@@ -2,8 +2,16 @@
 #   SPDX-License-Identifier: Apache-2.0
 """From a PyMC model to the gradient of its potential energy on manifolds."""
 
+from pymc_geodesic.potential.control_variates import ControlVariateEstimator
 from pymc_geodesic.potential.estimator import FisherNoise, KnownNoise, MinibatchEstimator
 from pymc_geodesic.potential.minibatch import check_minibatch
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["FisherNoise", "KnownNoise", "MinibatchEstimator", "Potential", "check_minibatch"]
+__all__ = [
+    "ControlVariateEstimator",
+    "FisherNoise",
+    "KnownNoise",
+    "MinibatchEstimator",
+    "Potential",
+    "check_minibatch",
+]

@@ -41,8 +41,13 @@ class NoiseModel(Protocol):
         position: Point,
         indices: Sequence[TensorVariable],
         width: TensorVariable,
+        *,
+        center: Point | None = None,
     ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
-        """Return the variance of every variable's gradient, and the memory afterwards."""
+        """Return the variance of every variable's gradient, and the memory afterwards.
+
+        With a ``center`` the gradient is that relative to the center's.
+        """
         ...
 
 
@@ -106,7 +111,7 @@ class KnownNoise:
     def largest(self, memory: Sequence[np.ndarray]) -> float:  # noqa: D102
         return max((float(np.max(v.data)) for v in self.variance if v is not None), default=0.0)
 
-    def update(self, memory, position, indices, width):  # noqa: D102
+    def update(self, memory, position, indices, width, *, center=None):  # noqa: D102
         return self.variance, memory
 
 
@@ -165,12 +170,12 @@ class FisherNoise:
         """Largest entry of the running mean."""
         return max(float(np.max(mean)) for mean in memory[:-1])
 
-    def update(self, memory, position, indices, width):
+    def update(self, memory, position, indices, width, *, center=None):
         """Mix the batch's estimate into the running mean."""
         *means, count = memory
         count = count + 1
         weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
-        estimates = self.estimate(position, indices, width)
+        estimates = self.estimate(position, indices, width, center=center)
         means = tuple(
             (mean + weight * (estimate - mean)).astype(mean.dtype)
             for mean, estimate in zip(means, estimates, strict=True)
@@ -178,13 +183,22 @@ class FisherNoise:
         return means, (*means, count)
 
     def estimate(
-        self, position: Point, indices: Sequence[TensorVariable], width: TensorVariable
+        self,
+        position: Point,
+        indices: Sequence[TensorVariable],
+        width: TensorVariable,
+        *,
+        center: Point | None = None,
     ) -> Point:
-        """Estimate the variance of the gradient from one batch alone."""
-        per_source = [
-            self._source_variance(position, scores)
-            for scores in self.potential.scores(position, indices, width=width)
-        ]
+        """Estimate the variance of the gradient, or of its change from a center, from one batch."""
+        scores = self.potential.scores(position, indices, width=width)
+        if center is not None:
+            at_center = self.potential.scores(center, indices, width=width)
+            scores = [
+                tuple(a - b for a, b in zip(here, there, strict=True))
+                for here, there in zip(scores, at_center, strict=True)
+            ]
+        per_source = [self._source_variance(position, source) for source in scores]
         return tuple(sum(parts) for parts in zip(*per_source, strict=True))
 
     def _source_variance(self, position: Point, scores: Point) -> Point:
@@ -249,7 +263,12 @@ class MinibatchEstimator:
     def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
         """Estimate the gradient and its variance."""
         gradient = self.potential.gradient(position, self.indices, width=self.width)
-        variance, memory = self.noise.update(memory, position, self.indices, self.width)
+        return self._in_frame(gradient, position, memory)
+
+    def _in_frame(self, gradient: Point, position: Point, memory, *, center=None) -> Estimate:
+        variance, memory = self.noise.update(
+            memory, position, self.indices, self.width, center=center
+        )
         to_frame, variance_to_frame = self.manifold.to_frame, self.manifold.variance_to_frame
         return Estimate(to_frame(gradient), variance_to_frame(variance), memory)
 

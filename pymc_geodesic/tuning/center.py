@@ -1,0 +1,98 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A point of high posterior density: where control variates are centered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from scipy.optimize import minimize
+
+from pymc_geodesic.adaptation.mass import Mass, joined, split
+from pymc_geodesic.engine.host_gradient import Evaluation, HostGradient
+
+__all__ = ["descend", "find_center"]
+
+# In posterior standard deviations. A center this far from the mode costs nothing: its distance from
+# a draw is that of the draws among each other.
+TOLERANCE = 0.1
+# Evaluations of the subsample's energy and of the whole data's. The former only bring the latter
+# close; from there a few whole passes with curvature at hand are enough.
+MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
+
+
+def descend(
+    evaluate: Callable[[list[np.ndarray]], Evaluation],
+    start: Sequence[np.ndarray],
+    *,
+    project: Callable[..., list[np.ndarray]],
+    mass: Mass | None = None,
+    most: int,
+) -> list[np.ndarray]:
+    """Follow L-BFGS downhill from ``start``, in the coordinates in which ``mass`` is one.
+
+    The energy is that of the projected point, so that on a manifold the search is free to leave it.
+    """
+    shapes = [np.shape(x) for x in start]
+    rate, force = (mass.rate, mass.force) if mass is not None else (list, list)
+
+    def point(z):
+        moves = rate(split(z, shapes))
+        return [np.asarray(x + move, x.dtype) for x, move in zip(start, moves, strict=True)]
+
+    def objective(z):
+        found = evaluate(point(z))
+        gradient = joined(force(found.pulled_back)).astype(float)
+        if not (np.isfinite(found.energy) and np.all(np.isfinite(gradient))):
+            return np.inf, np.zeros_like(z)
+        return found.energy, gradient
+
+    begin = np.zeros(sum(np.size(x) for x in start))
+    # Without a mass nothing is known of the scale, and energies alone must tell when to stop.
+    tolerance = TOLERANCE / np.sqrt(begin.size) if mass is not None else 0.0
+    found = minimize(
+        objective,
+        begin,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxfun": most, "maxiter": most, "gtol": tolerance, "ftol": 1e-12},
+    )
+    return list(project(*point(found.x)))
+
+
+def find_center(
+    gradient: HostGradient,
+    start: Sequence[np.ndarray],
+    *,
+    rows: Sequence[np.ndarray],
+    curvature: Callable[[list[np.ndarray]], Mass],
+) -> tuple[list[np.ndarray], Mass]:
+    """Find a mode from ``start``: of a subsample of the data first, then of all of it.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    start : sequence of ndarray
+        Where to begin, in the embedding.
+    rows : sequence of ndarray
+        The subsample, for each source of minibatches.
+    curvature : callable
+        Gives the mass that fits the curvature at a point.
+
+    Returns
+    -------
+    list of ndarray, Mass
+        The center, and the mass at the subsample's mode.
+    """
+    near = descend(
+        lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
+    )
+    mass = curvature(near)
+    if any(len(row) < n for row, n in zip(rows, gradient.n_rows, strict=True)):
+        near = descend(
+            gradient.whole, near, project=gradient.project, mass=mass, most=MOST_WHOLE
+        )
+    return near, mass

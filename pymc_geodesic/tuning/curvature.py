@@ -1,0 +1,159 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Curvature of the potential by differences of gradients, and the mass that fits it."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pymc_geodesic.adaptation.mass import JointMass, Mass, VariableMasses, joined, split
+from pymc_geodesic.engine.host_gradient import HostGradient
+
+__all__ = ["LARGEST_DENSE", "curvature_mass", "largest_curvature"]
+
+# A dense mass costs a product with a matrix a transition: up to here less than a batch's gradient.
+LARGEST_DENSE = 100
+# Entries whose curvature is measured one by one; beyond, random directions tell of all at once.
+LARGEST_EXACT = 300
+N_PROBES = 64
+N_DIRECTIONS = 8
+N_POWER = 12
+# Cube root of the rounding error: what balances rounding and curvature of a central difference.
+DIFFERENCE = 6e-6
+# Curvatures below this share of the largest, or negative ones, are replaced by it: the posterior is
+# then not Gaussian there, and only draws can tell its width.
+SMALLEST_SHARE = 1e-8
+
+Gradient = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+
+
+def curvature_mass(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    rows: Sequence[np.ndarray],
+    flat: Sequence[bool],
+    dims: Sequence[int],
+    rng: np.random.Generator,
+) -> Mass:
+    """Return the mass in whose frame the posterior near ``point`` has unit curvature.
+
+    Dense if all variables are Euclidean and not too many, else diagonal, with a number for each
+    variable on a curved manifold.
+    """
+
+    def at(x):
+        return gradient(x, rows).pulled_back
+
+    shapes = [np.shape(x) for x in point]
+    dtype = point[0].dtype
+    size = sum(math.prod(shape) for shape in shapes)
+    if all(flat) and size <= LARGEST_DENSE:
+        columns = [
+            joined(_change(at, point, split(direction, shapes))) for direction in np.eye(size)
+        ]
+        return JointMass(_positive(np.array(columns)), shapes=shapes, dtype=dtype.name)
+    masses = [
+        _diagonal(at, point, i, rng) if is_flat else _mean_curvature(gradient, at, point, i, dim, rng)
+        for i, (is_flat, dim) in enumerate(zip(flat, dims, strict=True))
+    ]
+    return VariableMasses(
+        masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype.name
+    )
+
+
+def largest_curvature(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    rows: Sequence[np.ndarray],
+    mass: Mass,
+    rng: np.random.Generator,
+) -> float:
+    """Largest curvature at ``point`` in the frame of ``mass``, by power iteration."""
+
+    def at(x):
+        return gradient(x, rows).pulled_back
+
+    vector = [rng.standard_normal(np.shape(x)) for x in point]
+    value = 0.0
+    for _ in range(N_POWER):
+        length = np.linalg.norm(joined(vector))
+        if not np.isfinite(length) or length == 0:
+            return value
+        vector = [v / length for v in vector]
+        rates = gradient.to_tangent(*point, *mass.rate(vector))
+        change = mass.force(_change(at, point, rates))
+        value = float(sum(np.sum(v * c) for v, c in zip(vector, change, strict=True)))
+        vector = change
+    return abs(value)
+
+
+def _change(at: Gradient, point, direction) -> list[np.ndarray]:
+    """Derivative of the gradient along ``direction``, by a central difference."""
+    largest = max(float(np.max(np.abs(d), initial=0.0)) for d in direction)
+    if largest == 0:
+        return [np.zeros_like(x) for x in point]
+    size = max(1.0, *(float(np.max(np.abs(x), initial=0.0)) for x in point))
+    step = DIFFERENCE * size / largest
+    ahead, behind = (
+        at([np.asarray(x + s * d, x.dtype) for x, d in zip(point, direction, strict=True)])
+        for s in (step, -step)
+    )
+    return [(a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
+
+
+def _diagonal(at: Gradient, point, i: int, rng: np.random.Generator) -> np.ndarray:
+    shape, size = np.shape(point[i]), np.size(point[i])
+    if size <= LARGEST_EXACT:
+        probes, total = np.eye(size).reshape(-1, *shape), np.zeros(shape)
+        for probe in probes:
+            total += probe * _change(at, point, _only(point, i, probe))[i]
+    else:
+        probes, total = rng.choice([-1.0, 1.0], (N_PROBES, *shape)), np.zeros(shape)
+        for probe in probes:
+            total += probe * _change(at, point, _only(point, i, probe))[i] / N_PROBES
+    return _floored(total)
+
+
+def _only(point, i: int, probe: np.ndarray) -> list[np.ndarray]:
+    return [probe if j == i else np.zeros_like(x) for j, x in enumerate(point)]
+
+
+def _mean_curvature(
+    gradient: HostGradient, at: Gradient, point, i: int, dim: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Average over tangent directions of the second derivative along geodesics."""
+    total = 0.0
+    n = len(point)
+    for _ in range(N_DIRECTIONS):
+        noise = rng.standard_normal(np.shape(point[i]))
+        direction = gradient.to_tangent(*point, *_only(point, i, noise))
+        ahead, behind = (
+            gradient.geodesic(*point, *direction, np.asarray(s, point[i].dtype))
+            for s in (DIFFERENCE, -DIFFERENCE)
+        )
+        slopes = [
+            float(np.sum(at(moved[:n])[i] * moved[n:][i])) for moved in (ahead, behind)
+        ]
+        total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
+    # A radius of one is a scale of its own: a flat density must not send a point around in no time.
+    return np.maximum(_floored(np.asarray(total / (N_DIRECTIONS * dim))), 1.0)
+
+
+def _floored(curvature: np.ndarray) -> np.ndarray:
+    largest = float(np.max(np.abs(curvature), initial=0.0))
+    if not np.isfinite(largest) or largest == 0:
+        return np.ones_like(curvature)
+    return np.maximum(np.abs(curvature), SMALLEST_SHARE * largest)
+
+
+def _positive(matrix: np.ndarray) -> np.ndarray:
+    if not np.all(np.isfinite(matrix)):
+        return np.eye(len(matrix))
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return (vectors * _floored(values)) @ vectors.T

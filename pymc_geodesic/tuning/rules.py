@@ -1,0 +1,97 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""From what was measured to a step size and a friction.
+
+In the frame of the mass the posterior has about unit variance. Let :math:`\lambda` be the largest
+curvature there, V the variance of the gradient's noise, and :math:`b` twice the accuracy: the
+relative error that a variance may have. Each of two errors gets half of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.tuning.noise import GradientNoise
+
+__all__ = ["Demands", "friction_rule", "langevin_rule", "thermostat_rule"]
+
+# A friction of the order of the slowest frequency, one, mixes fastest.
+BEST_FRICTION = 1.5
+# Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
+# and forces that are not linear have errors of their own.
+LARGEST_STEP = 0.5
+# Some noise must be injected for the thermostat to be ergodic.
+LEAST_INJECTED = 0.05
+
+
+class Demands(NamedTuple):
+    """What the step size must respect.
+
+    Attributes
+    ----------
+    noise : GradientNoise
+        Of the estimator in use.
+    curvature : float
+        Largest curvature in the frame.
+    accuracy : float
+        Error allowed, in posterior standard deviations.
+    """
+
+    noise: GradientNoise
+    curvature: float
+    accuracy: float
+
+    @property
+    def variance_error(self) -> float:
+        """Relative error that a variance may have, b."""
+        return 2 * self.accuracy
+
+    @property
+    def stable_step(self) -> float:
+        """Step size that the curvature allows."""
+        return LARGEST_STEP / np.sqrt(max(self.curvature, 1e-12))
+
+
+def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Step size and diffusion of a thermostat.
+
+    Its friction settles at :math:`\xi = A + \epsilon \bar V / 2`. Positions are too wide by
+    :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by :math:`\epsilon (V_{max} -
+    \bar V) / 2 \xi`; each may be b / 2.
+    """
+    b = demands.variance_error
+    excess = max(demands.noise.largest - demands.noise.mean, 0.0)
+    product = 2 * np.sqrt(b)
+    # Friction a step size asks for: for its noise, for the differences in it, and for mixing.
+    per_step = max(excess / b, (0.5 + LEAST_INJECTED) * demands.noise.mean)
+    step_size = min(demands.stable_step, product / BEST_FRICTION)
+    if per_step > 0:
+        step_size = min(step_size, np.sqrt(product / per_step))
+    friction = max(BEST_FRICTION, per_step * step_size)
+    diffusion = friction - 0.5 * step_size * demands.noise.mean
+    return float(step_size), {"diffusion": float(diffusion)}
+
+
+def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Step size and friction where the noise is not known to the dynamics.
+
+    The temperature is too high by :math:`\epsilon V_{max} / 2 C`, which may be b.
+    """
+    b = demands.variance_error
+    per_step = 0.5 * demands.noise.largest / b
+    step_size = min(demands.stable_step, 1 / BEST_FRICTION)
+    if per_step > 0:
+        # Beyond a product of one a step forgets its velocity, and moves by diffusion.
+        step_size = min(step_size, np.sqrt(1 / per_step))
+    return float(step_size), {"friction": float(max(BEST_FRICTION, per_step * step_size))}
+
+
+def langevin_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Step size of first-order Langevin dynamics, in units of a variance.
+
+    Its variances are too large by :math:`\epsilon \lambda / 4` and by :math:`\epsilon V_{max} / 4`.
+    """
+    b = demands.variance_error
+    return float(2 * b / max(demands.curvature, demands.noise.largest, 1e-12)), {}

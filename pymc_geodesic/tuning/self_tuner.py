@@ -1,0 +1,230 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The measurements of a tuning phase put together, for one chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+
+from pymc_geodesic.adaptation.mass import Mass
+from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.tuning.center import find_center
+from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
+from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
+from pymc_geodesic.tuning.rules import Demands
+
+__all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
+
+VarianceReduction = Literal["auto", "control_variates"]
+
+# Rows of the subsample on which curvature is measured and the search for a mode begins.
+SUBSAMPLE = 10_000
+# Points at which noise and curvature are measured.
+N_POINTS = 8
+N_CURVATURE_POINTS = 3
+# Control variates evaluate two gradients a transition: their noise must be below half to pay.
+PAYS_BELOW = 0.5
+# Weight of the present mass against draws, in draws, for each entry that is estimated.
+PRIOR_DRAWS = 5
+MOST_STEPS = 1000
+
+
+class Center(NamedTuple):
+    """Where control variates are centered, with the gradient of the whole data there."""
+
+    point: list[np.ndarray]
+    gradient: list[np.ndarray]
+
+
+class Findings(NamedTuple):
+    """What the tuning phase has found.
+
+    Attributes
+    ----------
+    mass : Mass
+        In whose frame the posterior has about unit variance.
+    noise : GradientNoise
+        Of the estimator that is used, in that frame.
+    curvature : float
+        Largest curvature in that frame.
+    variance_ratio : float
+        Noise with control variates over noise without; NaN without a center.
+    controlled : bool
+        Whether control variates are used.
+    center : Center or None
+        Their center.
+    """
+
+    mass: Mass
+    noise: GradientNoise
+    curvature: float
+    variance_ratio: float
+    controlled: bool
+    center: Center | None
+
+    def demands(self, accuracy: float) -> Demands:
+        """What a step size must respect."""
+        return Demands(self.noise, self.curvature, accuracy)
+
+
+class SelfTuner:
+    """Measure scales, curvature and gradient noise of a posterior.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    flat : sequence of bool
+        Which variables are Euclidean.
+    dims, point_dims : sequence of int
+        Intrinsic dimension of each variable, and of one point of it.
+    reduction : {"auto", "control_variates"}, optional
+        Whether to use control variates: if they pay, always, or never.
+    center : sequence of ndarray, optional
+        A center given by the user, in the embedding.
+    fixed_mass : Mass, optional
+        A mass given by the user, which is kept.
+    """
+
+    def __init__(
+        self,
+        gradient: HostGradient,
+        *,
+        flat: Sequence[bool],
+        dims: Sequence[int],
+        point_dims: Sequence[int],
+        reduction: VarianceReduction | None,
+        center: Sequence[np.ndarray] | None = None,
+        fixed_mass: Mass | None = None,
+    ) -> None:
+        self.gradient = gradient
+        self.flat, self.dims, self.point_dims = list(flat), list(dims), list(point_dims)
+        self.reduction = reduction if gradient.n_rows else None
+        self.given_center, self.fixed_mass = center, fixed_mass
+
+    def begin(
+        self, start: Sequence[np.ndarray], rng: np.random.Generator
+    ) -> tuple[list[np.ndarray], Findings]:
+        """Find a center from ``start``, and measure around it; return where to start sampling."""
+        rows = self.gradient.rows(rng, SUBSAMPLE)
+
+        def curvature(point):
+            if self.fixed_mass is not None:
+                return self.fixed_mass
+            return curvature_mass(
+                self.gradient, point, rows=rows, flat=self.flat, dims=self.dims, rng=rng
+            )
+
+        if self.given_center is None:
+            point, mass = find_center(self.gradient, start, rows=rows, curvature=curvature)
+        else:
+            point = [np.asarray(x) for x in self.given_center]
+            mass = curvature(point)
+        center = self.center_at(point) if self.reduction is not None else None
+        points = [self._around(point, mass, rng) for _ in range(N_POINTS)]
+        points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
+        return point, self._measure(points, mass, center, rows, rng)
+
+    def center_at(self, point: list[np.ndarray]) -> Center:
+        """Evaluate the whole data's gradient at a center.
+
+        Raises
+        ------
+        SamplingError
+            If it is not finite.
+        """
+        gradient = self.gradient.whole(point).gradient
+        if not all(np.all(np.isfinite(g)) for g in gradient):
+            raise SamplingError(
+                "Control variates expected a finite gradient of the log density at their center, "
+                "got one that is not. Pass another `center`, or `variance_reduction=None`."
+            )
+        return Center(point, gradient)
+
+    def refine(
+        self,
+        found: Findings,
+        draws: Sequence[Sequence[np.ndarray]],
+        rng: np.random.Generator,
+    ) -> Findings:
+        """Correct the mass by the spread of draws, and measure again at some of them."""
+        mass = found.mass
+        if self.fixed_mass is None:
+            mass = mass.refined(self._shrunk_covariance(mass, draws))
+        rows = self.gradient.rows(rng, SUBSAMPLE)
+        chosen = rng.choice(len(draws), min(N_POINTS, len(draws)), replace=False)
+        return self._measure([draws[i] for i in chosen], mass, found.center, rows, rng)
+
+    def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
+        """Draw from the Gaussian approximation at a point."""
+        noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
+        moves = self.gradient.to_tangent(*point, *mass.rate(noise))
+        time = np.asarray(1.0, point[0].dtype)
+        return self.gradient.geodesic(*point, *moves, time)[: len(point)]
+
+    def _measure(self, points, mass: Mass, center: Center | None, rows, rng) -> Findings:
+        curvature = max(
+            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng)
+            for point in points[:N_CURVATURE_POINTS]
+        )
+        if not self.gradient.n_rows:
+            return Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None)
+        plain, controlled = measure_noise(
+            self.gradient,
+            points,
+            mass=mass,
+            center=None if center is None else center.point,
+            flat=self.flat,
+            point_dims=self.point_dims,
+            rng=rng,
+        )
+        if controlled is None:
+            return Findings(mass, plain, curvature, np.nan, False, None)
+        ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
+        pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
+        return Findings(mass, controlled if pays else plain, curvature, ratio, pays, center)
+
+    def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
+        """Covariance of the draws in the frame, or its diagonal, drawn towards unity."""
+        frame = whitened(mass, draws)
+        n = len(frame) / autocorrelation_time(frame)
+        if mass.is_diagonal:
+            weight = n / (n + PRIOR_DRAWS)
+            return weight * frame.var(axis=0) + (1 - weight)
+        size = frame.shape[1]
+        weight = n / (n + PRIOR_DRAWS + size)
+        return weight * np.cov(frame.T, ddof=0).reshape(size, size) + (1 - weight) * np.eye(size)
+
+
+def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    """Draws relative to their mean in the frame of a mass, one a row."""
+    mean = [np.mean(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
+    return np.array(
+        [mass.whiten([x - m for x, m in zip(draw, mean, strict=True)]) for draw in draws]
+    )
+
+
+def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
+    """Autocorrelation time in draws of a first-order process with the measured lag."""
+    square = np.mean(frame**2, axis=0)
+    lagged = np.mean(frame[1:] * frame[:-1], axis=0)
+    correlation = np.quantile(lagged / np.maximum(square, np.finfo(float).tiny), quantile)
+    correlation = float(np.clip(correlation, 0.0, 0.98))
+    return (1 + correlation) / (1 - correlation)
+
+
+def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
+    """Transitions after which the slowest entries have forgotten all but 1 / e of where they were.
+
+    ``frame`` holds draws that are ``n_steps`` transitions apart.
+    """
+    time = autocorrelation_time(frame, quantile=0.9)
+    correlation = (time - 1) / (time + 1)
+    if correlation < 0.02:
+        return max(1, n_steps // 4)
+    return int(np.clip(round(-n_steps / np.log(correlation)), 1, MOST_STEPS))
