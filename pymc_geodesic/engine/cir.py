@@ -89,8 +89,7 @@ class CoxIngersollRoss:
         diverging = False
         for t, step_size in enumerate(step_sizes):
             batch = [row[t] for row in rows]
-            *gradient, energy = self._gradient(*conditioned, *log_pi, *batch)
-            shapes = [1.0 - np.asarray(g) for g in gradient]
+            shapes, energy = self._shapes(conditioned, log_pi, batch)
             if not all(np.all(shape > 0) & np.all(np.isfinite(shape)) for shape in shapes):
                 diverging = True
                 continue
@@ -107,8 +106,22 @@ class CoxIngersollRoss:
             auxiliary=log_total,
             temperature=[],
             diverging=diverging,
-            energy=float(energy),
+            energy=energy,
         )
+
+    def shapes(
+        self,
+        state: State,
+        *,
+        conditioned: Sequence[np.ndarray],
+        batch: Sequence[np.ndarray],
+    ) -> list[np.ndarray]:
+        """Shapes a of every variable at a state, estimated from one batch of each source."""
+        return self._shapes(conditioned, self._to_logs(*state.position), batch)[0]
+
+    def _shapes(self, conditioned, log_pi, batch) -> tuple[list[np.ndarray], float]:
+        *gradient, energy = self._gradient(*conditioned, *log_pi, *batch)
+        return [1.0 - np.asarray(g) for g in gradient], float(energy)
 
 
 def _logs(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
+from pytensor.conditional.op import ifelse
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.adaptation import Mass
@@ -266,11 +267,10 @@ def _undo_if_not_finite(
         temperatures = []
         total = sum(position.sum() for position in new.position)
         finite = ~pt.isinf(total) & ~pt.isnan(total)
-    kept = [
-        tuple(pt.switch(finite, b, a) for a, b in zip(old_part, new_part, strict=True))
-        for old_part, new_part in zip(old, new, strict=True)
-    ]
-    return State(*kept), temperatures, finite
+    # With `switch` PyTensor would not fuse the operations that the new state comes from.
+    pairs = zip(_leaves(new), _leaves(old), strict=True)
+    kept = [ifelse(finite, b, b.type.filter_variable(a)) for b, a in pairs]
+    return _unflatten(kept, [len(part) for part in new]), temperatures, finite
 
 
 def _center_inputs(potential: Potential) -> tuple[Point, Point]:

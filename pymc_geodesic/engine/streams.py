@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import math
+import os
+
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -15,11 +19,46 @@ from pymc_geodesic.potential.minibatch import BatchSource
 __all__ = ["BatchStream", "draw_noise"]
 
 
+# Normals of a transition or more are drawn in parts of this many, each by a generator of its own,
+# once there are enough of them to keep several threads busy.
+PART = 2**16
+# Bytes at a multiple of which JAX takes an array as it is, and does not copy it.
+ALIGNMENT = 64
+
+
 def draw_noise(
     rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtype: str
 ) -> list[np.ndarray]:
-    """Draw standard normals for ``n_steps`` transitions, one array a shape."""
-    return [rng.standard_normal((n_steps, *shape)).astype(dtype, copy=False) for shape in shapes]
+    """Draw standard normals for ``n_steps`` transitions, one array a shape.
+
+    The draws follow from the generator alone, whatever the number of threads.
+    """
+    return [_normals(rng, (n_steps, *shape), np.dtype(dtype)) for shape in shapes]
+
+
+def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if math.prod(shape) < 2 * PART:
+        return rng.standard_normal(shape).astype(dtype, copy=False)
+    normals = _aligned(shape, dtype)
+    flat = normals.reshape(-1)
+    parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
+    # Seeded by draws and not by `rng.spawn`, whose count of children no saved state remembers.
+    seeds = np.random.SeedSequence(rng.integers(2**32, size=4).tolist()).spawn(len(parts))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(_fill, parts, seeds))
+    return normals
+
+
+def _fill(part: np.ndarray, seed: np.random.SeedSequence) -> None:
+    # The fastest of NumPy's generators; the Ziggurat takes most of the time.
+    np.random.Generator(np.random.SFC64(seed)).standard_normal(dtype=part.dtype, out=part)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    n_bytes = math.prod(shape) * dtype.itemsize
+    memory = np.empty(n_bytes + ALIGNMENT, dtype="uint8")
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 @dataclass_state

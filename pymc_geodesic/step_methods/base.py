@@ -78,6 +78,7 @@ class GeodesicStep(BlockedStep):
     has_velocity: ClassVar[bool] = True
     full_data = False
     coordinates: ClassVar[Mapping[type[Manifold], Manifold]] = {}
+    mishap = "made a transition to a state that is not finite and undid it"
     advice = "Decrease `step_size`."
 
     def __init__(
@@ -196,8 +197,7 @@ class GeodesicStep(BlockedStep):
             return None
         self._warned = True
         message = (
-            f"{type(self).__name__} made a transition to a state that is not finite and undid it; "
-            f"such draws are marked `diverging`. {self.advice}"
+            f"{type(self).__name__} {self.mishap}; such draws are marked `diverging`. {self.advice}"
         )
         return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 

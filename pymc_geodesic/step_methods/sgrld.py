@@ -8,6 +8,8 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from pymc.exceptions import SamplingError
+
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.dynamics import State
 from pymc_geodesic.dynamics.sgrld import enter, leave, metropolis_sgrld, sgrld
@@ -140,6 +142,10 @@ class SGRLD(StochasticGradientStep):
         self.parameterization, self.metric = parameterization, metric
         self.exact, self.full_data = dynamics == "cir", metropolis
         if self.exact:
+            self.mishap = (
+                "skipped a transition whose Gamma shapes 1 + dl/dlog(p), l the log density, were "
+                "not all positive and finite"
+            )
             self.advice = (
                 "Exact transitions need a log density that is linear in the log probabilities with "
                 "weights above -1; use `dynamics='euler'` for this model."
@@ -177,6 +183,28 @@ class SGRLD(StochasticGradientStep):
             self._dry_run(self.model.initial_point())
             return self._kernel
         return super()._compile()
+
+    def _check_start(self, point) -> None:
+        if self.exact:
+            self._require_positive_shapes(point)
+        super()._check_start(point)
+
+    def _require_positive_shapes(self, point) -> None:
+        shapes = self._kernel.shapes(
+            self._state(point),
+            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            batch=[np.arange(size) % n_rows for n_rows, size in self.batches.sizes],
+        )
+        for variable, shape in zip(self.variables, shapes, strict=True):
+            # What is not finite is for the check of the log density.
+            if np.all(np.isfinite(shape)) and np.any(shape <= 0):
+                raise SamplingError(
+                    f"`dynamics='cir'` expected weights dl/dlog(p) of `{variable.name}` above -1, "
+                    "where l is the log density, because one plus the weight is the shape of a "
+                    f"Gamma law; got {np.min(shape) - 1:.4g} at the start. Use "
+                    "`dynamics='euler'` for this model, or take the term with a negative weight "
+                    "out of it."
+                )
 
     def _reset(self) -> None:
         super()._reset()

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pymc_geodesic.engine import BatchStream
+from scipy import stats
+
+from pymc_geodesic.engine import BatchStream, draw_noise, streams
 
 SOURCES = [SimpleNamespace(n_rows=1000, batch_size=3), SimpleNamespace(n_rows=50, batch_size=4)]
 
@@ -85,3 +87,43 @@ def test_reset_forgets_the_batch():
     after = stream.draw(np.random.default_rng(1), 2)
     for a, b in zip(before, after, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+MANY = (3, 100_000)
+
+
+def many_normals(seed=1, dtype="float64"):
+    [normals] = draw_noise(np.random.default_rng(seed), 1, [MANY], dtype)
+    return normals
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_normals_do_not_depend_on_the_number_of_threads(n_threads, monkeypatch):
+    expected = many_normals()
+    monkeypatch.setattr(streams.os, "cpu_count", lambda: n_threads)
+    np.testing.assert_array_equal(many_normals(), expected)
+
+
+def test_state_of_the_generator_is_all_that_many_normals_depend_on():
+    rng = np.random.default_rng(1)
+    first = draw_noise(rng, 1, [MANY], "float64")[0]
+    state = rng.bit_generator.state
+    second = draw_noise(rng, 1, [MANY], "float64")[0]
+    assert not np.any(first == second)
+    other = np.random.default_rng(2)
+    other.bit_generator.state = state
+    np.testing.assert_array_equal(draw_noise(other, 1, [MANY], "float64")[0], second)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_many_normals(dtype):
+    normals = many_normals(dtype=dtype)
+    assert normals.shape == (1, *MANY)
+    assert normals.dtype == dtype
+    assert normals.ctypes.data % streams.ALIGNMENT == 0
+    assert np.unique(normals).size > (0.9 if dtype == "float32" else 0.9999) * normals.size
+    assert stats.kstest(normals.ravel().astype("float64"), "norm").pvalue > 1e-4
+    # Parts have generators of their own.
+    flat = normals.ravel()
+    correlation = np.corrcoef(flat[: streams.PART], flat[streams.PART : 2 * streams.PART])[0, 1]
+    assert abs(correlation) < 4 / np.sqrt(streams.PART)

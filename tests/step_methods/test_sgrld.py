@@ -10,6 +10,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from pymc.exceptions import SamplingError
+
 from chains import assert_mean, chain_averages, run
 
 import pymc_geodesic as pmg
@@ -333,7 +335,17 @@ def test_cir_on_a_density_that_is_not_linear():
     assert any(stat["diverging"] for stat in stats)
     warnings = [stat["warning"] for stat in stats if stat["warning"] is not None]
     assert len(warnings) == 1
+    assert "skipped a transition whose Gamma shapes" in warnings[0].message
     assert "linear in the log probabilities" in warnings[0].message
+
+
+def test_cir_from_a_start_with_a_negative_weight():
+    with pm.Model() as model:
+        p = pm.Dirichlet("p", [1.0, 1.0, 1.0])
+        pm.Potential("pull", -3 * pm.math.log(p[0]))
+    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", backend="jax")
+    with pytest.raises(SamplingError, match=r"weights .* of `p` above -1, .*got -3 .*'euler'"):
+        list(run(step, model.initial_point(), draws=1))
 
 
 @pytest.mark.parametrize(
