@@ -120,7 +120,11 @@ class HostGradient:
         width = tensor("width", dtype=self._dtype, shape=())
         position = manifold.project(points)
         gradient = potential.gradient(position, rows, width=width)
-        outputs = [potential.energy(position, rows), *gradient, *_pull_back(points, position, gradient)]
+        outputs = [
+            potential.energy(position, rows),
+            *gradient,
+            *_pull_back(points, position, gradient),
+        ]
         return self._backend.compile([*potential.conditioned, *points, width, *rows], outputs)
 
     def _compile_maps(self) -> None:

@@ -114,7 +114,7 @@ class GeodesicStep(BlockedStep):
             raise ValueError(
                 f"`{type(self).__name__}` has no velocities, and so no `mass`, got {mass!r}."
             )
-        self._fixed_mass, self.mass_adaptation = read_mass(mass, self.variables)
+        self.fixed_mass, self.mass_adaptation = read_mass(mass, self.variables)
         self._conditioned = [value.name for value in self.potential.conditioned]
         self._start_checked = False
         self._warned = False
@@ -208,7 +208,7 @@ class GeodesicStep(BlockedStep):
 
     @property
     def _mass(self) -> Mass | None:
-        return self._fixed_mass if self.mass_adaptation is None else self.mass_adaptation.mass
+        return self.fixed_mass if self.mass_adaptation is None else self.mass_adaptation.mass
 
     @property
     def _mass_arrays(self) -> Sequence[np.ndarray]:

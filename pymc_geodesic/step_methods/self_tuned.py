@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import logging
+import math
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class SelfTunedStep(GeodesicStep):
     """
 
     tuning_rule: ClassVar[Rule | None] = None
+    tuning_draws = 0
 
     def _set_up_tuning(
         self,
@@ -61,6 +63,7 @@ class SelfTunedStep(GeodesicStep):
         variance_reduction: VarianceReduction | None,
         center: Mapping[str, ArrayLike] | None,
         accuracy: float,
+        given: Mapping[str, float],
     ) -> None:
         """Read the arguments, once the potential is there."""
         if variance_reduction not in (None, "auto", "control_variates"):
@@ -79,61 +82,140 @@ class SelfTunedStep(GeodesicStep):
         always = variance_reduction == "control_variates"
         reduction = variance_reduction if self.tunes_itself or always else None
         self.variance_reduction = reduction if self.potential.sources else None
-        self.center: Center | None = None
-        self.found: Findings | None = None
-        self._window: list[list[np.ndarray]] = []
-        self._given = dict(self.parameters)
+        self.variance_ratio = np.nan
+        self._given = given
         self._user_mass = self._mass
+        self.potential_has_batches = bool(self.potential.sources)
         if self.tunes_itself and self._mass is None and self.has_velocity:
             self.fixed_mass = self._unit_mass()
         self._tuner = self._make_tuner(center)
-        self.controlled = self.variance_reduction is not None
-        if self.controlled:
+        if self.variance_reduction is not None:
             self._declare({"gradient_variance_ratio": (np.float64, [])})
+        self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
+        self.center = self._trial_center()
 
     def _make_tuner(self, center: Mapping[str, ArrayLike] | None) -> SelfTuner | None:
         if not (self.tunes_itself or self.variance_reduction):
             return None
         manifold = self.potential.manifold
+        gradient = HostGradient(self.potential, backend=self.backend)
         return SelfTuner(
-            HostGradient(self.potential, backend=self.backend),
+            gradient,
             flat=[variable.is_flat for variable in self.variables],
             dims=manifold.dims,
             point_dims=manifold.point_dims,
             reduction=self.variance_reduction,
-            center=None if center is None else self._read_center(center),
+            center=None if center is None else self._read_center(center, gradient),
             fixed_mass=self._user_mass if self.has_velocity else self._unit_mass(),
         )
 
-    def _read_center(self, center: Mapping[str, ArrayLike]) -> list[np.ndarray]:
-        """Read a point of PyMC's values, as `pm.find_MAP` returns it, on the variables' own scale.
-
-        Variables are looked up by the name of their value first, then by their own.
-        """
-        values = []
-        for variable, value in zip(self.variables, self.vars, strict=True):
-            if value.name not in center:
-                raise ValueError(
-                    f"`center` expected a value for each of {self._names}, the names in "
-                    f"`model.initial_point()`; got {sorted(center)}."
-                )
-            values.append(np.asarray(center[value.name], dtype=variable.position.dtype))
-        return [np.array(x) for x in self._positions(values)]
-
-    def _positions(self, values) -> list[np.ndarray]:
-        return self._tuner_gradient.to_points(*values)
+    def _read_center(self, center: Mapping[str, ArrayLike], gradient: HostGradient) -> list:
+        """Read a point such as ``pm.find_MAP`` or ``model.initial_point()`` return."""
+        if missing := [name for name in self._names if name not in center]:
+            raise ValueError(
+                f"`center` expected values for {self._names}, as `model.initial_point()` or "
+                f"`pm.find_MAP()` return them; got none for {missing}."
+            )
+        dtype = self.variables[0].position.dtype
+        values = [np.asarray(center[name], dtype=dtype) for name in self._names]
+        return [np.asarray(x) for x in gradient.to_points(*values)]
 
     def _unit_mass(self) -> Mass:
         """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
         shapes, dtype = self.potential.manifold.shapes, self.variables[0].position.dtype
-        size = sum(int(np.prod(shape)) for shape in shapes)
+        size = sum(math.prod(shape) for shape in shapes)
         flat = [variable.is_flat for variable in self.variables]
-        if all(flat) and size <= LARGEST_DENSE and self._may_be_dense:
+        if all(flat) and size <= LARGEST_DENSE:
             return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
         pairs = zip(flat, shapes, strict=True)
         masses = [np.ones(shape if is_flat else ()) for is_flat, shape in pairs]
         return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
 
-    @property
-    def _may_be_dense(self) -> bool:
-        return True
+    def _trial_center(self) -> Center | None:
+        """Return a center for trial runs, before a chain has one: the gradients there cancel."""
+        if self.variance_reduction is None:
+            return None
+        point = self.model.initial_point()
+        values = [np.asarray(point[name]) for name in self._names]
+        start = [np.asarray(x) for x in self._tuner.gradient.to_points(*values)]
+        return Center(start, [np.zeros_like(x) for x in start])
+
+    def _reset_tuning(self) -> None:
+        """Forget what another chain has found."""
+        self.schedule, parameters, self.n_steps, self.fixed_mass = self._untuned
+        self.parameters = dict(parameters)
+        self.controlled = self.variance_reduction is not None
+        self.n_drawn = 0
+        self._window: list[list[np.ndarray]] = []
+        self.found: Findings | None = None
+
+    def _tune(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """Do what is due before a draw; return where to draw from."""
+        if self._tuner is None or (self.n_drawn > 0 and not self.tune):
+            return point
+        if not self.tune and self.variance_reduction != "control_variates":
+            self.controlled = False
+            return point
+        if self.n_drawn == 0:
+            point = self._begin(point)
+        elif self.tunes_itself:
+            if self.n_drawn in [int(share * self.tuning_draws) for share in REFINED_AT]:
+                self._apply(self._tuner.refine(self.found, self._window, self.rng))
+            elif self.n_drawn == int(COUNTED_AT * self.tuning_draws) and self._chooses_n_steps:
+                frame = whitened(self.found.mass, self._window)
+                self.n_steps = steps_worth_a_draw(frame, self.n_steps)
+        return point
+
+    def _begin(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """Search the mode, measure there, and start from it."""
+        gradient = self._tuner.gradient
+        gradient.conditioned = [np.asarray(point[name]) for name in self._conditioned]
+        values = [np.asarray(point[name]) for name in self._names]
+        start, found = self._tuner.begin(gradient.to_points(*values), self.rng)
+        self._apply(found)
+        if not self.tune:
+            return point
+        moved = [np.asarray(value) for value in gradient.to_values(*start)]
+        return {**point, **dict(zip(self._names, moved, strict=True))}
+
+    def _apply(self, found: Findings) -> None:
+        """Set what follows from the findings."""
+        self.found, self._window = found, []
+        if self.variance_reduction is not None:
+            self.center, self.controlled = found.center, found.controlled
+            self.variance_ratio = found.variance_ratio
+        if not (self.tunes_itself and self.tune):
+            return
+        step_size, parameters = type(self).tuning_rule(found.demands(self.accuracy))
+        self.schedule = ConstantSchedule(step_size)
+        self.parameters |= parameters | self._given
+        if self.has_velocity and self._user_mass is None:
+            self.fixed_mass = found.mass
+        if self._chooses_n_steps:
+            friction = max([1.0, *parameters.values()], default=1.0)
+            friction = max(friction, 0.5 * step_size * found.noise.mean)
+            self.n_steps = int(np.clip(np.ceil(friction / step_size), 1, MOST_STEPS))
+
+    def _remember(self, values: list[np.ndarray]) -> None:
+        """Keep a draw for the next measurement."""
+        self.n_drawn += 1
+        if self.tunes_itself and self.tune:
+            self._window.append([np.asarray(x) for x in self._tuner.gradient.to_points(*values)])
+
+    def _report(self) -> None:
+        """Say in one line what was found."""
+        if not self.tunes_itself or self.found is None:
+            return
+        parameters = ", ".join(f"{name} {value:.3g}" for name, value in self.parameters.items())
+        gradients = "minibatch gradients"
+        if not self.potential_has_batches:
+            gradients = "exact gradients"
+        elif self.controlled:
+            gradients = (
+                f"control variates (noise {self.variance_ratio:.2g} of the plain gradient's)"
+            )
+        _log.info(
+            f"{type(self).__name__} tuned itself: step size "
+            f"{float(self.schedule(np.zeros(1))[0]):.3g} posterior scales, {parameters}, "
+            f"{self.n_steps} transitions a draw, {gradients}"
+        )

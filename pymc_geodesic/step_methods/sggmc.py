@@ -16,6 +16,7 @@ from pymc_geodesic.dynamics.splitting import least_friction
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.tuning.rules import friction_rule
 
 __all__ = ["SGGMC"]
 
@@ -112,6 +113,7 @@ class SGGMC(StochasticGradientStep):
 
     name = "sggmc"
     friction_keyword = "friction"
+    tuning_rule = staticmethod(friction_rule)
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "friction": (np.float64, [])
     }

@@ -10,6 +10,7 @@ from pymc_geodesic.dynamics import State, sgld
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.tuning.rules import langevin_rule
 
 __all__ = ["SGLD"]
 
@@ -65,6 +66,7 @@ class SGLD(StochasticGradientStep):
     name = "sgld"
     manifolds = False
     has_velocity = False
+    tuning_rule = staticmethod(langevin_rule)
     stats_dtypes_shapes = {
         name: stat
         for name, stat in StochasticGradientStep.stats_dtypes_shapes.items()

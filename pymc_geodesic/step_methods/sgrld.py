@@ -139,6 +139,12 @@ class SGRLD(StochasticGradientStep):
                 "and no Metropolis test, which its exact transitions do not need; got "
                 f"{parameterization!r}, {metric!r} and metropolis={metropolis}."
             )
+        if dynamics == "cir" and options.get("variance_reduction") == "control_variates":
+            raise ValueError(
+                "`dynamics='cir'` expected plain minibatch gradients, whose counts keep the shapes "
+                "of its Gamma laws positive, got `variance_reduction='control_variates'`. Use "
+                "`dynamics='euler'`."
+            )
         self.parameterization, self.metric = parameterization, metric
         self.exact, self.full_data = dynamics == "cir", metropolis
         if self.exact:
@@ -177,12 +183,10 @@ class SGRLD(StochasticGradientStep):
         if self.full_data:
             self._noise_shapes = [*self._noise_shapes, ()]
 
-    def _compile(self):
+    def _make_kernel(self):
         if self.exact:
-            self._kernel = CoxIngersollRoss(self.potential, backend=self.backend)
-            self._dry_run(self.model.initial_point())
-            return self._kernel
-        return super()._compile()
+            return CoxIngersollRoss(self.potential, backend=self.backend)
+        return super()._make_kernel()
 
     def _check_start(self, point) -> None:
         if self.exact:

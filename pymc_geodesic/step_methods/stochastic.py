@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 
+from numpy.typing import ArrayLike
 from pymc.model import Model, modelcontext
 from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 
+from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
 from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.dynamics.state import State
@@ -22,8 +24,10 @@ from pymc_geodesic.engine.streams import BatchStreamState
 from pymc_geodesic.potential.estimator import noise_model
 from pymc_geodesic.potential.minibatch import total_size
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
-from pymc_geodesic.step_methods.base import GeodesicStep, Variables
+from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
+from pymc_geodesic.tuning.self_tuner import Center, VarianceReduction
 
 __all__ = ["StepOptions", "StochasticGradientState", "StochasticGradientStep", "step_size_of"]
 
@@ -40,8 +44,11 @@ SHOWN = [
 class StepOptions(TypedDict, total=False):
     """Keywords that every stochastic-gradient step takes."""
 
-    n_steps: int
+    n_steps: int | None
     mass: MassArgument
+    variance_reduction: VarianceReduction | None
+    center: Mapping[str, ArrayLike] | None
+    accuracy: float
     backend: str | None
     compile_kwargs: dict[str, Any] | None
     model: Model | None
@@ -66,9 +73,17 @@ class StochasticGradientState(StepMethodState):
     n_transitions: int
     batches: BatchStreamState
     mass_adaptation: MassAdaptationState | None
+    schedule: Schedule
+    parameters: dict[str, float]
+    n_steps: int
+    fixed_mass: Mass | None
+    center: Center | None
+    controlled: bool
+    variance_ratio: float
+    n_drawn: int
 
 
-class StochasticGradientStep(GeodesicStep):
+class StochasticGradientStep(SelfTunedStep):
     """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
 
     A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics.
@@ -90,12 +105,15 @@ class StochasticGradientStep(GeodesicStep):
         *,
         step_size: float | Schedule | None,
         parameters: Mapping[str, float | None],
-        n_steps: int = 1,
+        n_steps: int | None = None,
         steps_per_batch: int = 1,
         gradient_noise: Any = None,
+        variance_reduction: VarianceReduction | None = "auto",
+        center: Mapping[str, ArrayLike] | None = None,
+        accuracy: float = DEFAULT_ACCURACY,
         **options: Any,
     ) -> None:
-        self.n_steps = whole("n_steps", n_steps)
+        self.n_steps = whole("n_steps", 1 if n_steps is None else n_steps)
         steps_per_batch = whole("steps_per_batch", steps_per_batch)
         given = {name: positive(name, v) for name, v in parameters.items() if v is not None}
         schedule = None if step_size is None else as_schedule(step_size)
@@ -114,9 +132,18 @@ class StochasticGradientStep(GeodesicStep):
         self._noise_shapes = list(self._shapes)
         self._dtype = self.variables[0].position.dtype
         self._dims = self.potential.manifold.dims
+        self._set_up_tuning(
+            tunes_itself=step_size is None,
+            chooses_n_steps=n_steps is None,
+            variance_reduction=variance_reduction,
+            center=center,
+            accuracy=accuracy,
+            given=given,
+        )
         self._prepare()
         self._reset()
-        self._kernel = self._compile()
+        self._kernels: dict[tuple[bool, int | None], Kernel] = {}
+        self._compile()
 
     @classmethod
     def from_learning_rate(
@@ -174,25 +201,33 @@ class StochasticGradientStep(GeodesicStep):
         """Friction, or noise that needs it, which takes a fixed share of the velocity."""
         return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
 
-    def _compile(self) -> Kernel:
-        point = self.model.initial_point()
-        kernel = Kernel(
+    def _compile(self) -> None:
+        # Compile now, in the parent process, what Numba and JAX would compile at the first call.
+        self._dry_run(self.model.initial_point())
+
+    @property
+    def _kernel(self) -> Kernel:
+        """The kernel for the present estimator and, on JAX, number of transitions."""
+        key = self.controlled, self.n_steps if self.backend.is_jax else None
+        if key not in self._kernels:
+            self._kernels[key] = self._make_kernel()
+        return self._kernels[key]
+
+    def _make_kernel(self) -> Kernel:
+        return Kernel(
             self.potential,
             transition=self.transition,
             noise_model=self.noise,
-            initial=self._state(point),
+            initial=self._state(self.model.initial_point()),
             parameters=list(self._parameter_arrays()),
             noise_shapes=self._noise_shapes,
             n_steps=self.n_steps,
             backend=self.backend,
             mass=self._mass,
+            control_variates=self.controlled,
             enter=self.enter,
             leave=self.leave,
         )
-        self._kernel = kernel
-        # Compile now, in the parent process, what Numba and JAX would compile at the first call.
-        self._dry_run(point)
-        return kernel
 
     def _prepare(self) -> None:
         """Set up what the dynamics need before they are compiled, and declare statistics."""
@@ -210,6 +245,7 @@ class StochasticGradientStep(GeodesicStep):
         self.estimator = self.noise.initial()
         self.n_transitions = 0
         self.batches.reset()
+        self._reset_tuning()
 
     def _state(self, point) -> State:
         values = tuple(np.asarray(point[value.name]) for value in self.vars)
@@ -221,7 +257,19 @@ class StochasticGradientStep(GeodesicStep):
             tuple(self.auxiliary),
         )
 
+    def setup_chain(self, rng, tune: int, draws: int) -> None:
+        """Reset everything that belongs to one chain."""
+        self.tuning_draws = tune
+        super().setup_chain(rng, tune, draws)
+
+    def stop_tuning(self) -> None:
+        """Freeze what the tuning phase has found."""
+        if self.tune:
+            self._report()
+        super().stop_tuning()
+
     def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+        point = self._tune(point)
         step_sizes = self._step_sizes()
         noise = draw_noise(self.rng, self.n_steps, self._noise_shapes, self._dtype)
         rows = self.batches.draw(self.rng, self.n_steps)
@@ -230,6 +278,7 @@ class StochasticGradientStep(GeodesicStep):
         self.estimator, self.auxiliary = output.estimator, output.auxiliary
         self.n_transitions += self.n_steps
         self._observe(output.values, self.velocity)
+        self._remember(output.values)
         return output.values, self._statistics(output, step_sizes)
 
     def _step_sizes(self) -> np.ndarray:
@@ -250,7 +299,11 @@ class StochasticGradientStep(GeodesicStep):
             rows=rows,
             parameters=self._parameter_arrays(),
             mass=self._mass_arrays,
+            center=self._center_arrays(),
         )
+
+    def _center_arrays(self) -> list[np.ndarray]:
+        return [*self.center.point, *self.center.gradient] if self.controlled else []
 
     def _dry_run(self, point) -> float:
         """Make transitions too short to move, on the first rows of the data."""
@@ -270,6 +323,8 @@ class StochasticGradientStep(GeodesicStep):
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
         }
+        if self.variance_reduction is not None:
+            stats["gradient_variance_ratio"] = self.variance_ratio
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
         return stats | self._mass_statistics

@@ -13,6 +13,8 @@ from pymc.step_methods.state import dataclass_state
 from pymc_geodesic.dynamics.thermostat import Grouping, Thermostat
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientState, StochasticGradientStep
+from pymc_geodesic.tuning.rules import thermostat_rule
+from pymc_geodesic.tuning.self_tuner import Findings
 
 __all__ = ["ThermostatedState", "ThermostatedStep"]
 
@@ -50,6 +52,7 @@ class ThermostatedStep(StochasticGradientStep):
 
     _state_class = ThermostatedState
     tunes_thermostat = True
+    tuning_rule = staticmethod(thermostat_rule)
     friction_keyword = "diffusion"
     stats_dtypes_shapes: ClassVar[dict] = StochasticGradientStep.stats_dtypes_shapes | {
         "thermostat": (np.float64, [])
@@ -64,7 +67,6 @@ class ThermostatedStep(StochasticGradientStep):
         **options: Any,
     ) -> None:
         self._grouping = thermostat
-        self.tuning_draws = 0
         super().__init__(vars, parameters={"diffusion": diffusion}, **options)
 
     def _prepare(self) -> None:
@@ -73,11 +75,6 @@ class ThermostatedStep(StochasticGradientStep):
         names = [variable.name for variable in self.variables]
         if len(names) > 1 and self._grouping != "shared":
             self._declare({f"thermostat_{name}": (np.float64, []) for name in names})
-
-    def setup_chain(self, rng, tune: int, draws: int) -> None:
-        """Reset everything that belongs to one chain."""
-        self.tuning_draws = tune
-        super().setup_chain(rng, tune, draws)
 
     def _reset(self) -> None:
         super()._reset()
@@ -99,6 +96,15 @@ class ThermostatedStep(StochasticGradientStep):
                 for start, end in zip(self.measured_from, self.thermostat, strict=True)
             ]
         super().stop_tuning()
+
+    def _apply(self, found: Findings) -> None:
+        """Start from the friction that the measured noise needs."""
+        super()._apply(found)
+        if self.tunes_itself and self.tune:
+            step_size = float(self.schedule(np.zeros(1))[0])
+            friction = self.parameters["diffusion"] + 0.5 * step_size * found.noise.mean
+            start = self._thermostat.initial(friction)
+            self.thermostat = [xi.astype(self._dtype) for xi in start]
 
     def _balanced(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         temperature = 1 + (end - start) / self.measured_time

@@ -92,7 +92,5 @@ def find_center(
     )
     mass = curvature(near)
     if any(len(row) < n for row, n in zip(rows, gradient.n_rows, strict=True)):
-        near = descend(
-            gradient.whole, near, project=gradient.project, mass=mass, most=MOST_WHOLE
-        )
+        near = descend(gradient.whole, near, project=gradient.project, mass=mass, most=MOST_WHOLE)
     return near, mass

@@ -58,12 +58,12 @@ def curvature_mass(
         ]
         return JointMass(_positive(np.array(columns)), shapes=shapes, dtype=dtype.name)
     masses = [
-        _diagonal(at, point, i, rng) if is_flat else _mean_curvature(gradient, at, point, i, dim, rng)
+        _diagonal(at, point, i, rng)
+        if is_flat
+        else _mean_curvature(gradient, at, point, i, dim, rng)
         for i, (is_flat, dim) in enumerate(zip(flat, dims, strict=True))
     ]
-    return VariableMasses(
-        masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype.name
-    )
+    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype.name)
 
 
 def largest_curvature(
@@ -137,9 +137,7 @@ def _mean_curvature(
             gradient.geodesic(*point, *direction, np.asarray(s, point[i].dtype))
             for s in (DIFFERENCE, -DIFFERENCE)
         )
-        slopes = [
-            float(np.sum(at(moved[:n])[i] * moved[n:][i])) for moved in (ahead, behind)
-        ]
+        slopes = [float(np.sum(at(moved[:n])[i] * moved[n:][i])) for moved in (ahead, behind)]
         total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
     # A radius of one is a scale of its own: a flat density must not send a point around in no time.
     return np.maximum(_floored(np.asarray(total / (N_DIRECTIONS * dim))), 1.0)

@@ -10,9 +10,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from pymc.exceptions import SamplingError
-
 from chains import assert_mean, chain_averages, run
+from pymc.exceptions import SamplingError
 
 import pymc_geodesic as pmg
 
