@@ -22,6 +22,7 @@ import warnings
 
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -33,16 +34,31 @@ from scipy.special import logsumexp
 
 import pymc_geodesic as pmg
 
-VOCABULARY, N_TOPICS, BATCH_SIZE, N_STEPS = 2000, 20, 200, 20
+VOCABULARY, N_TOPICS = 2000, 20
+# More than any run makes; PyMC sets room aside for them.
+MOST_DRAWS = 2000
 # Prior concentrations of the topics: sparse, and not so sparse that ADVI's draws underflow.
 ALPHAS = (0.1, 0.5)
+
+
+class Phase(NamedTuple):
+    """A part of a run: share of the time, rows of a batch, transitions a draw, step's options."""
+
+    share: float
+    batch_size: int
+    n_steps: int
+    options: dict
+
+
+# All settings were chosen on a tenth of the training documents.
+EULER = {"dynamics": "euler", "step_size": pmg.PolynomialSchedule(0.02, 500, 0.5)}
+CIR = {"dynamics": "cir", "step_size": pmg.PolynomialSchedule(0.02, 1000, 0.5)}
 RUNS = {
-    "SGRLD, euler": {"dynamics": "euler", "step_size": pmg.PolynomialSchedule(0.1, 500, 0.5)},
-    "SGRLD, cir": {"dynamics": "cir", "step_size": pmg.PolynomialSchedule(0.1, 100, 0.5)},
+    "SGRLD, euler": [Phase(1.0, 200, 20, EULER)],
+    "SGRLD, cir": [Phase(1.0, 1000, 4, CIR)],
+    "SGRLD, euler, then cir": [Phase(0.4, 200, 20, EULER), Phase(0.6, 1000, 4, CIR)],
 }
-
-
-RATES = (0.02, 0.005)
+ADVI_BATCH_SIZE, RATES = 200, (0.01, 0.005)
 
 
 def reuters(folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -66,11 +82,11 @@ def log_density(counts, weights, topics):
     return pt.logsumexp(by_topic, axis=-1)
 
 
-def make_model(counts: np.ndarray, alpha: float) -> pm.Model:
+def make_model(counts: np.ndarray, alpha: float, batch_size: int) -> pm.Model:
     with pm.Model() as model:
         weights = pm.Dirichlet("weights", np.ones(N_TOPICS))
         topics = pm.Dirichlet("topics", np.full((N_TOPICS, VOCABULARY), alpha))
-        batch = pm.Minibatch(counts, batch_size=BATCH_SIZE)
+        batch = pm.Minibatch(counts, batch_size=batch_size)
         pm.CustomDist(
             "x",
             weights,
@@ -92,30 +108,59 @@ def held_out(counts: np.ndarray, weights: np.ndarray, topics: np.ndarray) -> flo
     return float((logsumexp(logs, axis=0) - np.log(len(logs))).sum() / counts.sum())
 
 
-def by_sgrld(model, start, seconds: float, options: dict):
-    """Draws of the second half of the time, thinned."""
-    step = pmg.SGRLD(model=model, n_steps=N_STEPS, backend="jax", **options)
-    settings = {"tune": 0, "chains": 1, "initvals": start, "random_seed": 1}
-    short, longer = (sample(model, lambda: step, draws=n, **settings).seconds for n in (10, 60))
-    draws = max(40, int(50 * seconds / (longer - short)))
-    run = sample(model, lambda: step, draws=draws, **settings)
-    half = slice(draws // 2, None, max(1, draws // 200))
-    finite = not run.stats["diverging"].any()
-    kept = [run.draws[name][0, half] for name in ("weights", "topics")]
-    return *kept, draws * N_STEPS, run.seconds, finite
+class Clock:
+    """A callback that stops a run; it starts at its first call, so that compilation is free."""
+
+    def __init__(self, seconds: float, stop: type[BaseException]) -> None:
+        self.seconds, self.stop, self.begin = seconds, stop, None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the first call."""
+        return time.perf_counter() - self.begin
+
+    def __call__(self, *_, **__) -> None:
+        self.begin = self.begin or time.perf_counter()
+        if self.elapsed > self.seconds:
+            raise self.stop
 
 
-def by_advi(model, start, seconds: float, rate: float, quick: bool):
+def by_sgrld(make, start, seconds: float, phases: list[Phase]):
+    """Draws of the second half of the last phase; every phase starts where the last one ended."""
+    gradients, elapsed, finite = 0, 0.0, True
+    for share, batch_size, n_steps, options in phases:
+        model = make(batch_size=batch_size)
+        step = pmg.SGRLD(model=model, n_steps=n_steps, backend="jax", **options)
+        clock = Clock(share * seconds, KeyboardInterrupt)
+        run = sample(
+            model,
+            lambda step=step: step,
+            draws=MOST_DRAWS,
+            tune=0,
+            chains=1,
+            initvals=start,
+            random_seed=1,
+            callback=clock,
+        )
+        elapsed += clock.elapsed
+        weights, topics = (run.draws[name][0] for name in ("weights", "topics"))
+        gradients += len(weights) * n_steps
+        finite &= not run.stats["diverging"].any()
+        start = {"weights": _inside(weights[-1]), "topics": _inside(topics[-1])}
+    half = slice(len(weights) // 2, None)
+    return weights[half], topics[half], gradients, elapsed, finite
+
+
+def _inside(p: np.ndarray) -> np.ndarray:
+    """Keep probabilities that have underflowed off the border, where no run can start."""
+    p = np.maximum(p, 1e-200)
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def by_advi(make, start, seconds: float, rate: float, quick: bool):
     """A hundred draws of the mean-field approximation, fitted with Adam."""
-    begin = None
-
-    def stop(approximation, losses, i):
-        # The clock starts after the first iteration: compilation counts for nobody.
-        nonlocal begin
-        begin = begin or time.perf_counter()
-        if time.perf_counter() - begin > seconds:
-            raise StopIteration
-
+    clock = Clock(seconds, StopIteration)
+    model = make(batch_size=ADVI_BATCH_SIZE)
     with model, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -125,13 +170,13 @@ def by_advi(model, start, seconds: float, rate: float, quick: bool):
                 start=start,
                 backend="jax",
                 obj_optimizer=pm.adam(learning_rate=rate),
-                callbacks=[stop],
+                callbacks=[clock],
                 progressbar=False,
                 random_seed=1,
             )
         except FloatingPointError:
-            return None, None, -1, time.perf_counter() - begin, False
-        elapsed = time.perf_counter() - begin
+            return None, None, -1, clock.elapsed, False
+        elapsed = clock.elapsed
         idata = approximation.sample(20 if quick else 100, random_seed=1)
     draws = [np.asarray(idata["posterior"][name])[0] for name in ("weights", "topics")]
     return *draws, len(approximation.hist), elapsed, bool(np.isfinite(approximation.hist).all())
@@ -143,7 +188,7 @@ def main() -> None:
     folder = Path(os.environ.get("PYMC_GEODESIC_DATA", "data"))
     if not (folder / "reuters" / "reuters21578.npz").exists():
         sys.exit(f"No reuters/reuters21578.npz in {folder}: set PYMC_GEODESIC_DATA to its folder.")
-    seconds = 5.0 if quick else 15.0
+    seconds = 3.0 if quick else 20.0
     train, test = reuters(folder)
 
     # The same start for all: one random document in twenty a topic, smoothed by all of them.
@@ -156,18 +201,12 @@ def main() -> None:
 
     rows, found = [["", "one topic", "", "", baseline, "", True]], {}
     for alpha in ALPHAS:
-        model = make_model(train, alpha)
-        runs = {
-            name: partial(by_sgrld, model, start, seconds, options)
-            for name, options in RUNS.items()
-        }
+        make = partial(make_model, train, alpha)
+        runs = {name: partial(by_sgrld, phases=phases) for name, phases in RUNS.items()}
         for rate in RATES:
-            runs[f"ADVI, Adam {rate:g}"] = partial(by_advi, model, start, rate=rate, quick=quick)
-        longest = seconds
+            runs[f"ADVI, Adam {rate:g}"] = partial(by_advi, rate=rate, quick=quick)
         for name, run in runs.items():
-            # ADVI gets the time of the longer SGRLD run, which is known only roughly beforehand.
-            w, t, n, elapsed, finite = run(seconds=longest) if name[:4] == "ADVI" else run()
-            longest = max(longest, elapsed) if name[:5] == "SGRLD" else longest
+            w, t, n, elapsed, finite = run(make, start, seconds)
             value = -np.inf if w is None else held_out(test, w, t)
             used = "" if w is None else int((w.mean(axis=0) > 0.01).sum())
             found[alpha, name] = value

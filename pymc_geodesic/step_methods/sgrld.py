@@ -64,9 +64,10 @@ class SGRLD(StochasticGradientStep):
         coordinates, without that bias: use it for sparse Dirichlet priors and for counts. With
         minibatches the noise of the counts a stays in the draws, as
         ``E a + Var(a) tanh(h / 2)`` for the variance of a Gamma coordinate at step size h, so the
-        step must still be small or the batch large. It needs expanded-mean coordinates and a log
-        density that is linear in :math:`\log \pi` with weights above -1, such as Dirichlet,
-        multinomial and mixture models.
+        step must still be small or the batch large. In a mixture with sparse components begin
+        with ``"euler"`` and go on from its last draw: from a poor start ``"cir"`` may lose
+        components. It needs expanded-mean coordinates and a log density that is linear in
+        :math:`\log \pi` with weights above -1, such as Dirichlet, multinomial and mixture models.
     metropolis : bool
         Correct each step by a Metropolis-Hastings test on the full data; exact, and slow.
     steps_per_batch : int, default 1
