@@ -32,6 +32,11 @@ class Mass(Protocol):
         """Whether every entry has a mass of its own."""
         ...
 
+    @property
+    def is_one(self) -> bool:
+        """Whether the mass is exactly one."""
+        ...
+
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
         """Write the map to the frame of unit mass for symbolic ``arrays``."""
         ...
@@ -115,6 +120,11 @@ class VariableMasses:
     def is_diagonal(self) -> bool:  # noqa: D102
         return not any(self.dense)
 
+    @property
+    def is_one(self) -> bool:  # noqa: D102
+        pairs = zip(self._inverses, self.dense, strict=True)
+        return all(np.array_equal(w, np.eye(len(w)) if m else np.ones_like(w)) for w, m in pairs)
+
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
         pairs = zip(arrays, self.dense, strict=True)
         return VariableFrames([Whitening(w) if dense else Scaling(w) for w, dense in pairs])
@@ -171,6 +181,10 @@ class JointMass:
     @property
     def arrays(self) -> list[np.ndarray]:  # noqa: D102
         return [self._inverse]
+
+    @property
+    def is_one(self) -> bool:  # noqa: D102
+        return np.array_equal(self._inverse, np.eye(len(self._inverse)))
 
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
         [inverse] = arrays

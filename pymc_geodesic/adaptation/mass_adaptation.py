@@ -95,10 +95,8 @@ class MassAdaptation(WithSamplingState):
         self.n_draws += 1
         if not (tune or self.scheme.adapt_after_tune):
             return
-        if self.scheme.from_positions:
-            sample = joined(position)
-        else:
-            sample = self.mass.momentum(velocity)
+        positions = self.scheme.from_positions
+        sample = joined(position) if positions else self.mass.momentum(velocity)
         self._collect(sample.astype(float))
         if self.count >= self.window:
             self.update()

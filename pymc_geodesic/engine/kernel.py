@@ -274,7 +274,7 @@ def _undo_if_not_finite(
 
 
 def _center_inputs(potential: Potential) -> tuple[Point, Point]:
-    """Inputs for a center and for the gradient of the whole data there."""
+    """Make inputs for a center and for the gradient of the whole data there."""
     return tuple(
         tuple(position.type(f"{name}_{position.name}") for position in potential.positions)
         for name in ("center", "center_gradient")

@@ -17,7 +17,7 @@ __all__ = ["ControlVariateEstimator"]
 
 
 class ControlVariateEstimator(MinibatchEstimator):
-    r"""Correct the minibatch gradient by what the same minibatch gives at a center c:
+    r"""Correct the minibatch gradient by what the same minibatch gives at a center c.
 
     .. math::
 

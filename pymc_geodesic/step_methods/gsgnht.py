@@ -43,10 +43,10 @@ class gSGNHT(ThermostatedStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+        Step size :math:`\epsilon`; by default found in the tuning phase, as for :class:`SGGMC`.
     diffusion : float, optional
         Injected noise A, and the friction that balances it when gradients are exact; in units of
-        one over time. By default ``0.01 / step_size``.
+        one over time. With a ``step_size`` it is ``0.01 / step_size`` by default, else found too.
     steps_per_batch : int, default 1
         Transitions that share one minibatch; see :class:`SGGMC`.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
@@ -56,7 +56,9 @@ class gSGNHT(ThermostatedStep):
         One friction for everything, one a random variable, or one for each vector along the last
         axis. Needed where the gradient noise of variables differs: one shared friction would
         make some too hot and others too cold.
-    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, variance_reduction, center, accuracy, backend, compile_kwargs, model, rng
+        As for :class:`SGGMC`.
+    initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

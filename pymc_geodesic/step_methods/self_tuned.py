@@ -63,6 +63,7 @@ class SelfTunedStep(GeodesicStep):
         variance_reduction: VarianceReduction | None,
         center: Mapping[str, ArrayLike] | None,
         accuracy: float,
+        noise_is_known: bool,
         given: Mapping[str, float],
     ) -> None:
         """Read the arguments, once the potential is there."""
@@ -77,6 +78,8 @@ class SelfTunedStep(GeodesicStep):
                 f"got {accuracy!r}."
             )
         self.accuracy = float(accuracy)
+        # Noise that is independent between entries is not so in the frame of a dense mass.
+        self.noise_is_known = noise_is_known
         self.tunes_itself = tunes_itself and self.tuning_rule is not None
         self._chooses_n_steps = chooses_n_steps and self.tunes_itself
         always = variance_reduction == "control_variates"
@@ -92,18 +95,18 @@ class SelfTunedStep(GeodesicStep):
         if self.variance_reduction is not None:
             self._declare({"gradient_variance_ratio": (np.float64, [])})
         self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
-        self.center = self._trial_center()
 
     def _make_tuner(self, center: Mapping[str, ArrayLike] | None) -> SelfTuner | None:
         if not (self.tunes_itself or self.variance_reduction):
             return None
         manifold = self.potential.manifold
-        gradient = HostGradient(self.potential, backend=self.backend)
+        gradient = HostGradient(self.potential)
         return SelfTuner(
             gradient,
             flat=[variable.is_flat for variable in self.variables],
             dims=manifold.dims,
             point_dims=manifold.point_dims,
+            dense=not self.noise_is_known,
             reduction=self.variance_reduction,
             center=None if center is None else self._read_center(center, gradient),
             fixed_mass=self._user_mass if self.has_velocity else self._unit_mass(),
@@ -125,26 +128,28 @@ class SelfTunedStep(GeodesicStep):
         shapes, dtype = self.potential.manifold.shapes, self.variables[0].position.dtype
         size = sum(math.prod(shape) for shape in shapes)
         flat = [variable.is_flat for variable in self.variables]
-        if all(flat) and size <= LARGEST_DENSE:
+        if all(flat) and size <= LARGEST_DENSE and not self.noise_is_known:
             return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
         pairs = zip(flat, shapes, strict=True)
         masses = [np.ones(shape if is_flat else ()) for is_flat, shape in pairs]
         return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
 
-    def _trial_center(self) -> Center | None:
-        """Return a center for trial runs, before a chain has one: the gradients there cancel."""
-        if self.variance_reduction is None:
-            return None
-        point = self.model.initial_point()
+    def _center_arrays(self, point: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        if not self.controlled:
+            return []
+        if self.center is not None:
+            return [*self.center.point, *self.center.gradient]
+        # A trial run before the chain has a center: at the point itself the gradients cancel.
         values = [np.asarray(point[name]) for name in self._names]
-        start = [np.asarray(x) for x in self._tuner.gradient.to_points(*values)]
-        return Center(start, [np.zeros_like(x) for x in start])
+        start = self._tuner.gradient.to_points(*values)
+        return [*map(np.asarray, start), *map(np.zeros_like, start)]
 
     def _reset_tuning(self) -> None:
         """Forget what another chain has found."""
         self.schedule, parameters, self.n_steps, self.fixed_mass = self._untuned
         self.parameters = dict(parameters)
         self.controlled = self.variance_reduction is not None
+        self.center: Center | None = None
         self.n_drawn = 0
         self._window: list[list[np.ndarray]] = []
         self.found: Findings | None = None

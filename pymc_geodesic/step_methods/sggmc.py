@@ -47,9 +47,12 @@ class SGGMC(StochasticGradientStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+        Step size :math:`\epsilon`. By default the tuning phase finds it, together with the friction
+        and a mass, as :ref:`self-tuning` describes; without one (``tune=0``) it is
+        ``sqrt(0.01 / N)`` with N from ``total_size``.
     friction : float, optional
-        Friction C, in units of one over time. By default ``0.01 / step_size``.
+        Friction C, in units of one over time. With a ``step_size`` it is ``0.01 / step_size`` by
+        default, else found too.
     steps_per_batch : int, default 1
         Transitions that share one minibatch. The papers print more than one, which makes the
         gradient noise correlated and heats the chain: to about twice the temperature with 10.
@@ -65,8 +68,19 @@ class SGGMC(StochasticGradientStep):
         :math:`M = L L^\top` the velocity is :math:`v = L^{-1} p`, the position moves by
         :math:`L^{-\top} v` and the gradient enters as :math:`L^{-1} \nabla \tilde U`. A variable
         on a sphere or simplex takes a number only.
-    n_steps : int, default 1
-        Transitions a draw.
+    n_steps : int, optional
+        Transitions a draw. By default one, or, if the step tunes itself, about as many as it takes
+        the slowest entry to forget where it was.
+    variance_reduction : {"auto", "control_variates"} or None
+        Take minibatch gradients relative to those at a center, whose gradient for the whole data
+        is known: always (``"control_variates"``), never (None), or, if the step tunes itself,
+        where their noise is below half of the plain gradient's (``"auto"``). See
+        :ref:`self-tuning`.
+    center : mapping, optional
+        Values for the center of control variates, as ``pm.find_MAP()`` returns them. By default
+        each chain searches a mode from its start.
+    accuracy : float, default 0.05
+        Bias that a step which tunes itself may have, in posterior standard deviations.
     backend : str, optional
         ``"numba"`` (PyTensor's default), ``"jax"`` or ``"c"``. ``pm.sample(backend=...)`` does not
         reach a step built by the user.

@@ -30,7 +30,9 @@ class SGHMC(SGGMC):
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
         As for :class:`SGGMC`.
-    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, variance_reduction, center, accuracy, backend, compile_kwargs, model, rng
+        As for :class:`SGGMC`.
+    initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

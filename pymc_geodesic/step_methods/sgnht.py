@@ -37,14 +37,16 @@ class SGNHT(gSGNHT):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size h. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+        Step size h; by default found in the tuning phase, as for :class:`SGGMC`.
     diffusion : float, optional
-        Injected noise A. By default ``0.01 / step_size``.
+        Injected noise A. With a ``step_size`` it is ``0.01 / step_size`` by default, else found.
     integrator : {"splitting", "euler"}
         How the dynamics are discretised. Euler needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
-    mass, n_steps, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, n_steps, variance_reduction, center, accuracy, backend, compile_kwargs, model, rng
+        As for :class:`SGGMC`.
+    initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -53,7 +53,7 @@ class SGNPHMC(StochasticGradientStep):
         As for :class:`SGHMC`.
     n_steps : int, default 1
         Trajectories a draw.
-    backend, compile_kwargs, model, rng, initial_point, blocked
+    variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

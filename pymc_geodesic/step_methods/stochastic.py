@@ -138,6 +138,7 @@ class StochasticGradientStep(SelfTunedStep):
             variance_reduction=variance_reduction,
             center=center,
             accuracy=accuracy,
+            noise_is_known=gradient_noise is not None,
             given=given,
         )
         self._prepare()
@@ -299,11 +300,8 @@ class StochasticGradientStep(SelfTunedStep):
             rows=rows,
             parameters=self._parameter_arrays(),
             mass=self._mass_arrays,
-            center=self._center_arrays(),
+            center=self._center_arrays(point),
         )
-
-    def _center_arrays(self) -> list[np.ndarray]:
-        return [*self.center.point, *self.center.gradient] if self.controlled else []
 
     def _dry_run(self, point) -> float:
         """Make transitions too short to move, on the first rows of the data."""

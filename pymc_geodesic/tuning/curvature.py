@@ -39,11 +39,12 @@ def curvature_mass(
     flat: Sequence[bool],
     dims: Sequence[int],
     rng: np.random.Generator,
+    dense: bool = True,
 ) -> Mass:
     """Return the mass in whose frame the posterior near ``point`` has unit curvature.
 
-    Dense if all variables are Euclidean and not too many, else diagonal, with a number for each
-    variable on a curved manifold.
+    Dense if ``dense``, all variables are Euclidean and not too many, else diagonal, with a number
+    for each variable on a curved manifold.
     """
 
     def at(x):
@@ -52,7 +53,7 @@ def curvature_mass(
     shapes = [np.shape(x) for x in point]
     dtype = point[0].dtype
     size = sum(math.prod(shape) for shape in shapes)
-    if all(flat) and size <= LARGEST_DENSE:
+    if dense and all(flat) and size <= LARGEST_DENSE:
         columns = [
             joined(_change(at, point, split(direction, shapes))) for direction in np.eye(size)
         ]
@@ -94,7 +95,7 @@ def largest_curvature(
 
 
 def _change(at: Gradient, point, direction) -> list[np.ndarray]:
-    """Derivative of the gradient along ``direction``, by a central difference."""
+    """Differentiate the gradient along ``direction`` by a central difference."""
     largest = max(float(np.max(np.abs(d), initial=0.0)) for d in direction)
     if largest == 0:
         return [np.zeros_like(x) for x in point]

@@ -58,8 +58,8 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Step size and diffusion of a thermostat.
 
     Its friction settles at :math:`\xi = A + \epsilon \bar V / 2`. Positions are too wide by
-    :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by :math:`\epsilon (V_{max} -
-    \bar V) / 2 \xi`; each may be b / 2.
+    :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by
+    :math:`\epsilon (V_{max} - \bar V) / 2 \xi`; each may be b / 2.
     """
     b = demands.variance_error
     excess = max(demands.noise.largest - demands.noise.mean, 0.0)

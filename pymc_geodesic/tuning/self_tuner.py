@@ -68,7 +68,7 @@ class Findings(NamedTuple):
     center: Center | None
 
     def demands(self, accuracy: float) -> Demands:
-        """What a step size must respect."""
+        """Collect what a step size must respect."""
         return Demands(self.noise, self.curvature, accuracy)
 
 
@@ -83,6 +83,8 @@ class SelfTuner:
         Which variables are Euclidean.
     dims, point_dims : sequence of int
         Intrinsic dimension of each variable, and of one point of it.
+    dense : bool
+        Whether the mass may be dense.
     reduction : {"auto", "control_variates"}, optional
         Whether to use control variates: if they pay, always, or never.
     center : sequence of ndarray, optional
@@ -98,12 +100,14 @@ class SelfTuner:
         flat: Sequence[bool],
         dims: Sequence[int],
         point_dims: Sequence[int],
+        dense: bool,
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
     ) -> None:
         self.gradient = gradient
         self.flat, self.dims, self.point_dims = list(flat), list(dims), list(point_dims)
+        self.dense = dense
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
 
@@ -117,7 +121,13 @@ class SelfTuner:
             if self.fixed_mass is not None:
                 return self.fixed_mass
             return curvature_mass(
-                self.gradient, point, rows=rows, flat=self.flat, dims=self.dims, rng=rng
+                self.gradient,
+                point,
+                rows=rows,
+                flat=self.flat,
+                dims=self.dims,
+                dense=self.dense,
+                rng=rng,
             )
 
         if self.given_center is None:

@@ -1,0 +1,67 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Functions that run by NumPy's own operations, without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.compile.mode import Mode, optdb
+from pytensor.configdefaults import config
+from pytensor.graph.rewriting.basic import (
+    SequentialGraphRewriter,
+    WalkingGraphRewriter,
+    node_rewriter,
+)
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.scalar.basic import Add, Cast, Mul
+from pytensor.scalar.math import Log1mexp, Softplus
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.elemwise import Elemwise
+
+__all__ = ["interpreted", "runs_by_numpy"]
+
+
+@node_rewriter([Elemwise])
+def expand_without_ufunc(fgraph, node):
+    """Write operations for which NumPy has no function by ones for which it has."""
+    scalar_op = node.op.scalar_op
+    if isinstance(scalar_op, Softplus):
+        [x] = node.inputs
+        return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]
+    if isinstance(scalar_op, Log1mexp):
+        [x] = node.inputs
+        # The two forms meet at log 2, where both lose the same.
+        return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
+    return None
+
+
+def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]):
+    """Make a function of NumPy's own operations.
+
+    Fused operations are left out: they are fast compiled and slow interpreted.
+    """
+    query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
+    rewriter = SequentialGraphRewriter(
+        optdb.query(query), WalkingGraphRewriter(expand_without_ufunc, order="in_to_out")
+    )
+    with config.change_flags(cxx=""):
+        return pytensor.function(
+            list(inputs),
+            list(outputs),
+            mode=Mode(linker="py", optimizer=rewriter),
+            on_unused_input="ignore",
+        )
+
+
+def runs_by_numpy(function) -> bool:
+    """Whether no operation of an interpreted function loops over entries in Python."""
+    return not any(
+        isinstance(node.op, Elemwise)
+        and node.op.nfunc_spec is None
+        and not isinstance(node.op.scalar_op, Add | Mul | Cast)
+        for node in function.maker.fgraph.apply_nodes
+    )

@@ -1,0 +1,133 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Control variates: no bias, and no noise at the center."""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.potential import (
+    ControlVariateEstimator,
+    FisherNoise,
+    KnownNoise,
+    MinibatchEstimator,
+    Potential,
+)
+
+N_ROWS = 60
+
+
+def regression():
+    rng = np.random.default_rng(1)
+    design, outcome = rng.normal(size=(N_ROWS, 2)), rng.normal(size=N_ROWS)
+    with pm.Model() as model:
+        beta = pm.StudentT("beta", nu=4, shape=2)
+        x, y = pm.Minibatch(design, outcome, batch_size=4)
+        pm.StudentT("y", nu=4, mu=x @ beta, observed=y, total_size=N_ROWS)
+    return model
+
+
+def directions():
+    rng = np.random.default_rng(1)
+    data = rng.normal([2.0, 0.0, 0.0], 1.0, (N_ROWS, 3))
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    with pm.Model() as model:
+        mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=1.0)
+        kappa = pm.HalfNormal("kappa", 10.0)
+        batch = pm.Minibatch(data, batch_size=4)
+        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=N_ROWS)
+    return model
+
+
+def setting(build):
+    model = build()
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    rng = np.random.default_rng(2)
+    host = HostGradient(potential)
+    points = [
+        list(host.project(*(rng.normal(size=shape) for shape in potential.manifold.shapes)))
+        for _ in range(2)
+    ]
+    return potential, host, *points
+
+
+def compiled(potential, estimator_class, noise=None, **options):
+    rows = [pt.vector("rows", dtype="int64", shape=(None,)) for _ in potential.sources]
+    noise = noise or KnownNoise(potential)
+    estimator = estimator_class(
+        potential,
+        noise,
+        rows,
+        width=pt.zeros(()),
+        manifold=potential.manifold,
+        **options,
+    )
+    points = [position.type() for position in potential.positions]
+    memory = tuple(pt.as_tensor(array) for array in noise.initial())
+    estimate = estimator(tuple(points), memory)
+    outputs = [*estimate.gradient, *[v for v in estimate.variance if v is not None]]
+    return pytensor.function([*points, *rows], outputs, mode="FAST_COMPILE")
+
+
+@pytest.mark.parametrize("build", [regression, directions])
+def test_mean_over_all_rows_is_the_whole_gradient(build):
+    potential, host, point, center = setting(build)
+    at_center = host.whole(center).gradient
+    function = compiled(
+        potential,
+        ControlVariateEstimator,
+        center=tuple(map(pt.as_tensor, center)),
+        center_gradient=tuple(map(pt.as_tensor, at_center)),
+    )
+    single = [function(*point, [row]) for row in range(N_ROWS)]
+    for i, exact in enumerate(host.whole(point).gradient):
+        np.testing.assert_allclose(np.mean([s[i] for s in single], axis=0), exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("build", [regression, directions])
+def test_no_noise_at_the_center_and_little_near_it(build):
+    potential, host, point, center = setting(build)
+    near = list(host.project(*(c + 0.01 * x for c, x in zip(center, point, strict=True))))
+    options = {
+        "center": tuple(map(pt.as_tensor, center)),
+        "center_gradient": tuple(map(pt.as_tensor, host.whole(center).gradient)),
+    }
+    controlled = compiled(potential, ControlVariateEstimator, **options)
+    plain = compiled(potential, MinibatchEstimator)
+
+    def spread(function, x):
+        draws = [np.concatenate(function(*x, [row]), axis=None) for row in range(N_ROWS)]
+        return np.var(draws, axis=0).sum()
+
+    assert spread(controlled, center) < 1e-20 * spread(plain, center)
+    assert spread(controlled, near) < 1e-2 * spread(plain, near)
+
+
+def test_fisher_noise_is_that_of_the_change():
+    potential, host, point, center = setting(regression)
+    function = compiled(
+        potential,
+        ControlVariateEstimator,
+        noise=FisherNoise(potential),
+        center=tuple(map(pt.as_tensor, center)),
+        center_gradient=tuple(map(pt.as_tensor, host.whole(center).gradient)),
+    )
+    rng = np.random.default_rng(3)
+    batches = [function(*point, rng.integers(0, N_ROWS, 4)) for _ in range(4_000)]
+    empirical = np.var([gradient for gradient, _ in batches], axis=0)
+    estimated = np.mean([variance for _, variance in batches], axis=0)
+    np.testing.assert_allclose(estimated, empirical, rtol=0.1)
+
+
+def test_host_gradient_of_chunks_is_that_of_all_rows(monkeypatch):
+    _, host, point, _ = setting(regression)
+    whole = host(point, [np.arange(N_ROWS)])
+    monkeypatch.setattr("pymc_geodesic.engine.host_gradient.CHUNK", 7)
+    chunked = host.whole(point)
+    np.testing.assert_allclose(chunked.energy, whole.energy)
+    np.testing.assert_allclose(chunked.gradient[0], whole.gradient[0])

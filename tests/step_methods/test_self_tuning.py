@@ -1,0 +1,207 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Steps without a step size: what they find, what they leave alone, what they refuse."""
+
+import logging
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from chains import assert_mean, run
+from scipy.special import ive
+
+import pymc_geodesic as pmg
+
+N_ROWS = 20_000
+
+
+def normal_model():
+    """Known scales: the posterior of the means is normal, with variances and a correlation."""
+    rng = np.random.default_rng(1)
+    design = rng.normal(size=(N_ROWS, 3)) @ np.array([[1.0, 0.0, 0], [0.9, 0.5, 0], [0, 0, 10.0]])
+    outcome = design @ [1.0, -1.0, 0.1] + rng.normal(size=N_ROWS)
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 10.0, shape=3)
+        x, y = pm.Minibatch(design, outcome, batch_size=100)
+        pm.Normal("y", x @ beta, 1.0, observed=y, total_size=N_ROWS)
+    precision = design.T @ design + np.eye(3) / 100
+    covariance = np.linalg.inv(precision)
+    return model, covariance @ design.T @ outcome, covariance
+
+
+def draws_of(step, model, *, tune, draws, seed=1):
+    path = [
+        p for p, _ in run(step, model.initial_point(), draws=tune + draws, tune=tune, seed=seed)
+    ]
+    return {name: np.array([p[name] for p in path[tune:]]) for name in path[0]}
+
+
+@pytest.mark.parametrize("name", ["SGNHT", "SGHMC", "SGLD"])
+def test_default_step_finds_the_posterior(name):
+    model, mean, covariance = normal_model()
+    step = getattr(pmg, name)(model=model, backend="jax")
+    path = draws_of(step, model, tune=300, draws=4_000)["beta"]
+    scores = (path - mean) @ np.linalg.inv(np.linalg.cholesky(covariance)).T
+    batches = scores.reshape(40, -1, 3)
+    for i in range(3):
+        assert_mean(batches[..., i].mean(axis=1), 0.0)
+    squares = (batches**2).mean(axis=(1, 2))
+    error = squares.std(ddof=1) / np.sqrt(len(squares))
+    # The accuracy asked for, 0.05, is 0.1 in a variance.
+    assert abs(squares.mean() - 1) < 0.1 + 4 * error
+    assert step.variance_ratio < 0.01
+    assert step.controlled
+
+
+def test_thermostat_is_where_it_was_predicted():
+    model, *_ = normal_model()
+    step = pmg.SGNHT(model=model, backend="jax")
+    stats = [s for _, s in run(step, model.initial_point(), draws=2_000, tune=400)][400:]
+    temperatures = np.array([s["kinetic_temperature"] for s in stats]).reshape(40, -1).mean(axis=1)
+    assert_mean(temperatures, 1.0)
+    predicted = step.parameters["diffusion"] + 0.5 * stats[0]["step_size"] * step.found.noise.mean
+    frictions = np.array([s["thermostat"] for s in stats]).reshape(40, -1).mean(axis=1)
+    error = frictions.std(ddof=1) / np.sqrt(len(frictions))
+    assert abs(frictions.mean() - predicted) < 0.1 * predicted + 4 * error
+
+
+def test_mixed_manifolds_tune_themselves():
+    rng = np.random.default_rng(1)
+    kappa, n = 10.0, 5_000
+    angles = rng.vonmises(0.5, kappa, size=n)
+    data = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    with pm.Model() as model:
+        mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0], kappa=0.0)
+        concentration = pm.HalfNormal("kappa", 50.0)
+        batch = pm.Minibatch(data, batch_size=100)
+        pmg.VonMisesFisher("x", mu=mu, kappa=concentration, observed=batch, total_size=n)
+    step = pmg.gSGNHT(model=model, backend="jax")
+    path = draws_of(step, model, tune=400, draws=3_000)
+    total = data.sum(axis=0)
+    length = np.linalg.norm(total)
+    # Given kappa the angle is von Mises with concentration kappa times the resultant's length.
+    direction = path[step.vars[0].name]
+    angle = np.arcsin(direction @ [-total[1], total[0]] / length)
+    assert_mean(angle.reshape(40, -1).mean(axis=1), 0.0)
+    squares = (angle**2 * length * np.exp(path["kappa_log__"])).reshape(40, -1).mean(axis=1)
+    error = squares.std(ddof=1) / np.sqrt(len(squares))
+    assert abs(squares.mean() - 1) < 0.1 + 4 * error
+    # Flat prior near the mode: log kappa is about normal around the maximum of the likelihood.
+    grid = np.linspace(9, 11, 2_001)
+    fit = grid[np.argmin(np.abs(ive(1, grid) / ive(0, grid) - length / n))]
+    assert abs(np.exp(path["kappa_log__"]).mean() - fit) < 0.1
+
+
+def test_control_variates_switch_themselves_off_where_they_do_not_pay():
+    rows = np.random.default_rng(1).normal(size=2_000)
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        # Of mean zero: the posterior is the prior. The gradient 5 cos(5 x) is largest at the mode
+        # and of either sign away from it, so that taking the mode's away makes it noisier.
+        batch = pm.Minibatch(rows - rows.mean(), batch_size=1)
+        pm.Potential("noise", batch.sum() * pm.math.sin(5 * x))
+    step = pmg.SGNHT(model=model, backend="jax")
+    stats = [s for _, s in run(step, model.initial_point(), draws=60, tune=50)]
+    assert not step.controlled
+    assert stats[-1]["gradient_variance_ratio"] > 0.5
+    forced = pmg.SGNHT(variance_reduction="control_variates", model=model, backend="jax")
+    list(run(forced, model.initial_point(), draws=60, tune=50))
+    assert forced.controlled
+
+
+def test_given_step_size_is_not_second_guessed():
+    model, *_ = normal_model()
+    paths = []
+    for options in ({}, {"variance_reduction": None}):
+        step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, backend="jax", **options)
+        draws = [(p["beta"], s["step_size"]) for p, s in run(step, model.initial_point(), draws=20)]
+        paths.append(np.array([beta for beta, _ in draws]))
+        assert {size for _, size in draws} == {1e-3}
+        assert step.n_steps == 1
+    np.testing.assert_array_equal(*paths)
+
+
+def test_control_variates_with_a_given_step_size_and_center():
+    model, mean, _ = normal_model()
+    step = pmg.SGHMC(
+        step_size=1e-3,
+        friction=100.0,
+        variance_reduction="control_variates",
+        center={"beta": mean},
+        n_steps=5,
+        model=model,
+        backend="jax",
+    )
+    stats = [s for _, s in run(step, model.initial_point(), draws=20)]
+    np.testing.assert_allclose(step.center.point[0], mean)
+    assert stats[-1]["gradient_variance_ratio"] < 0.01
+
+
+def test_each_chain_tunes_for_itself_and_alike():
+    model, *_ = normal_model()
+    step = pmg.SGNHT(model=model, backend="jax")
+    first, second, third = (
+        draws_of(step, model, tune=60, draws=10, seed=seed)["beta"] for seed in (1, 2, 1)
+    )
+    np.testing.assert_array_equal(first, third)
+    assert not np.array_equal(first, second)
+
+
+def test_findings_resume():
+    model, *_ = normal_model()
+    step, other = (pmg.SGNHT(model=model, backend="jax") for _ in range(2))
+    *_, (point, _) = run(step, model.initial_point(), draws=60, tune=50)
+    other.sampling_state = step.sampling_state
+    (ahead, _), (resumed, _) = step.step(point), other.step(point)
+    np.testing.assert_array_equal(ahead["beta"], resumed["beta"])
+
+
+def test_one_log_line_says_what_was_found(caplog):
+    model, *_ = normal_model()
+    step = pmg.SGNHT(model=model, backend="jax")
+    with caplog.at_level(logging.INFO, logger="pymc"):
+        list(run(step, model.initial_point(), draws=50, tune=40))
+    [line] = [record.message for record in caplog.records if "tuned itself" in record.message]
+    assert "step size" in line
+    assert "control variates" in line
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"accuracy": 0.0}, "`accuracy` expected an error"),
+        ({"accuracy": 1.0}, "`accuracy` expected an error"),
+        ({"variance_reduction": "svrg"}, "`variance_reduction` expected None, 'auto'"),
+        ({"center": {}}, "`center` expected values for"),
+    ],
+)
+def test_bad_arguments(options, message):
+    model, *_ = normal_model()
+    with pytest.raises(ValueError, match=message):
+        pmg.SGNHT(model=model, **options)
+
+
+def test_infinite_gradient_at_the_center():
+    data = np.abs(np.random.default_rng(1).normal(size=100))
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        batch = pm.Minibatch(data, batch_size=10)
+        pm.Normal("y", pm.math.sqrt(x), 1.0, observed=batch, total_size=100)
+    step = pmg.SGLD(
+        step_size=1e-4,
+        variance_reduction="control_variates",
+        center={"x": 0.0},
+        initial_point={"x": np.array(1.0)},
+        model=model,
+        backend="jax",
+    )
+    with pytest.raises(pm.exceptions.SamplingError, match="finite gradient of the log density"):
+        list(run(step, {"x": np.array(1.0)}, draws=1))
+
+
+def test_cir_refuses_control_variates():
+    with pm.Model() as model:
+        pm.Dirichlet("p", np.ones(3))
+    with pytest.raises(ValueError, match="`dynamics='cir'` expected plain minibatch gradients"):
+        pmg.SGRLD(dynamics="cir", variance_reduction="control_variates", model=model)

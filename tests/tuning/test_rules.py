@@ -1,0 +1,101 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The rules keep their own bounds, and the measurements find what is there."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.adaptation import JointMass, VariableMasses
+from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning import (
+    Demands,
+    GradientNoise,
+    curvature_mass,
+    friction_rule,
+    langevin_rule,
+    largest_curvature,
+    thermostat_rule,
+)
+from pymc_geodesic.tuning.self_tuner import autocorrelation_time, steps_worth_a_draw
+
+NOISES = [GradientNoise(*pair) for pair in [(0, 0), (0.1, 0.3), (5, 5), (100, 400), (1e4, 1.1e4)]]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("accuracy", [0.01, 0.05, 0.2])
+def test_thermostat_rule_keeps_its_bounds(noise, accuracy):
+    demands = Demands(noise, curvature=1.5, accuracy=accuracy)
+    step_size, parameters = thermostat_rule(demands)
+    friction = parameters["diffusion"] + 0.5 * step_size * noise.mean
+    b = 2 * accuracy
+    assert parameters["diffusion"] > 0
+    assert step_size <= demands.stable_step
+    assert (friction * step_size) ** 2 / 8 <= b / 2 * (1 + 1e-9)
+    assert step_size * (noise.largest - noise.mean) / (2 * friction) <= b / 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_friction_and_langevin_rules_keep_their_bounds(noise):
+    demands = Demands(noise, curvature=1.5, accuracy=0.05)
+    step_size, parameters = friction_rule(demands)
+    assert step_size * noise.largest / (2 * parameters["friction"]) <= 0.1 * (1 + 1e-9)
+    assert step_size * parameters["friction"] <= 1 + 1e-9
+    step_size, _ = langevin_rule(demands)
+    assert step_size * max(noise.largest, 1.5) / 4 <= 0.05 * (1 + 1e-9)
+
+
+def host_of(model):
+    return HostGradient(Potential(model, model.value_vars, initial_point=model.initial_point()))
+
+
+def test_dense_mass_is_the_precision_of_a_gaussian():
+    covariance = np.array([[2.0, 0.9], [0.9, 0.5]])
+    with pm.Model() as model:
+        pm.MvNormal("x", mu=[1.0, 2.0], cov=covariance)
+    host, rng = host_of(model), np.random.default_rng(1)
+    mass = curvature_mass(host, [np.ones(2)], rows=[], flat=[True], dims=[2], rng=rng)
+    assert isinstance(mass, JointMass)
+    # In its frame the covariance is one: W C W' with the precision L L' and W = L'.
+    columns = [mass.whiten([column]) for column in np.linalg.cholesky(covariance).T]
+    np.testing.assert_allclose(sum(np.outer(z, z) for z in columns), np.eye(2), atol=1e-5)
+    found = largest_curvature(host, [np.zeros(2)], rows=[], mass=mass, rng=rng)
+    np.testing.assert_allclose(found, 1.0, rtol=1e-4)
+
+
+def test_diagonal_mass_beyond_a_hundred_entries():
+    scales = np.exp(np.random.default_rng(1).normal(size=120))
+    with pm.Model() as model:
+        pm.Normal("x", 0.0, scales, shape=120)
+    rng = np.random.default_rng(1)
+    mass = curvature_mass(
+        host_of(model), [np.zeros(120)], rows=[], flat=[True], dims=[120], rng=rng
+    )
+    assert isinstance(mass, VariableMasses)
+    np.testing.assert_allclose(mass.arrays[0], scales, rtol=1e-4)
+
+
+def test_number_on_a_sphere_is_the_curvature_along_geodesics():
+    kappa = 30.0
+    with pm.Model() as model:
+        pmg.VonMisesFisher("x", mu=[0.0, 0.0, 1.0], kappa=kappa)
+    point = [np.array([0.0, 0.0, 1.0])]
+    rng = np.random.default_rng(1)
+    mass = curvature_mass(host_of(model), point, rows=[], flat=[False], dims=[2], rng=rng)
+    # At the mode U = -kappa cos(t) along every geodesic. Eight random directions of random length.
+    np.testing.assert_allclose(float(mass.arrays[0]) ** -2, kappa, rtol=0.9)
+
+
+@pytest.mark.parametrize("correlation", [0.5, 0.9])
+def test_steps_worth_a_draw(correlation):
+    rng, n = np.random.default_rng(1), 20_000
+    draws = np.zeros((n, 2))
+    noise = rng.normal(size=(n, 2)) * np.sqrt(1 - correlation**2)
+    for t in range(1, n):
+        draws[t] = correlation * draws[t - 1] + noise[t]
+    assert abs(autocorrelation_time(draws) / ((1 + correlation) / (1 - correlation)) - 1) < 0.1
+    expected = -10 / np.log(correlation)
+    assert abs(steps_worth_a_draw(draws, 10) / expected - 1) < 0.15
