@@ -41,10 +41,6 @@ class Mass(Protocol):
         """Write the map to the frame of unit mass for symbolic ``arrays``."""
         ...
 
-    def momentum(self, velocity: Sequence[np.ndarray]) -> np.ndarray:
-        """Map velocities held in the frame of unit mass to one vector of momenta."""
-        ...
-
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Map such velocities to the rates at which positions move."""
         ...
@@ -129,13 +125,6 @@ class VariableMasses:
         pairs = zip(arrays, self.dense, strict=True)
         return VariableFrames([Whitening(w) if dense else Scaling(w) for w, dense in pairs])
 
-    def momentum(self, velocity: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
-        parts = [
-            np.linalg.solve(w, v[..., None])[..., 0] if dense else v / w
-            for w, v, dense in zip(self._inverses, velocity, self.dense, strict=True)
-        ]
-        return joined(parts)
-
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
         terms = zip(self._inverses, velocity, self.dense, strict=True)
         return [v @ w if dense else w * v for w, v, dense in terms]
@@ -189,9 +178,6 @@ class JointMass:
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
         [inverse] = arrays
         return JointFrame(inverse, shapes=self.shapes)
-
-    def momentum(self, velocity: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
-        return solve_triangular(self._inverse, joined(velocity), lower=True)
 
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
         return split(joined(velocity) @ self._inverse, self.shapes)

@@ -23,6 +23,8 @@ __all__ = ["MassAdaptation", "MassRecord"]
 SMALLEST, LARGEST = 1e-6, 1e6
 # Beyond this length an E step learns nothing that the ones before have not.
 MOST_SAMPLES = 100_000
+# Numbers that wait to be added to the sums, some hundred kilobytes.
+MOST_PENDING = 20_000
 
 
 class MassRecord(NamedTuple):
@@ -53,6 +55,7 @@ class MassAdaptationState(DataClassState):
     square: np.ndarray
     lagged: np.ndarray
     last: np.ndarray
+    pending: list[list[np.ndarray]]
 
 
 class MassAdaptation(WithSamplingState):
@@ -95,11 +98,15 @@ class MassAdaptation(WithSamplingState):
         self.n_draws += 1
         if not (tune or self.scheme.adapt_after_tune):
             return
-        positions = self.scheme.from_positions
-        sample = joined(position) if positions else self.mass.momentum(velocity)
-        self._collect(sample.astype(float))
+        self.pending.append(list(position if self.scheme.from_positions else velocity))
+        if len(self.pending) * self.size >= MOST_PENDING or self._is_complete:
+            self._collect()
         if self.count >= self.window:
             self.update()
+
+    @property
+    def _is_complete(self) -> bool:
+        return self.count + len(self.pending) >= self.window
 
     def update(self) -> None:
         """Make the M step."""
@@ -161,17 +168,28 @@ class MassAdaptation(WithSamplingState):
 
     def _begin_window(self) -> None:
         zeros = np.zeros(self.size)
-        self.count = 0
+        self.count, self.pending = 0, []
         self.total, self.lagged, self.last = zeros.copy(), zeros.copy(), zeros.copy()
         self.square = np.zeros_like(self.matrix)
 
-    def _collect(self, sample: np.ndarray) -> None:
-        self.count += 1
-        self.total += sample
-        self.square += np.outer(sample, sample) if self.scheme.is_dense else sample**2
-        squared = sample**2
-        self.lagged += squared * self.last
-        self.last = squared
+    def _collect(self) -> None:
+        """Add what is pending to the sums: many draws at once cost little more than one."""
+        samples = np.array([joined(parts) for parts in self.pending], dtype=float)
+        if not self.scheme.from_positions:
+            samples = self._momenta(samples)
+        squared = samples**2
+        self.count += len(samples)
+        self.total += samples.sum(axis=0)
+        self.square += samples.T @ samples if self.scheme.is_dense else squared.sum(axis=0)
+        before = np.concatenate([self.last[None], squared[:-1]])
+        self.lagged += (before * squared).sum(axis=0)
+        self.last = squared[-1]
+        self.pending = []
+
+    def _momenta(self, velocities: np.ndarray) -> np.ndarray:
+        if self.scheme.is_dense:
+            return velocities @ np.linalg.cholesky(self.matrix).T
+        return velocities * np.sqrt(self.matrix)
 
     def _estimate(self) -> np.ndarray:
         """Second moments of momenta, or covariance of positions, of this window."""

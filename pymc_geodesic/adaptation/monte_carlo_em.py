@@ -40,7 +40,8 @@ class MonteCarloEM:
         covariance, of the positions, the usual adaptation of Hamiltonian Monte Carlo, behind the
         same interface.
     update_every : int, optional
-        Draws in the first E step. By default the larger of 50 and twice the number of entries.
+        Draws in the first E step. By default 50, or twice the number of entries of a dense mass
+        if that is more.
     growth : float, default 1.1
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
         error. For positions, whose covariance only long windows can tell, after each.
@@ -134,4 +135,6 @@ class MonteCarloEM:
 
     def first_samples(self, size: int) -> int:
         """Draws in the first E step for ``size`` entries."""
-        return self.update_every or max(FEWEST_SAMPLES, SAMPLES_PER_DIMENSION * size)
+        if self.update_every is not None:
+            return self.update_every
+        return max(FEWEST_SAMPLES, SAMPLES_PER_DIMENSION * size if self.is_dense else 0)

@@ -18,6 +18,8 @@ from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradien
 
 __all__ = ["SGNPHMC"]
 
+LARGEST_LOG = 700.0
+
 
 class SGNPHMC(StochasticGradientStep):
     r"""Stochastic gradient Nose-Poincare Hamiltonian Monte Carlo, for flat space. Experimental.
@@ -69,7 +71,9 @@ class SGNPHMC(StochasticGradientStep):
     The dynamics with friction and noise inside, as published, do not have the target as their
     position marginal: it belongs to the surface H = 0, which noise leaves. Short trajectories that
     begin anew on it, with momentum noise and friction in balance, keep the target's moments;
-    over long ones the noise of the energies in q accumulates. Each step needs one gradient and two
+    over long ones the noise of the energies in q accumulates. With noisy gradients do not learn its
+    mass from momenta by :class:`MonteCarloEM`: it goes the wrong way; ``kind="position"`` does not.
+    Each step needs one gradient and two
     energies, all from one minibatch.
 
     References
@@ -144,6 +148,7 @@ class SGNPHMC(StochasticGradientStep):
     def _statistics(self, output, step_sizes) -> dict[str, Any]:
         _, log_s, _, _, error, *_ = output.auxiliary
         return super()._statistics(output, step_sizes) | {
-            "time_scaling": float(np.exp(log_s)),
+            # A chain that is thrown out has no number for it.
+            "time_scaling": float(np.exp(min(log_s, LARGEST_LOG))),
             "energy_error": float(error),
         }
