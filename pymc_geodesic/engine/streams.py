@@ -67,10 +67,12 @@ class BatchStreamState(DataClassState):
 
     current: list[np.ndarray]
     age: int
+    order: list[np.ndarray]
+    n_taken: list[int]
 
 
 class BatchStream(WithSamplingState):
-    """Rows of each minibatch for each transition, with replacement as in ``pm.Minibatch``.
+    """Rows of each minibatch for each transition.
 
     Parameters
     ----------
@@ -78,30 +80,56 @@ class BatchStream(WithSamplingState):
         The model's minibatches; each gets indices of its own.
     steps_per_batch : int
         Transitions that share one batch before the next is drawn.
+    replacement : bool
+        Draw each row anew, as ``pm.Minibatch`` does; otherwise go through a random order of all
+        rows, and begin another where it ends.
     """
 
     _state_class = BatchStreamState
 
-    def __init__(self, sources: Sequence[BatchSource], *, steps_per_batch: int = 1) -> None:
+    def __init__(
+        self,
+        sources: Sequence[BatchSource],
+        *,
+        steps_per_batch: int = 1,
+        replacement: bool = True,
+    ) -> None:
         self.sizes = [(source.n_rows, source.batch_size) for source in sources]
         self.steps_per_batch = steps_per_batch
+        self.replacement = replacement
         self.reset()
 
     def reset(self) -> None:
-        """Forget the current batch, so that the next transition draws one."""
+        """Forget the current batch and order, so that the next transition draws them."""
         self.current = [np.zeros(size, dtype="int64") for _, size in self.sizes]
         self.age = self.steps_per_batch
+        self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
+        self.n_taken = [0 for _ in self.sizes]
 
     def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""
         if self.steps_per_batch == 1:
-            return [rng.integers(0, n_rows, (n_steps, size)) for n_rows, size in self.sizes]
+            return [self._fresh(rng, i, n_steps) for i in range(len(self.sizes))]
         which = (self.age + np.arange(n_steps)) // self.steps_per_batch
         batches = []
-        for i, (n_rows, size) in enumerate(self.sizes):
-            fresh = rng.integers(0, n_rows, (which[-1], size))
-            pool = np.concatenate([self.current[i][None], fresh])
+        for i in range(len(self.sizes)):
+            pool = np.concatenate([self.current[i][None], self._fresh(rng, i, which[-1])])
             batches.append(pool[which])
             self.current[i] = pool[-1].copy()
         self.age = int((self.age + n_steps - 1) % self.steps_per_batch + 1)
         return batches
+
+    def _fresh(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
+        """Draw batches of source ``i`` that have not been used."""
+        n_rows, size = self.sizes[i]
+        if self.replacement:
+            return rng.integers(0, n_rows, (n_batches, size))
+        parts, missing = [], n_batches * size
+        while missing:
+            if self.n_taken[i] == len(self.order[i]):
+                self.order[i], self.n_taken[i] = rng.permutation(n_rows), 0
+            part = self.order[i][self.n_taken[i] : self.n_taken[i] + missing]
+            parts.append(part)
+            self.n_taken[i] += len(part)
+            missing -= len(part)
+        return np.concatenate([np.zeros(0, dtype="int64"), *parts]).reshape(n_batches, size)

@@ -21,11 +21,11 @@ from pymc_geodesic.step_methods.base import GeodesicStep
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
 from pymc_geodesic.tuning.rules import Demands
 from pymc_geodesic.tuning.self_tuner import (
-    MOST_STEPS,
     Center,
     Findings,
     SelfTuner,
     VarianceReduction,
+    round_steps,
     steps_worth_a_draw,
     whitened,
 )
@@ -199,7 +199,7 @@ class SelfTunedStep(GeodesicStep):
         if self._chooses_n_steps:
             friction = max([1.0, *parameters.values()], default=1.0)
             friction = max(friction, 0.5 * step_size * found.noise.mean)
-            self.n_steps = int(np.clip(np.ceil(friction / step_size), 1, MOST_STEPS))
+            self.n_steps = round_steps(friction / step_size)
 
     def _remember(self, values: list[np.ndarray]) -> None:
         """Keep a draw for the next measurement."""

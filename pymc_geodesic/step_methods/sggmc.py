@@ -81,6 +81,9 @@ class SGGMC(StochasticGradientStep):
         each chain searches a mode from its start.
     accuracy : float, default 0.05
         Bias that a step which tunes itself may have, in posterior standard deviations.
+    replacement : bool, default True
+        Draw the rows of each batch anew, as ``pm.Minibatch`` does. False goes through all rows in
+        a random order before any is used again.
     backend : str, optional
         ``"numba"`` (PyTensor's default), ``"jax"`` or ``"c"``. ``pm.sample(backend=...)`` does not
         reach a step built by the user.

@@ -30,9 +30,9 @@ class SGHMC(SGGMC):
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
         As for :class:`SGGMC`.
-    mass, n_steps, variance_reduction, center, accuracy, backend, compile_kwargs, model, rng
+    mass, n_steps, variance_reduction, center, accuracy, replacement, backend, compile_kwargs
         As for :class:`SGGMC`.
-    initial_point, blocked
+    model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -44,9 +44,9 @@ class SGNHT(gSGNHT):
         How the dynamics are discretised. Euler needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
-    mass, n_steps, variance_reduction, center, accuracy, backend, compile_kwargs, model, rng
+    mass, n_steps, variance_reduction, center, accuracy, replacement, backend, compile_kwargs
         As for :class:`SGGMC`.
-    initial_point, blocked
+    model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

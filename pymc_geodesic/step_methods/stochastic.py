@@ -49,6 +49,7 @@ class StepOptions(TypedDict, total=False):
     variance_reduction: VarianceReduction | None
     center: Mapping[str, ArrayLike] | None
     accuracy: float
+    replacement: bool
     backend: str | None
     compile_kwargs: dict[str, Any] | None
     model: Model | None
@@ -107,6 +108,7 @@ class StochasticGradientStep(SelfTunedStep):
         parameters: Mapping[str, float | None],
         n_steps: int | None = None,
         steps_per_batch: int = 1,
+        replacement: bool = True,
         gradient_noise: Any = None,
         variance_reduction: VarianceReduction | None = "auto",
         center: Mapping[str, ArrayLike] | None = None,
@@ -124,7 +126,9 @@ class StochasticGradientStep(SelfTunedStep):
             name: given[name] if name in given else self._default_parameter(name)
             for name in parameters
         }
-        self.batches = BatchStream(self.potential.sources, steps_per_batch=steps_per_batch)
+        self.batches = BatchStream(
+            self.potential.sources, steps_per_batch=steps_per_batch, replacement=replacement
+        )
         self.noise = noise_model(self.potential, gradient_noise)
         if gradient_noise is not None:
             self._require_diagonal_mass()

@@ -31,7 +31,8 @@ N_CURVATURE_POINTS = 3
 PAYS_BELOW = 0.5
 # Weight of the present mass against draws, in draws, for each entry that is estimated.
 PRIOR_DRAWS = 5
-MOST_STEPS = 1000
+# From a draw a transition to the most that are worth waiting for, a factor of about two apart.
+NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
 class Center(NamedTuple):
@@ -236,5 +237,10 @@ def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
     time = autocorrelation_time(frame, quantile=0.9)
     correlation = (time - 1) / (time + 1)
     if correlation < 0.02:
-        return max(1, n_steps // 4)
-    return int(np.clip(round(-n_steps / np.log(correlation)), 1, MOST_STEPS))
+        return round_steps(n_steps / 4)
+    return round_steps(-n_steps / np.log(correlation))
+
+
+def round_steps(n_steps: float) -> int:
+    """Round to one of few numbers: JAX compiles a kernel for each, which chains can share."""
+    return int(NUMBERS_OF_STEPS[np.argmin(np.abs(np.log(NUMBERS_OF_STEPS / max(n_steps, 1.0))))])

@@ -127,3 +127,25 @@ def test_many_normals(dtype):
     flat = normals.ravel()
     correlation = np.corrcoef(flat[: streams.PART], flat[streams.PART : 2 * streams.PART])[0, 1]
     assert abs(correlation) < 4 / np.sqrt(streams.PART)
+
+
+@pytest.mark.parametrize("steps_per_batch", [1, 2])
+def test_rows_without_replacement_are_used_once_an_epoch(steps_per_batch):
+    stream = BatchStream(SOURCES, steps_per_batch=steps_per_batch, replacement=False)
+    rng = np.random.default_rng(1)
+    # Calls that end inside an epoch, and batches of four that straddle the end of fifty rows.
+    parts = [stream.draw(rng, n)[1] for n in (3, 20, 27)]
+    rows = np.concatenate(parts)[::steps_per_batch].ravel()
+    for epoch in range(rows.size // 50):
+        assert sorted(rows[50 * epoch : 50 * (epoch + 1)]) == list(range(50))
+
+
+def test_order_without_replacement_resumes():
+    first, second = (BatchStream(SOURCES, replacement=False) for _ in range(2))
+    rng = np.random.default_rng(1)
+    first.draw(rng, 5)
+    second.sampling_state = first.sampling_state
+    other = np.random.default_rng()
+    other.bit_generator.state = rng.bit_generator.state
+    for a, b in zip(first.draw(rng, 30), second.draw(other, 30), strict=True):
+        np.testing.assert_array_equal(a, b)

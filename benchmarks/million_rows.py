@@ -1,0 +1,191 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A million rows: effective samples a second of a step that tunes itself, and of NUTS.
+
+Logistic regression with 20 coefficients. Times count everything from a model to its draws:
+compilation, the search of the center, tuning. The truth is the Laplace approximation at the mode,
+which NUTS confirms on ten thousand rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import pymc as pm
+
+from arviz import ess
+from common import Check, arguments, report, table
+from scipy.special import expit
+
+import pymc_geodesic as pmg
+
+N_COEFFICIENTS, BATCH_SIZE = 20, 300
+
+
+def data(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate independent covariates and outcomes about half of which can be told."""
+    rng = np.random.default_rng(1)
+    design = rng.standard_normal((n_rows, N_COEFFICIENTS))
+    weights = 1.5 * rng.standard_normal(N_COEFFICIENTS) / np.sqrt(N_COEFFICIENTS)
+    return design, (rng.uniform(size=n_rows) < expit(design @ weights)).astype(float)
+
+
+def regression(design: np.ndarray, outcome: np.ndarray, *, minibatch: bool) -> pm.Model:
+    """Write the model, for minibatches or for all rows."""
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 10.0, shape=N_COEFFICIENTS)
+        x, y, size = design, outcome, {}
+        if minibatch:
+            x, y = pm.Minibatch(design, outcome, batch_size=BATCH_SIZE)
+            size = {"total_size": len(design)}
+        pm.Bernoulli("y", logit_p=x @ beta, observed=y, **size)
+    return model
+
+
+def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mode by Newton's method, and standard deviations from the curvature there."""
+    beta = np.zeros(N_COEFFICIENTS)
+    for _ in range(20):
+        p = expit(design @ beta)
+        gradient = design.T @ (outcome - p) - beta / 100
+        precision = (design * (p * (1 - p))[:, None]).T @ design + np.eye(len(beta)) / 100
+        beta = beta + np.linalg.solve(precision, gradient)
+    return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
+
+
+def errors(draws: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> list[float]:
+    """Largest error of a mean in standard deviations, smallest and largest of their ratios."""
+    flat = draws.reshape(-1, draws.shape[-1])
+    ratios = flat.std(axis=0) / sd
+    bias = np.max(np.abs(flat.mean(axis=0) - mean) / sd)
+    return [float(bias), float(ratios.min()), float(ratios.max())]
+
+
+def smallest_ess(draws: np.ndarray) -> float:
+    """Effective samples of the coefficient that has the fewest."""
+    return float(min(ess(draws[..., i]) for i in range(draws.shape[-1])))
+
+
+def self_tuned(n_rows: int, draws: int, backend: str) -> dict:
+    """Sample with all defaults, and time it from the model on."""
+    design, outcome = data(n_rows)
+    start = time.perf_counter()
+    with regression(design, outcome, minibatch=True):
+        idata = pm.sample(
+            draws,
+            step=pmg.SGNHT(variance_reduction="auto", backend=backend),
+            chains=2,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    return measured(idata, time.perf_counter() - start, design, outcome)
+
+
+def nuts(n_rows: int, draws: int, tune: int) -> dict:
+    """Sample the full data with nutpie, and time it from the model on."""
+    design, outcome = data(n_rows)
+    start = time.perf_counter()
+    with regression(design, outcome, minibatch=False):
+        idata = pm.sample(
+            draws,
+            tune=tune,
+            nuts_sampler="nutpie",
+            chains=1,
+            random_seed=1,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    return measured(idata, time.perf_counter() - start, design, outcome)
+
+
+def measured(idata, seconds: float, design: np.ndarray, outcome: np.ndarray) -> dict:
+    draws = np.asarray(idata.posterior["beta"])
+    mean, sd = laplace(design, outcome)
+    n_effective = smallest_ess(draws)
+    return {
+        "seconds": seconds,
+        "effective": n_effective,
+        "rate": n_effective / seconds,
+        "errors": errors(draws, mean, sd),
+    }
+
+
+def in_new_process(what: str, *numbers: int) -> dict:
+    """Run one measurement in a process of its own, with nothing compiled before."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = f"base_compiledir={folder},{os.environ.get('PYTENSOR_FLAGS', '')}"
+        done = subprocess.run(
+            [sys.executable, __file__, "--only", what, *map(str, numbers)],
+            env=os.environ | {"PYTENSOR_FLAGS": flags.rstrip(",")},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+MEASUREMENTS = {
+    "jax": lambda n_rows, draws: self_tuned(n_rows, draws, "jax"),
+    "numba": lambda n_rows, draws: self_tuned(n_rows, draws, "numba"),
+    "nutpie": nuts,
+}
+
+
+def main() -> None:
+    if "--only" in sys.argv:
+        what, *numbers = sys.argv[sys.argv.index("--only") + 1 :]
+        print(json.dumps(MEASUREMENTS[what](*map(int, numbers))))
+        return
+    quick = arguments(__doc__.splitlines()[0]).quick
+    n_rows, draws, few = (20_000, 500, 100) if quick else (1_000_000, 5_000, 100)
+    runs = {
+        "SGNHT on JAX": in_new_process("jax", n_rows, draws),
+        "SGNHT on Numba": in_new_process("numba", n_rows, draws),
+        "nutpie": in_new_process("nutpie", n_rows, few, 2 * few),
+    }
+    check = in_new_process("nutpie", 10_000, 2_000, 1_000)
+    header = [
+        "method",
+        "s in all",
+        "effective",
+        "a second",
+        "bias (sd)",
+        "smallest sd",
+        "largest sd",
+    ]
+    rows = [
+        [name, run["seconds"], run["effective"], run["rate"], *run["errors"]]
+        for name, run in [*runs.items(), ("nutpie, N = 10,000", check)]
+    ]
+    table(f"Logistic regression, N = {n_rows:,}, d = {N_COEFFICIENTS}", header, rows)
+    checks = []
+    for name in ("SGNHT on JAX", "SGNHT on Numba"):
+        ratio = runs[name]["rate"] / runs["nutpie"]["rate"]
+        bias, low, high = runs[name]["errors"]
+        checks += [
+            Check(f"{name}: over nutpie", f"{ratio:.0f}", ">= 1000", ratio >= 1000),
+            Check(f"{name}: bias of a mean (sd)", f"{bias:.3f}", "<= 0.1", bias <= 0.1),
+            Check(
+                f"{name}: ratios of sd",
+                f"{low:.3f} to {high:.3f}",
+                "1 +- 0.05",
+                0.95 <= low <= high <= 1.05,
+            ),
+        ]
+    bias, low, high = check["errors"]
+    close = bias <= 0.1 and 0.95 <= low <= high <= 1.05
+    found = f"{bias:.3f}, {low:.3f} to {high:.3f}"
+    checks.append(Check("NUTS against Laplace, N = 10,000", found, "as above", close))
+    report("million_rows", checks, quick=quick, header=header, rows=rows)
+
+
+if __name__ == "__main__":
+    main()
