@@ -104,7 +104,7 @@ class VariableMasses:
     ) -> None:
         self.dense, self.shapes, self.dtype = tuple(dense), tuple(shapes), dtype
         self._inverses = [
-            (inverse_cholesky(m) if matrix else 1 / np.sqrt(m)).astype(dtype)
+            np.asarray(inverse_cholesky(m) if matrix else 1 / np.sqrt(m), dtype=dtype)
             for m, matrix in zip(masses, self.dense, strict=True)
         ]
 

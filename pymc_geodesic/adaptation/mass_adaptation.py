@@ -23,6 +23,8 @@ __all__ = ["MassAdaptation", "MassRecord"]
 SMALLEST, LARGEST = 1e-6, 1e6
 # Beyond this length an E step learns nothing that the ones before have not.
 MOST_SAMPLES = 100_000
+# Entries of a mass that is worth keeping after every M step.
+LARGEST_RECORD = 10_000
 # Numbers that wait to be added to the sums, some hundred kilobytes.
 MOST_PENDING = 20_000
 
@@ -127,7 +129,8 @@ class MassAdaptation(WithSamplingState):
         self.n_samples += self.count
         if within_error or self.scheme.from_positions:
             self.window = min(math.ceil(self.scheme.growth * self.window), MOST_SAMPLES)
-        self.history.append(MassRecord(self.n_draws, self.matrix.copy()))
+        if self.matrix.size <= LARGEST_RECORD:
+            self.history.append(MassRecord(self.n_draws, self.matrix.copy()))
         self._begin_window()
 
     @property

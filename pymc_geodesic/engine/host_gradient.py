@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import batched, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,17 @@ from pytensor.tensor import tensor
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import as_values, placeholders, to_positions
 from pymc_geodesic.engine.interpreted import interpreted, runs_by_numpy
+from pymc_geodesic.engine.reader import checked_batches
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["Evaluation", "HostGradient"]
 
 # Rows whose gradient is evaluated at once. Enough of them to forget the cost of a call, few enough
 # for the rows of a hundred numbers each to stay in a processor's cache.
 CHUNK = 10_000
+# Rows on which curvature is measured, and the search for a mode begins.
+SUBSAMPLE = 10_000
 
 
 class Evaluation(NamedTuple):
@@ -60,10 +65,19 @@ class HostGradient:
         self.n_rows = [source.n_rows for source in potential.sources]
         self.batch_sizes = [source.batch_size for source in potential.sources]
         self.conditioned: Sequence[np.ndarray] = ()
+        streams = [source for source in potential.sources if isinstance(source, StreamSource)]
+        self._stream = streams[0] if streams else None
+        self._sample: np.ndarray | None = None
         self._interpret(potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
-        """Draw rows of every source: a batch, or ``size`` different ones."""
+        """Draw rows of every source: a batch, or ``size`` different ones.
+
+        Of a stream the first ``SUBSAMPLE`` rows stand for all.
+        """
+        if self._stream is not None:
+            sample = self._first_rows()
+            return [sample if size else sample[rng.integers(0, len(sample), *self.batch_sizes)]]
         if size is None:
             pairs = zip(self.n_rows, self.batch_sizes, strict=True)
             return [rng.integers(0, n, batch) for n, batch in pairs]
@@ -79,28 +93,39 @@ class HostGradient:
         """Evaluate at a point with all rows, some thousands at a time."""
         if not self.n_rows:
             return self(point, [])
-        energy, total = 0.0, None
-        for rows, share in self._chunks():
-            part = self(point, rows)
-            energy += share * part.energy
-            scaled = [share * array for array in (*part.gradient, *part.pulled_back)]
-            total = scaled if total is None else [a + b for a, b in zip(total, scaled, strict=True)]
-        half = len(total) // 2
-        return Evaluation(energy, total[:half], total[half:])
+        total, n = None, 0
+        for rows in self._chunks():
+            # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
+            part, weight = self(point, rows), len(rows[0])
+            arrays = [weight * a for a in (part.energy, *part.gradient, *part.pulled_back)]
+            total = arrays if total is None else [a + b for a, b in zip(total, arrays, strict=True)]
+            n += weight
+        energy, *gradients = [np.asarray(array / n) for array in total]
+        half = len(gradients) // 2
+        return Evaluation(float(energy), gradients[:half], gradients[half:])
+
+    def _first_rows(self) -> np.ndarray:
+        if self._sample is None:
+            wanted = -(-SUBSAMPLE // self._stream.batch_size)
+            batches = list(islice(checked_batches(self._stream), wanted))
+            self._sample = np.concatenate(batches)
+        return self._sample
 
     def _chunks(self):
-        """Rows of every source, and the share of the whole data that they are.
-
-        Each chunk's likelihood is scaled to the whole data: the whole is the mean of the chunks.
-        """
+        """Cut all rows of every source into chunks."""
+        if self._stream is not None:
+            per_chunk = max(1, CHUNK // self._stream.batch_size)
+            for batches in batched(checked_batches(self._stream), per_chunk):
+                yield [np.concatenate(batches)]
+            return
         n = self.n_rows[0]
         if any(size != n for size in self.n_rows):
             # Sources of different lengths have no common chunks that weigh the same.
-            yield [np.arange(size) for size in self.n_rows], 1.0
+            yield [np.arange(size) for size in self.n_rows]
             return
         for start in range(0, n, CHUNK):
             rows = np.arange(start, min(start + CHUNK, n))
-            yield [rows] * len(self.n_rows), len(rows) / n
+            yield [rows] * len(self.n_rows)
 
     def _interpret(self, potential: Potential) -> None:
         manifold = potential.manifold
@@ -110,7 +135,7 @@ class HostGradient:
             placeholders(name, [np.zeros(s, dtype) for s in manifold.shapes])
             for name in ("point", "vector")
         )
-        rows = [tensor("rows", dtype="int64", shape=(None,)) for _ in potential.sources]
+        rows = [source.placeholder("rows", None) for source in potential.sources]
         time = tensor("time", dtype=dtype, shape=())
         position = manifold.project(points)
         # Poles are softened by the length of a step: at the mode there is no step yet.

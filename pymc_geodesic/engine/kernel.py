@@ -125,7 +125,7 @@ class Kernel:
         step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
         noises = [tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in noise_shapes]
         rows = [
-            tensor("rows", dtype="int64", shape=(length, *index.type.shape))
+            tensor("rows", dtype=index.type.dtype, shape=(length, *index.type.shape))
             for index in potential.indices
         ]
 

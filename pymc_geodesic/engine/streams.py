@@ -14,7 +14,9 @@ import numpy as np
 
 from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 
+from pymc_geodesic.engine.reader import StreamReader, StreamReaderState
 from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["BatchStream", "draw_noise"]
 
@@ -69,6 +71,7 @@ class BatchStreamState(DataClassState):
     age: int
     order: list[np.ndarray]
     n_taken: list[int]
+    reader: StreamReaderState | None
 
 
 class BatchStream(WithSamplingState):
@@ -76,8 +79,9 @@ class BatchStream(WithSamplingState):
 
     Parameters
     ----------
-    sources : sequence of BatchSource
-        The model's minibatches; each gets indices of its own.
+    sources : sequence of BatchSource, or one StreamSource
+        The model's minibatches, each of which gets indices of its own; or a stream, whose batches
+        are handed out themselves.
     steps_per_batch : int
         Transitions that share one batch before the next is drawn.
     replacement : bool
@@ -89,7 +93,7 @@ class BatchStream(WithSamplingState):
 
     def __init__(
         self,
-        sources: Sequence[BatchSource],
+        sources: Sequence[BatchSource | StreamSource],
         *,
         steps_per_batch: int = 1,
         replacement: bool = True,
@@ -97,14 +101,24 @@ class BatchStream(WithSamplingState):
         self.sizes = [(source.n_rows, source.batch_size) for source in sources]
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
+        streams = [source for source in sources if isinstance(source, StreamSource)]
+        self.reader = StreamReader(streams[0]) if streams else None
         self.reset()
 
     def reset(self) -> None:
         """Forget the current batch and order, so that the next transition draws them."""
-        self.current = [np.zeros(size, dtype="int64") for _, size in self.sizes]
+        self.current = [batch[0] for batch in self.trial(1)]
         self.age = self.steps_per_batch
         self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
         self.n_taken = [0 for _ in self.sizes]
+        if self.reader is not None:
+            self.reader.reset()
+
+    def trial(self, n_steps: int) -> list[np.ndarray]:
+        """Return the first rows, the same for all transitions, without using them up."""
+        if self.reader is not None:
+            return [np.repeat(self.reader.first_batch[None], n_steps, axis=0)]
+        return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
     def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""
@@ -122,6 +136,8 @@ class BatchStream(WithSamplingState):
     def _fresh(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
         """Draw batches of source ``i`` that have not been used."""
         n_rows, size = self.sizes[i]
+        if self.reader is not None:
+            return self.reader.take(rng, n_batches)
         if self.replacement:
             return rng.integers(0, n_rows, (n_batches, size))
         parts, missing = [], n_batches * size

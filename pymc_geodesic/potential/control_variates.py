@@ -4,8 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import pytensor.tensor as pt
+
+from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.dynamics.state import Estimate
@@ -51,10 +56,24 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
         """Estimate the gradient and its variance."""
-        here = self.potential.gradient(position, self.indices, width=self.width)
-        there = self.potential.gradient(self.center, self.indices, width=self.width)
-        gradient = tuple(
-            g - at_center + whole
-            for g, at_center, whole in zip(here, there, self.center_gradient, strict=True)
-        )
+        evaluate = self._gradient()
+        terms = zip(evaluate(position), evaluate(self.center), self.center_gradient, strict=True)
+        gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, memory, center=self.center)
+
+    def _gradient(self) -> Callable[[Point], list[TensorVariable]]:
+        """Make a function of the gradient, so that it is compiled once and not at each point."""
+        potential = self.potential
+        rows = [index.type() for index in self.indices]
+        width = pt.as_tensor(self.width).type()
+        outputs = potential.gradient(potential.positions, rows, width=width)
+        data = [v for v in ancestors(outputs) if isinstance(v, SharedVariable)]
+        fixed = [*potential.conditioned, *data]
+        inputs = [*potential.positions, *rows, width, *fixed]
+        op = OpFromGraph(inputs, list(outputs), on_unused_input="ignore", name="gradient")
+
+        def evaluate(position):
+            found = op(*position, *self.indices, self.width, *fixed)
+            return found if isinstance(found, list) else [found]
+
+        return evaluate

@@ -27,9 +27,12 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["lift_data", "log_density_terms", "without_checks"]
+
+Source = BatchSource | StreamSource
 
 # Below this many entries a constant costs the compiler nothing and may be folded away.
 LARGE_CONSTANT = 64
@@ -39,7 +42,7 @@ def log_density_terms(
     model: Model,
     variables: Sequence[SampledVariable],
     *,
-    rows: dict[BatchSource, TensorVariable | None],
+    rows: dict[Source, TensorVariable | None],
 ) -> list[TensorVariable]:
     """Write the log density term by term: random variables, potentials and volume terms.
 
@@ -50,7 +53,8 @@ def log_density_terms(
     variables : sequence of SampledVariable
         Variables to express by their position in the embedding.
     rows : dict
-        For each source of minibatches the indices of the rows to use; None for all the data.
+        For each source of minibatches the indices of the rows to use, or the rows of a stream; None
+        for all the data.
 
     Returns
     -------
@@ -84,21 +88,19 @@ def log_density_terms(
 
 
 def _with_rows(
-    outputs: Sequence[TensorVariable], rows: dict[BatchSource, TensorVariable | None]
+    outputs: Sequence[TensorVariable], rows: dict[Source, TensorVariable | None]
 ) -> list[TensorVariable]:
     """Clone graphs with the given rows of the data, or all of them, in place of random batches."""
-    batches = [batch for source in rows for batch in source.batches]
+    replacements = {}
+    for source, given in rows.items():
+        replacements |= source.replacements(given)
+    batches = list(replacements)
     graph = FunctionGraph(outputs=[*outputs, *batches], clone=True, copy_inputs=False)
     for node in graph.toposort():
         if isinstance(node.op, MinibatchRandomVariable):
             graph.replace(node.outputs[0], _rescaled(*node.inputs))
     outputs, batches = graph.outputs[: len(outputs)], graph.outputs[len(outputs) :]
-    data = [
-        tensor if index is None else tensor[index]
-        for source, index in rows.items()
-        for tensor in source.tensors
-    ]
-    replacements = dict(zip(batches, data, strict=True))
+    replacements = dict(zip(batches, replacements.values(), strict=True))
     # The batch's static shape is burnt into the random variables: the types must be rebuilt.
     return clone_replace(outputs, replace=replacements, rebuild_strict=False)
 

@@ -17,7 +17,7 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable
+from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.type_other import NoneTypeT
 
 __all__ = [
@@ -48,6 +48,15 @@ class BatchSource:
     tensors: tuple[TensorVariable, ...]
     n_rows: int
     batch_size: int
+
+    def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
+        """Make an input for the indices of rows."""
+        return tensor(name, dtype="int64", shape=(n_rows,))
+
+    def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
+        """Put the rows with these indices, or all of them, in the place of random slices."""
+        data = [array if rows is None else array[rows] for array in self.tensors]
+        return dict(zip(self.batches, data, strict=True))
 
 
 def model_outputs(model: Model) -> list[Variable]:
@@ -118,10 +127,10 @@ def _require_total_size(model: Model, sources: Sequence[BatchSource]) -> None:
 
 def _require_finite(sources: Sequence[BatchSource]) -> None:
     for source in sources:
-        for tensor in source.tensors:
-            if not isinstance(tensor, Constant | SharedVariable):
+        for array in source.tensors:
+            if not isinstance(array, Constant | SharedVariable):
                 continue
-            data = tensor.data if isinstance(tensor, Constant) else tensor.get_value(borrow=True)
+            data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
             bad = np.size(data) - np.count_nonzero(np.isfinite(data))
             if bad:
                 raise ValueError(

@@ -4,20 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytensor.tensor as pt
 
 from pymc.model import Model
 from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Manifold, Point, Product
 from pymc_geodesic.potential.log_density import lift_data, log_density_terms, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
+from pymc_geodesic.potential.stream import StreamSource, find_streams
 from pymc_geodesic.potential.variables import sampled_variables
 
 __all__ = ["Potential"]
@@ -42,6 +44,8 @@ class Potential:
         Replace every minibatch by its whole data: the exact potential.
     coordinates : mapping of Manifold class to Manifold, optional
         Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
+    data : mapping of str to iterable, optional
+        Loaders of batches for some ``pm.Data`` of the model, by name.
 
     Raises
     ------
@@ -58,6 +62,7 @@ class Potential:
         static_shapes: bool = False,
         full_data: bool = False,
         coordinates: Mapping[type[Manifold], Manifold] | None = None,
+        data: Mapping[str, Iterable[np.ndarray]] | None = None,
     ) -> None:
         self.variables = sampled_variables(
             model, values, initial_point=initial_point, coordinates=coordinates or {}
@@ -68,18 +73,21 @@ class Potential:
         )
         self.conditioned = [value for value in model.value_vars if value not in set(values)]
         found = find_batch_sources(model)
-        self.sources: tuple[BatchSource, ...] = () if full_data else found
-        self.indices = tuple(
-            tensor(
-                f"batch_{i}",
-                dtype="int64",
-                shape=(source.batch_size if static_shapes else None,),
+        streams = find_streams(model, data)
+        if found and streams:
+            raise ValueError(
+                "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
+                "of its data from streams, or hold all of it in memory."
             )
+        found = (*found, *streams)
+        self.sources: tuple[BatchSource | StreamSource, ...] = () if full_data else found
+        self.indices = tuple(
+            source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
             for i, source in enumerate(self.sources)
         )
         # The number of rows is burnt into a log density, so it is written for any number of them.
         self._rows = tuple(
-            tensor(f"rows_{i}", dtype="int64", shape=(None,)) for i in range(len(self.sources))
+            source.placeholder(f"rows_{i}", None) for i, source in enumerate(self.sources)
         )
         rows = dict.fromkeys(found) if full_data else dict(zip(found, self._rows, strict=True))
         if full_data:
@@ -136,7 +144,7 @@ class Potential:
     def _row_gradients(self, source: int, width: TensorVariable) -> list[TensorVariable]:
         rows = self._rows[source]
         terms = [term for term in self._soft_terms(width) if rows in ancestors([term])]
-        one_row = tensor("row", dtype="int64", shape=(1,))
+        one_row = self.sources[source].placeholder("row", 1)
         terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
         gradients = [-gradient for gradient in self._gradients(terms)]
         return [_for_each_row(gradient, one_row, rows) for gradient in gradients]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,6 +86,7 @@ class GeodesicStep(BlockedStep):
         vars: Variables | None,
         *,
         mass: MassArgument = None,
+        data: Mapping[str, Iterable[np.ndarray]] | None = None,
         model: Model | None = None,
         rng: Any = None,
         initial_point: Mapping[str, np.ndarray] | None = None,
@@ -106,6 +107,7 @@ class GeodesicStep(BlockedStep):
             static_shapes=self.backend.is_jax,
             full_data=self.full_data,
             coordinates=self.coordinates,
+            data=data,
         )
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)

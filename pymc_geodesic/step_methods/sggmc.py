@@ -81,6 +81,10 @@ class SGGMC(StochasticGradientStep):
         each chain searches a mode from its start.
     accuracy : float, default 0.05
         Bias that a step which tunes itself may have, in posterior standard deviations.
+    data : mapping of str to iterable, optional
+        A ``pm.Data`` of the model, by name, whose batches are read from a loader while sampling:
+        anything that gives arrays of the ``pm.Data``'s shape each time it is iterated over, such as
+        a ``DataLoader`` of ``pymc_extras``. See :ref:`streams`.
     replacement : bool, default True
         Draw the rows of each batch anew, as ``pm.Minibatch`` does. False goes through all rows in
         a random order before any is used again.

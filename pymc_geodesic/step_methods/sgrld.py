@@ -198,7 +198,7 @@ class SGRLD(StochasticGradientStep):
         shapes = self._kernel.shapes(
             self._state(point),
             conditioned=[np.asarray(point[name]) for name in self._conditioned],
-            batch=[np.arange(size) % n_rows for n_rows, size in self.batches.sizes],
+            batch=[batch[0] for batch in self.batches.trial(1)],
         )
         for variable, shape in zip(self.variables, shapes, strict=True):
             # What is not finite is for the check of the log density.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
@@ -50,6 +50,7 @@ class StepOptions(TypedDict, total=False):
     center: Mapping[str, ArrayLike] | None
     accuracy: float
     replacement: bool
+    data: Mapping[str, Iterable[np.ndarray]] | None
     backend: str | None
     compile_kwargs: dict[str, Any] | None
     model: Model | None
@@ -253,7 +254,8 @@ class StochasticGradientStep(SelfTunedStep):
         self._reset_tuning()
 
     def _state(self, point) -> State:
-        values = tuple(np.asarray(point[value.name]) for value in self.vars)
+        # Numba compiles anew for arrays in another memory layout.
+        values = tuple(np.asarray(point[value.name], order="C") for value in self.vars)
         return State(
             values,
             tuple(self.velocity),
@@ -314,7 +316,7 @@ class StochasticGradientStep(SelfTunedStep):
             point,
             self._trial_step(n_steps),
             [np.zeros((n_steps, *shape), self._dtype) for shape in self._noise_shapes],
-            [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.batches.sizes],
+            self.batches.trial(n_steps),
         )
         return np.nan if output.diverging else output.energy
 

@@ -12,7 +12,7 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.adaptation.mass import Mass
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.engine.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
@@ -22,8 +22,6 @@ __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
 VarianceReduction = Literal["auto", "control_variates"]
 
-# Rows of the subsample on which curvature is measured and the search for a mode begins.
-SUBSAMPLE = 10_000
 # Points at which noise and curvature are measured.
 N_POINTS = 8
 N_CURVATURE_POINTS = 3

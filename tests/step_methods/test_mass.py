@@ -194,3 +194,11 @@ def test_dense_mass_and_known_noise_exclude_each_other():
     model, _ = gaussian(2)
     with pytest.raises(ValueError, match="`gradient_noise` expected a diagonal mass"):
         pmg.SGHMC(mass=2 * np.eye(2), gradient_noise=1.0, model=model)
+
+
+def test_masses_of_scalars_compile_on_numba():
+    with pm.Model() as model:
+        pm.Normal("x")
+        pm.Normal("y", shape=2)
+    step = pmg.SGHMC(step_size=0.1, friction=1.0, mass={"x": 2.0, "y": 3.0}, model=model)
+    assert np.isfinite([point["x"] for point, _ in run(step, model.initial_point(), draws=3)]).all()

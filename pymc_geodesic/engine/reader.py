@@ -1,0 +1,141 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Reading a stream of batches ahead of the sampler, and shuffling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
+
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["StreamReader", "checked_batches"]
+
+# Batches whose rows are shuffled among each other.
+BUFFER = 64
+
+
+def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
+    """Go once through a loader, and check what it gives.
+
+    Raises
+    ------
+    SamplingError
+        If a batch has another shape, holds NaN, or the rows disagree with ``total_size``.
+    """
+    expected, n_rows = (source.batch_size, *source.row_shape), 0
+    for batch in source.loader:
+        batch = np.asarray(batch, dtype=source.dtype)
+        if batch.shape != expected:
+            raise SamplingError(
+                f"The stream `{source.name}` expected batches of shape {expected}, that of the "
+                f"`pm.Data`, got {batch.shape} after {n_rows} rows. Drop a shorter last batch."
+            )
+        if not np.all(np.isfinite(batch)):
+            raise SamplingError(
+                f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
+                f"{n_rows} rows. Drop or impute such rows in the loader."
+            )
+        n_rows += len(batch)
+        yield batch
+    if not n_rows:
+        raise SamplingError(
+            f"The stream `{source.name}` expected batches, got none. A loader must give them each "
+            "time it is iterated over."
+        )
+    # A loader may leave out the rows that do not fill a last batch.
+    if not source.n_rows - source.batch_size < n_rows <= source.n_rows:
+        raise SamplingError(
+            f"The stream `{source.name}` expected {source.n_rows} rows in a pass, the model's "
+            f"`total_size`, but ended after {n_rows}. Correct `total_size`, or the loader."
+        )
+
+
+@dataclass_state
+class StreamReaderState(DataClassState):
+    """Resumable state of a :class:`StreamReader`."""
+
+    n_read: int
+    pool: np.ndarray
+
+
+class StreamReader(WithSamplingState):
+    """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
+
+    A thread reads the next buffer while the sampler works on the present one.
+
+    Parameters
+    ----------
+    source : StreamSource
+        What to read.
+    """
+
+    _state_class = StreamReaderState
+
+    def __init__(self, source: StreamSource) -> None:
+        self.source = source
+        self._threads: ThreadPoolExecutor | None = None
+        self.first_batch = next(checked_batches(source))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin the stream again."""
+        self.n_read = 0
+        self.pool = np.zeros((0, *self.source.row_shape), self.source.dtype)
+        self._batches: Iterator[np.ndarray] | None = None
+        self._ahead: Future | None = None
+
+    def take(self, rng: np.random.Generator, n_batches: int) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis."""
+        size = self.source.batch_size
+        parts, missing = [], n_batches * size
+        while missing > 0:
+            if not len(self.pool):
+                self.pool = self._next_buffer()
+                rng.shuffle(self.pool)
+            parts.append(self.pool[:missing])
+            self.pool = self.pool[missing:]
+            missing -= len(parts[-1])
+        rows = np.concatenate(parts) if parts else self.pool[:0]
+        return rows.reshape(n_batches, size, *self.source.row_shape)
+
+    def _next_buffer(self) -> np.ndarray:
+        """Hand out what has been read ahead, and have the next buffer read."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(1)
+        ahead = self._ahead or self._threads.submit(self._read, self.n_read)
+        buffer = ahead.result()
+        self.n_read += BUFFER
+        self._ahead = self._threads.submit(self._read, self.n_read)
+        return buffer
+
+    def _read(self, n_read: int) -> np.ndarray:
+        """Read a buffer of batches; a stream that was resumed is first brought to its place."""
+        if self._batches is None:
+            self._batches = self._passes()
+            for _ in range(n_read):
+                next(self._batches)
+        return np.concatenate([next(self._batches) for _ in range(BUFFER)])
+
+    def _passes(self) -> Iterator[np.ndarray]:
+        while True:
+            yield from checked_batches(self.source)
+
+    @property
+    def sampling_state(self) -> DataClassState:
+        """Place in the stream, and the rows that are left of the buffer."""
+        return WithSamplingState.sampling_state.fget(self)
+
+    @sampling_state.setter
+    def sampling_state(self, state: DataClassState) -> None:
+        self.reset()
+        WithSamplingState.sampling_state.fset(self, state)
+
+    def __getstate__(self) -> dict:
+        """Leave threads and iterators behind: a worker begins the stream again."""
+        return self.__dict__ | {"_threads": None, "_batches": None, "_ahead": None}
