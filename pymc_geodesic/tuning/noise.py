@@ -73,9 +73,9 @@ def _summary(variances, flat: Sequence[bool], point_dims: Sequence[int]) -> Grad
     total, size, largest = 0.0, 0, 0.0
     for arrays, is_flat, dim in zip(zip(*variances, strict=True), flat, point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
-        # A curved point has fewer directions than entries: its mean is over the directions. An entry
-        # has no more noise than the noisiest direction, and next to a facet of a simplex far more
-        # than the mean.
+        # A curved point has fewer directions than entries, and its mean is over the directions. An
+        # entry has no more noise than the noisiest direction, but next to a facet of a simplex far
+        # more than the mean.
         means = entries if is_flat else entries.sum(axis=-1) / dim
         total, size = total + float(entries.sum()), size + means.size * (1 if is_flat else dim)
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
