@@ -24,7 +24,8 @@ class GradientNoise(NamedTuple):
     Attributes
     ----------
     mean, largest : float
-        Over the entries of all variables; on a curved manifold a point's entries are averaged.
+        Over the entries of all variables; for a point on a curved manifold the mean is over its
+        directions, of which it has fewer.
     """
 
     mean: float
@@ -69,11 +70,13 @@ def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
 
 
 def _summary(variances, flat: Sequence[bool], point_dims: Sequence[int]) -> GradientNoise:
-    parts = []
+    total, size, largest = 0.0, 0, 0.0
     for arrays, is_flat, dim in zip(zip(*variances, strict=True), flat, point_dims, strict=True):
-        mean = np.mean(np.array(arrays), axis=0)
-        # A curved point has fewer directions than entries, and all share what noise there is.
-        entries = mean if is_flat else np.repeat(mean.sum(axis=-1, keepdims=True) / dim, dim, -1)
-        parts.append(np.ravel(entries))
-    values = np.concatenate(parts)
-    return GradientNoise(float(values.mean()), float(values.max()))
+        entries = np.mean(np.array(arrays), axis=0)
+        # A curved point has fewer directions than entries, and its mean is over the directions. An
+        # entry has no more noise than the noisiest direction, but next to a facet of a simplex far
+        # more than the mean.
+        means = entries if is_flat else entries.sum(axis=-1) / dim
+        total, size = total + float(entries.sum()), size + means.size * (1 if is_flat else dim)
+        largest = max(largest, float(np.max(means)), float(np.max(entries)))
+    return GradientNoise(total / size, largest)
