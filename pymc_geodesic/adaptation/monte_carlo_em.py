@@ -65,8 +65,9 @@ class MonteCarloEM:
     -----
     Give one object as ``mass=`` to any number of steps: each learns for itself. The mass is learned
     in the tuning phase and then held fixed. ``step.mass_history`` has its path, for masses of up to
-    10,000 entries and chains that ran in the same process; the statistics ``mass_log_determinant`` and ``mass_ratio`` (largest over
-    smallest eigenvalue) have a summary in every case.
+    10,000 entries and chains that ran in the same process; the statistics
+    ``mass_log_determinant`` and ``mass_ratio`` (largest over smallest eigenvalue) have a summary in
+    every case.
 
     What the M step can learn. Momentum has the law N(0, M) whatever M is, so with exact dynamics
     the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M performs a

@@ -139,8 +139,9 @@ class Kernel:
             )
 
         def one_transition(state, noise, indices, step_size):
+            width = manifold.lengths(step_size)
             estimator = make_estimator(
-                potential, noise_model, indices, width=step_size, manifold=manifold
+                potential, noise_model, indices, width=width, manifold=manifold
             )
             return transition(state, manifold, estimator, noise, step_size, symbols)
 

@@ -83,6 +83,10 @@ class Product:
         """Squared length of every tangent vector, one array of the batch shape a factor."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
+    def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:
+        """How far a point of each factor moves in ``time`` at unit velocity."""
+        return tuple(time for _ in self.factors)
+
     def to_frame(self, gradient: Point) -> Point:
         """Map a gradient to the frame in which velocities are held: here the embedding itself."""
         return gradient

@@ -166,6 +166,12 @@ class WeightedProduct(Product):
         positions, velocities = zip(*moved, strict=True)
         return self.project(positions), velocities
 
+    def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:  # noqa: D102
+        return tuple(
+            time if isinstance(factor, Euclidean) else time * self.frame.maps[i].scale
+            for i, factor in enumerate(self.factors)
+        )
+
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
         return self.frame.to_frame(gradient)
 

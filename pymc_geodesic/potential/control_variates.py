@@ -46,7 +46,7 @@ class ControlVariateEstimator(MinibatchEstimator):
         noise: NoiseModel,
         indices: Sequence[TensorVariable],
         *,
-        width: TensorVariable,
+        width: tuple[TensorVariable, ...],
         manifold: Product,
         center: Point,
         center_gradient: Point,
@@ -57,23 +57,25 @@ class ControlVariateEstimator(MinibatchEstimator):
     def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
         """Estimate the gradient and its variance."""
         evaluate = self._gradient()
-        terms = zip(evaluate(position), evaluate(self.center), self.center_gradient, strict=True)
+        # The whole data's gradient at the center knows of no step: poles are as they are there.
+        at_center = evaluate(self.center, [pt.zeros_like(width) for width in self.width])
+        terms = zip(evaluate(position, self.width), at_center, self.center_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, memory, center=self.center)
 
-    def _gradient(self) -> Callable[[Point], list[TensorVariable]]:
+    def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
         """Make a function of the gradient, so that it is compiled once and not at each point."""
         potential = self.potential
         rows = [index.type() for index in self.indices]
-        width = pt.as_tensor(self.width).type()
+        width = tuple(length.type() for length in self.width)
         outputs = potential.gradient(potential.positions, rows, width=width)
         data = [v for v in ancestors(outputs) if isinstance(v, SharedVariable)]
         fixed = [*potential.conditioned, *data]
-        inputs = [*potential.positions, *rows, width, *fixed]
+        inputs = [*potential.positions, *rows, *width, *fixed]
         op = OpFromGraph(inputs, list(outputs), on_unused_input="ignore", name="gradient")
 
-        def evaluate(position):
-            found = op(*position, *self.indices, self.width, *fixed)
+        def evaluate(position, width):
+            found = op(*position, *self.indices, *width, *fixed)
             return found if isinstance(found, list) else [found]
 
         return evaluate

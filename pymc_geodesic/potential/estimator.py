@@ -40,7 +40,7 @@ class NoiseModel(Protocol):
         memory: tuple[TensorVariable, ...],
         position: Point,
         indices: Sequence[TensorVariable],
-        width: TensorVariable,
+        width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
     ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
@@ -186,7 +186,7 @@ class FisherNoise:
         self,
         position: Point,
         indices: Sequence[TensorVariable],
-        width: TensorVariable,
+        width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
     ) -> Point:
@@ -242,8 +242,8 @@ class MinibatchEstimator:
         What is known of the gradient's noise.
     indices : sequence of TensorVariable
         Rows of each source of minibatches.
-    width : TensorVariable
-        Length of a step, over which poles of the density are softened.
+    width : tuple of TensorVariable
+        Length of a step of each variable, over which poles of the density are softened.
     manifold : Product
         Gives the frame in which velocities, and so gradients, are held.
     """
@@ -254,7 +254,7 @@ class MinibatchEstimator:
         noise: NoiseModel,
         indices: Sequence[TensorVariable],
         *,
-        width: TensorVariable,
+        width: tuple[TensorVariable, ...],
         manifold: Product,
     ) -> None:
         self.potential, self.noise = potential, noise

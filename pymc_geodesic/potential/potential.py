@@ -22,7 +22,10 @@ from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import StreamSource, find_streams
 from pymc_geodesic.potential.variables import sampled_variables
 
-__all__ = ["Potential"]
+__all__ = ["Potential", "Width"]
+
+Width = TensorVariable | tuple[TensorVariable, ...]
+"""Length over which poles are softened, for all variables or one for each."""
 
 
 class Potential:
@@ -106,9 +109,12 @@ class Potential:
         return self._at(-_total(checked), position, indices)
 
     def gradient(
-        self, position: Point, indices: Sequence[TensorVariable], *, width: TensorVariable
+        self, position: Point, indices: Sequence[TensorVariable], *, width: Width
     ) -> Point:
-        """dU/dx in the embedding, one tensor a variable, with poles softened over ``width``."""
+        """dU/dx in the embedding, one tensor a variable, with poles softened over ``width``.
+
+        ``width`` is a length for all variables, or one for each.
+        """
         return self._at(self._gradients(self._soft_terms(width)), position, indices)
 
     def energy_and_gradient(
@@ -121,7 +127,7 @@ class Potential:
         return energy, tuple(gradient)
 
     def scores(
-        self, position: Point, indices: Sequence[TensorVariable], *, width: TensorVariable
+        self, position: Point, indices: Sequence[TensorVariable], *, width: Width
     ) -> tuple[Point, ...]:
         """Gradient of the scaled likelihood of each row alone, for each source of minibatches.
 
@@ -133,15 +139,16 @@ class Potential:
             for source in range(len(self.sources))
         )
 
-    def _soft_terms(self, width: TensorVariable) -> list[TensorVariable]:
+    def _soft_terms(self, width: Width) -> list[TensorVariable]:
+        widths = width if isinstance(width, tuple) else [width] * len(self.variables)
         softened = {
-            variable.position: variable.manifold.soften(variable.position, width)
-            for variable in self.variables
+            variable.position: variable.manifold.soften(variable.position, length)
+            for variable, length in zip(self.variables, widths, strict=True)
         }
         moved = {x: soft for x, soft in softened.items() if soft is not x}
         return clone_replace(self._terms, replace=moved, rebuild_strict=False)
 
-    def _row_gradients(self, source: int, width: TensorVariable) -> list[TensorVariable]:
+    def _row_gradients(self, source: int, width: Width) -> list[TensorVariable]:
         rows = self._rows[source]
         terms = [term for term in self._soft_terms(width) if rows in ancestors([term])]
         one_row = self.sources[source].placeholder("row", 1)

@@ -63,7 +63,7 @@ def compiled(potential, estimator_class, noise=None, **options):
         potential,
         noise,
         rows,
-        width=pt.zeros(()),
+        width=tuple(pt.zeros(()) for _ in potential.variables),
         manifold=potential.manifold,
         **options,
     )
