@@ -143,15 +143,14 @@ def test_number_on_a_sphere_slows_it_down_and_keeps_the_law():
         assert_mean(squares, 1 / 3 if name == "mu" else 1.0)
 
 
-@pytest.mark.parametrize("controlled", [None, "control_variates"])
-def test_mass_and_step_size_scale_together(controlled):
+def test_mass_and_step_size_scale_together():
     """A mass of 10^4 with a step of 2 moves a point as no mass with one of 0.02 does, poles too."""
     counts = np.random.default_rng(1).multinomial(1, [0.9, 0.09, 0.01], size=200).astype("int32")
     with pm.Model() as model:
         p = pm.Dirichlet("p", np.ones(3))
         batch = pm.Minibatch(counts, batch_size=50)
         pm.Multinomial("x", 1, p, observed=batch, total_size=200)
-    common = {"variance_reduction": controlled, "n_steps": 20, "backend": "jax"}
+    common = {"n_steps": 20, "backend": "jax"}
     paths = []
     for options in ({"friction": 10.0}, {"friction": 0.1, "mass": {"p": 1e4}}):
         step_size = 0.02 * (100 if "mass" in options else 1)
