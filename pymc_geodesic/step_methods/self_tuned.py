@@ -39,6 +39,8 @@ DEFAULT_ACCURACY = 0.05
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions a draw is chosen. The thermostat settles in the second half.
 REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
+# Fewer draws say nothing of a covariance.
+FEWEST_DRAWS = 10
 
 Rule = Callable[[Demands], tuple[float, dict[str, float]]]
 
@@ -84,8 +86,16 @@ class SelfTunedStep(GeodesicStep):
         self._chooses_n_steps = chooses_n_steps and self.tunes_itself
         always = variance_reduction == "control_variates"
         reduction = variance_reduction if self.tunes_itself or always else None
+        if self.potential.conditioned:
+            if always:
+                others = ", ".join(f"`{value.name}`" for value in self.potential.conditioned)
+                raise ValueError(
+                    "`variance_reduction='control_variates'` expected one step for all variables, "
+                    "because the whole data's gradient at the center holds only while the others "
+                    f"stay where they are; got a step that leaves {others} to another."
+                )
+            reduction = None
         self.variance_reduction = reduction if self.potential.sources else None
-        self.variance_ratio = np.nan
         self._given = given
         self._user_mass = self._mass
         self.potential_has_batches = bool(self.potential.sources)
@@ -150,6 +160,7 @@ class SelfTunedStep(GeodesicStep):
         self.parameters = dict(parameters)
         self.controlled = self.variance_reduction is not None
         self.center: Center | None = None
+        self.variance_ratio = np.nan
         self.n_drawn = 0
         self._window: list[list[np.ndarray]] = []
         self.found: Findings | None = None
@@ -164,6 +175,8 @@ class SelfTunedStep(GeodesicStep):
         if self.n_drawn == 0:
             point = self._begin(point)
         elif self.tunes_itself:
+            if len(self._window) < FEWEST_DRAWS:
+                return point
             if self.n_drawn in [int(share * self.tuning_draws) for share in REFINED_AT]:
                 self._apply(self._tuner.refine(self.found, self._window, self.rng))
             elif self.n_drawn == int(COUNTED_AT * self.tuning_draws) and self._chooses_n_steps:

@@ -74,8 +74,8 @@ class SGGMC(StochasticGradientStep):
     variance_reduction : {"auto", "control_variates"} or None
         Take minibatch gradients relative to those at a center, whose gradient for the whole data
         is known: always (``"control_variates"``), never (None), or, if the step tunes itself,
-        where their noise is below half of the plain gradient's (``"auto"``). See
-        :ref:`self-tuning`.
+        where their noise is below half of the plain gradient's (``"auto"``). The step must sample
+        all variables of the model. See :ref:`self-tuning`.
     center : mapping, optional
         Values for the center of control variates, as ``pm.find_MAP()`` returns them. By default
         each chain searches a mode from its start.

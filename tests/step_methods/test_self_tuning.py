@@ -205,3 +205,23 @@ def test_cir_refuses_control_variates():
         pm.Dirichlet("p", np.ones(3))
     with pytest.raises(ValueError, match="`dynamics='cir'` expected plain minibatch gradients"):
         pmg.SGRLD(dynamics="cir", variance_reduction="control_variates", model=model)
+
+
+@pytest.mark.parametrize("tune", [0, 1, 2, 7, 25])
+def test_short_tuning_phases(tune):
+    model, *_ = normal_model()
+    step = pmg.SGNHT(model=model, backend="jax")
+    path = draws_of(step, model, tune=tune, draws=5)["beta"]
+    assert np.all(np.isfinite(path))
+
+
+def test_control_variates_need_all_variables_in_one_step():
+    data = np.random.default_rng(1).normal(size=1_000)
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        y = pm.Normal("y")
+        batch = pm.Minibatch(data, batch_size=10)
+        pm.Normal("z", x + y, observed=batch, total_size=1_000)
+    with pytest.raises(ValueError, match="expected one step for all variables"):
+        pmg.SGNHT(["x"], variance_reduction="control_variates", model=model)
+    assert pmg.SGNHT(["x"], model=model, backend="jax").variance_reduction is None
