@@ -30,6 +30,7 @@ PAYS_BELOW = 0.5
 # Weight of the present mass against draws, in draws, for each entry that is estimated.
 PRIOR_DRAWS = 5
 # From a draw a transition to the most that are worth waiting for, a factor of about two apart.
+ROUNDED_DOWN = 0.9
 NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
@@ -240,5 +241,9 @@ def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
 
 
 def round_steps(n_steps: float) -> int:
-    """Round to one of few numbers: JAX compiles a kernel for each, which chains can share."""
-    return int(NUMBERS_OF_STEPS[np.argmin(np.abs(np.log(NUMBERS_OF_STEPS / max(n_steps, 1.0))))])
+    """Round up to one of few numbers: JAX compiles a kernel for each, which chains can share.
+
+    Up, for a transition more costs less than PyMC's own work on a draw that is worth less.
+    """
+    enough = NUMBERS_OF_STEPS >= ROUNDED_DOWN * n_steps
+    return int(NUMBERS_OF_STEPS[enough.argmax()] if enough.any() else NUMBERS_OF_STEPS[-1])
