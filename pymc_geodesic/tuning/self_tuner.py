@@ -245,5 +245,5 @@ def round_steps(n_steps: float) -> int:
 
     Up, for a transition more costs less than PyMC's own work on a draw that is worth less.
     """
-    enough = NUMBERS_OF_STEPS >= ROUNDED_DOWN * n_steps
+    enough = n_steps * ROUNDED_DOWN <= NUMBERS_OF_STEPS
     return int(NUMBERS_OF_STEPS[enough.argmax()] if enough.any() else NUMBERS_OF_STEPS[-1])
