@@ -122,7 +122,7 @@ def test_em_learns_the_covariance_of_the_gradient_noise(kind):
 
     step = build("SGNHT", model, mass=pmg.MonteCarloEM(kind=kind), **common)
     tune = 40_000
-    path = [p["x"] for p, _ in run(step, model.initial_point(), draws=30_000, tune=tune)]
+    path = [p["x"] for p, _ in run(step, model.initial_point(), draws=tune + 30_000, tune=tune)]
     batches = (np.array(path[tune:]) ** 2).reshape(50, -1, 2).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
     assert 17 < step.mass_adaptation.statistics["mass_ratio"] < 23
