@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from collections.abc import Callable
+
 import numpy as np
 import pymc as pm
 
@@ -73,35 +75,28 @@ def smallest_ess(draws: np.ndarray) -> float:
 
 
 def self_tuned(n_rows: int, draws: int, backend: str) -> dict:
-    """Sample with all defaults, and time it from the model on."""
-    design, outcome = data(n_rows)
-    start = time.perf_counter()
-    with regression(design, outcome, minibatch=True):
-        idata = pm.sample(
-            draws,
-            step=pmg.SGNHT(variance_reduction="auto", backend=backend),
-            chains=2,
-            cores=1,
-            random_seed=1,
-            progressbar=False,
-            compute_convergence_checks=False,
-        )
-    return measured(idata, time.perf_counter() - start, design, outcome)
+    """Sample with all defaults."""
+
+    def options():
+        step = pmg.SGNHT(variance_reduction="auto", backend=backend)
+        return {"draws": draws, "step": step, "chains": 2, "cores": 1}
+
+    return timed(n_rows, options, minibatch=True)
 
 
 def nuts(n_rows: int, draws: int, tune: int) -> dict:
-    """Sample the full data with nutpie, and time it from the model on."""
+    """Sample the full data with nutpie."""
+    options = {"draws": draws, "tune": tune, "nuts_sampler": "nutpie", "chains": 1}
+    return timed(n_rows, lambda: options, minibatch=False)
+
+
+def timed(n_rows: int, options: Callable[[], dict], *, minibatch: bool) -> dict:
+    """Sample with ``options``, which are made within the model, and time it from the model on."""
     design, outcome = data(n_rows)
     start = time.perf_counter()
-    with regression(design, outcome, minibatch=False):
+    with regression(design, outcome, minibatch=minibatch):
         idata = pm.sample(
-            draws,
-            tune=tune,
-            nuts_sampler="nutpie",
-            chains=1,
-            random_seed=1,
-            progressbar=False,
-            compute_convergence_checks=False,
+            random_seed=1, progressbar=False, compute_convergence_checks=False, **options()
         )
     return measured(idata, time.perf_counter() - start, design, outcome)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import batched, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
@@ -28,6 +28,7 @@ __all__ = ["Evaluation", "HostGradient"]
 CHUNK = 10_000
 # Rows on which curvature is measured, and the search for a mode begins.
 SUBSAMPLE = 10_000
+FUNCTIONS = ("_evaluate", "to_points", "to_values", "project", "to_tangent", "geodesic")
 
 
 class Evaluation(NamedTuple):
@@ -68,7 +69,17 @@ class HostGradient:
         streams = [source for source in potential.sources if isinstance(source, StreamSource)]
         self._stream = streams[0] if streams else None
         self._sample: np.ndarray | None = None
+        self._potential = potential
         self._interpret(potential)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the functions behind: what PyTensor interprets cannot be pickled, the graph can."""
+        return {name: value for name, value in self.__dict__.items() if name not in FUNCTIONS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the functions anew from the graph."""
+        self.__dict__.update(state)
+        self._interpret(self._potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones.

@@ -25,7 +25,13 @@ __all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct"
 
 
 class Scaling:
-    """A diagonal mass of one variable, given as ``1 / sqrt(mass)``, broadcastable to it."""
+    """A diagonal mass of one variable.
+
+    Parameters
+    ----------
+    scale : TensorVariable
+        ``1 / sqrt(mass)``, broadcastable to the variable's shape; a number on a curved manifold.
+    """
 
     def __init__(self, scale: TensorVariable) -> None:
         self.scale = scale
@@ -44,7 +50,13 @@ class Scaling:
 
 
 class Whitening:
-    """A dense mass along the last axis of one variable, given as the inverse of L."""
+    """A dense mass along the last axis of one variable.
+
+    Parameters
+    ----------
+    inverse : TensorVariable
+        The inverse of L, of shape ``(n, n)`` for a variable of shape ``(..., n)``.
+    """
 
     def __init__(self, inverse: TensorVariable) -> None:
         self.inverse = inverse
@@ -105,7 +117,7 @@ class JointFrame:
     Parameters
     ----------
     inverse : TensorVariable
-        The inverse of L, for the variables' entries one after the other.
+        The inverse of L, of shape ``(D, D)`` for the D entries of all variables in a row.
     shapes : sequence of tuple of int
         Shape of each variable.
     """

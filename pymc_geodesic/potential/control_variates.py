@@ -29,8 +29,11 @@ class ControlVariateEstimator(MinibatchEstimator):
         \nabla \tilde U(x) - \nabla \tilde U(c) + \nabla U(c).
 
     Without bias wherever the center is; its noise is that of the change of the gradient from c to
-    x, which shrinks with the posterior as the data grows (Baker, Fearnhead, Fox and Nemeth 2019).
+    x, which shrinks with the posterior as the data grows.
     On a manifold the estimate is formed in the embedding and projected at x, as any gradient is.
+
+    Baker, J., Fearnhead, P., Fox, E. B. and Nemeth, C. (2019). Control variates for stochastic
+    gradient MCMC. Statistics and Computing 29.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ import logging
 import math
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -105,6 +105,11 @@ class SelfTunedStep(GeodesicStep):
         if self.variance_reduction is not None:
             self._declare({"gradient_variance_ratio": (np.float64, [])})
         self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the graph where a kernel may yet be compiled, for what tuning finds."""
+        kept = {} if self._tuner is None else {"potential": self.potential}
+        return super().__getstate__() | kept
 
     def _make_tuner(self, center: Mapping[str, ArrayLike] | None) -> SelfTuner | None:
         if not (self.tunes_itself or self.variance_reduction):

@@ -100,7 +100,12 @@ class SGGMC(StochasticGradientStep):
     ------
     ValueError
         If a parameter is not positive, a variable is unknown or discrete, or the model's
-        minibatches have no ``total_size``.
+        minibatches have no ``total_size``; for a mass that is not positive definite, has a wrong
+        shape, or is more than a number on a curved manifold; for ``accuracy`` outside (0, 1), and
+        for a ``center`` or ``data`` that does not fit the model.
+    pymc.exceptions.SamplingError
+        While sampling: for a start or a center without a finite gradient, and for a loader whose
+        batches change shape, hold NaN, or disagree with ``total_size``.
 
     Notes
     -----
@@ -118,6 +123,9 @@ class SGGMC(StochasticGradientStep):
     ----------
     Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
     Algorithm 1.
+
+    Baker, J., Fearnhead, P., Fox, E. B. and Nemeth, C. (2019). Control variates for stochastic
+    gradient MCMC. Statistics and Computing 29.
 
     Examples
     --------

@@ -130,6 +130,7 @@ class StochasticGradientStep(SelfTunedStep):
         self.batches = BatchStream(
             self.potential.sources, steps_per_batch=steps_per_batch, replacement=replacement
         )
+        self._gradient_noise = gradient_noise
         self.noise = noise_model(self.potential, gradient_noise)
         if gradient_noise is not None:
             self._require_diagonal_mass()
@@ -187,6 +188,12 @@ class StochasticGradientStep(SelfTunedStep):
         step_size = step_size_of(learning_rate, modelcontext(model))
         friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
         return cls(vars, step_size=step_size, model=model, **friction, **keywords)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Give the noise model, which leaves the graph behind, the step's own again."""
+        super().__setstate__(state)
+        if self.potential is not None:
+            self.noise = noise_model(self.potential, self._gradient_noise)
 
     def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:
         """Write one transition of the dynamics symbolically."""

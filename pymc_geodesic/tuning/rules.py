@@ -55,7 +55,7 @@ class Demands(NamedTuple):
 
 
 def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    r"""Step size and diffusion of a thermostat.
+    r"""Give the step size, in posterior scales, and the diffusion of a thermostat.
 
     Its friction settles at :math:`\xi = A + \epsilon \bar V / 2`. Positions are too wide by
     :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by
@@ -75,7 +75,7 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    r"""Step size and friction where the noise is not known to the dynamics.
+    r"""Give the step size, in posterior scales, and the friction where the noise is not known.
 
     The temperature is too high by :math:`\epsilon V_{max} / 2 C`, which may be b.
     """

@@ -4,6 +4,7 @@
 
 import logging
 
+import cloudpickle
 import numpy as np
 import pymc as pm
 import pytest
@@ -205,6 +206,16 @@ def test_cir_refuses_control_variates():
         pm.Dirichlet("p", np.ones(3))
     with pytest.raises(ValueError, match="`dynamics='cir'` expected plain minibatch gradients"):
         pmg.SGRLD(dynamics="cir", variance_reduction="control_variates", model=model)
+
+
+@pytest.mark.parametrize("options", [{}, {"gradient_noise": "fisher"}], ids=["plain", "fisher"])
+def test_a_pickled_step_tunes_itself_alike(options):
+    model, *_ = normal_model()
+    step = pmg.SGHMC(model=model, backend="jax", **options)
+    # A worker that does not share memory gets a copy, and compiles what tuning asks for there.
+    copy = cloudpickle.loads(cloudpickle.dumps(step))
+    first, second = (draws_of(each, model, tune=40, draws=10)["beta"] for each in (step, copy))
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("tune", [0, 1, 2, 7, 25])
