@@ -161,8 +161,9 @@ class SelfTunedStep(GeodesicStep):
 
     def _reset_tuning(self) -> None:
         """Forget what another chain has found."""
-        self.schedule, parameters, self.n_steps, self.fixed_mass = self._untuned
-        self.parameters = dict(parameters)
+        if self.tunes_itself:
+            self.schedule, parameters, self.n_steps, self.fixed_mass = self._untuned
+            self.parameters = dict(parameters)
         self.controlled = self.variance_reduction is not None
         self.center: Center | None = None
         self.variance_ratio = np.nan

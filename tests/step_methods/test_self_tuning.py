@@ -236,3 +236,11 @@ def test_control_variates_need_all_variables_in_one_step():
     with pytest.raises(ValueError, match="expected one step for all variables"):
         pmg.SGNHT(["x"], variance_reduction="control_variates", model=model)
     assert pmg.SGNHT(["x"], model=model, backend="jax").variance_reduction is None
+
+
+def test_chains_leave_what_is_set_on_a_step_that_does_not_tune_itself():
+    model, *_ = normal_model()
+    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, backend="jax")
+    step.schedule = pmg.ConstantSchedule(5e-4)
+    [(_, stats)] = run(step, model.initial_point(), draws=1)
+    assert stats["step_size"] == 5e-4
