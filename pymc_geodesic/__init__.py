@@ -8,12 +8,16 @@ from pymc_geodesic import datasets
 from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.distributions import (
+    CollapsedMeanTopics,
     LogisticNormal,
+    SphericalAdmixture,
     SphericalUniform,
     SymmetricDirichlet,
     VonMisesFisher,
     transforms,
 )
+from pymc_geodesic.documents import BagOfWords
+from pymc_geodesic.local.gmc import LocalGMC
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,
@@ -49,15 +53,19 @@ __all__ = [
     "SGNHT",
     "SGNPHMC",
     "SGRLD",
+    "BagOfWords",
+    "CollapsedMeanTopics",
     "ConstantSchedule",
     "CyclicalSchedule",
     "Euclidean",
+    "LocalGMC",
     "LogisticNormal",
     "Manifold",
     "MonteCarloEM",
     "PolynomialSchedule",
     "Simplex",
     "Sphere",
+    "SphericalAdmixture",
     "SphericalUniform",
     "SymmetricDirichlet",
     "VonMisesFisher",

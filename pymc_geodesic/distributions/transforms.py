@@ -7,7 +7,7 @@ import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
 from pytensor.tensor.variable import TensorVariable
 
-__all__ = ["UnitVectorTransform", "unit_vector"]
+__all__ = ["UnitVectorTransform", "UnitVectorsTransform", "unit_vector", "unit_vectors"]
 
 # Radius about which the auxiliary law of the length lies, in units of its width. With NUTS,
 # 3 and less let trajectories cross the origin, 8 and more make the ring too thin for its length.
@@ -72,5 +72,22 @@ class UnitVectorTransform(Transform):
         return -0.5 * (radius - _RADIUS) ** 2
 
 
+class UnitVectorsTransform(UnitVectorTransform):
+    """Write the rows of a matrix, which have a joint density, as directions.
+
+    As :class:`UnitVectorTransform`, with the auxiliary log densities of all rows summed.
+    """
+
+    name = "unit_vectors"
+    ndim_supp = 2
+
+    def log_jac_det(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return the log density of the auxiliary radii, without the last two axes."""
+        return super().log_jac_det(value, *inputs).sum(axis=-1)
+
+
 unit_vector = UnitVectorTransform()
 """Instance of :class:`UnitVectorTransform`, the default transform of unit vectors."""
+
+unit_vectors = UnitVectorsTransform()
+"""Instance of :class:`UnitVectorsTransform`, for several unit vectors with a joint density."""

@@ -22,7 +22,7 @@ class Phase(NamedTuple):
     position, velocity, gradient : tuple of TensorVariable
         One tensor a variable.
     energy : TensorVariable
-        Potential energy at the position, a scalar.
+        Potential energy at the position: a scalar, or one for each row of independent rows.
     """
 
     position: Point
@@ -53,10 +53,11 @@ def leapfrog(
     return moved._replace(velocity=_half_kick(manifold, moved, step_size))
 
 
-def hamiltonian(manifold: Product, phase: Phase) -> TensorVariable:
-    """Total energy ``U(x) + v.v / 2``."""
-    squares = manifold.squared_norm(phase.velocity)
-    return phase.energy + 0.5 * sum(square.sum() for square in squares)
+def hamiltonian(phase: Phase) -> TensorVariable:
+    """Total energy ``U(x) + v.v / 2``, of everything or of each row as the potential energy is."""
+    n_row_axes = phase.energy.ndim
+    squares = [(v * v).sum(axis=tuple(range(n_row_axes, v.ndim))) for v in phase.velocity]
+    return phase.energy + 0.5 * sum(squares)
 
 
 def _half_kick(manifold: Product, phase: Phase, step_size: TensorVariable) -> Point:

@@ -124,8 +124,11 @@ class Kernel:
         symbols = {name: tensor(name, dtype=dtype, shape=()) for name in parameters}
         step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
         noises = [tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in noise_shapes]
+        # Latent variables are drawn for one batch, which all transitions of a call then share.
+        self._shares_rows = bool(potential.latents)
+        calls = () if self._shares_rows else (length,)
         rows = [
-            tensor("rows", dtype=index.type.dtype, shape=(length, *index.type.shape))
+            tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
             for index in potential.indices
         ]
 
@@ -146,11 +149,20 @@ class Kernel:
             return transition(state, manifold, estimator, noise, step_size, symbols)
 
         def transitions(state):
-            traced = _scan(potential, one_transition, enter(state), step_sizes, noises, rows)
+            traced = _scan(
+                potential,
+                one_transition,
+                enter(state),
+                step_sizes,
+                noises,
+                rows,
+                shares_rows=self._shares_rows,
+            )
             last, *statistics = traced
             return leave(last), *statistics
 
-        outputs = _trajectory(potential, transitions, carried, rows)
+        last_rows = rows if self._shares_rows else [row[-1] for row in rows]
+        outputs = _trajectory(potential, transitions, carried, last_rows)
         inputs = [
             *potential.conditioned,
             *_leaves(carried),
@@ -176,6 +188,8 @@ class Kernel:
         center: Sequence[np.ndarray] = (),
     ) -> KernelOutput:
         """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
+        if self._shares_rows:
+            rows = [row[0] for row in rows]
         outputs = self._function(
             *conditioned,
             *_leaves(state),
@@ -199,7 +213,7 @@ class Kernel:
 
 
 def _trajectory(
-    potential: Potential, transitions: Callable, state: State, rows
+    potential: Potential, transitions: Callable, state: State, last_rows
 ) -> list[TensorVariable]:
     """From PyMC's values through all transitions to the outputs of the compiled function."""
     manifold = potential.manifold
@@ -208,7 +222,7 @@ def _trajectory(
         state = state._replace(velocity=manifold.to_tangent(state.position, state.velocity))
 
     state, temperatures, finite = transitions(state)
-    energy = potential.energy(state.position, [row[-1] for row in rows])
+    energy = potential.energy(state.position, last_rows)
     if state.velocity:
         position, velocity = manifold.fold(state.position, state.velocity)
         state = state._replace(position=position, velocity=velocity)
@@ -217,14 +231,26 @@ def _trajectory(
     return [*_leaves(state._replace(position=values)), *means, ~pt.all(finite), energy]
 
 
-def _scan(potential: Potential, one_transition: Callable, state: State, step_sizes, noises, rows):
+def _scan(
+    potential: Potential,
+    one_transition: Callable,
+    state: State,
+    step_sizes,
+    noises,
+    rows,
+    *,
+    shares_rows: bool,
+):
     """Run the transitions; return the last state and each transition's statistics."""
     sizes = [len(part) for part in state]
     shapes = [shape for part in (potential.manifold.shapes, *_shapes(state[1:])) for shape in part]
     carry = Carry(_leaves(state), shapes=shapes)
 
+    sequences = noises if shares_rows else [*noises, *rows]
+
     def step(step_size, *arguments):
-        noise, indices, leaves = _split(arguments, len(noises), len(rows))
+        noise, indices, leaves = _split(arguments, len(noises), len(sequences) - len(noises))
+        indices = tuple(rows) if shares_rows else indices
         old = _unflatten(carry.unpack(leaves), sizes)
         new = one_transition(old, noise, indices, step_size)
         new, temperatures, finite = _undo_if_not_finite(
@@ -236,7 +262,7 @@ def _scan(potential: Potential, one_transition: Callable, state: State, step_siz
     n_statistics = len(state.velocity) + 1
     traces = pytensor.scan(
         step,
-        sequences=[step_sizes, *noises, *rows],
+        sequences=[step_sizes, *sequences],
         outputs_info=[*initial, *[None] * n_statistics],
         return_list=True,
         return_updates=False,

@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pytensor
 import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import tensor
 
 from pymc_geodesic.adaptation import Mass
-from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.backend import Backend
-from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, weighted
+from pymc_geodesic.engine.trajectories import run_trajectories
 from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisKernel", "MetropolisOutput"]
@@ -52,10 +50,7 @@ class MetropolisOutput(NamedTuple):
 
 
 class MetropolisKernel:
-    """Compile trajectories as one flat scan over leapfrog steps.
-
-    Refreshing the velocity and testing the trajectory are switched in by flags: one flat scan
-    compiles faster than nested ones and gives the same numbers.
+    """Compile trajectories of all variables together, from values to values.
 
     Parameters
     ----------
@@ -96,19 +91,30 @@ class MetropolisKernel:
         )
         manifold, mass_arrays = weighted(potential.manifold, mass)
         position = to_positions(potential, value_inputs)
-        phase, statistics = _scan(
-            potential, manifold, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises
+
+        def energy_and_gradient(x):
+            energy, gradient = potential.energy_and_gradient(x, [])
+            return energy, manifold.to_frame(gradient)
+
+        runs = run_trajectories(
+            position,
+            manifold=manifold,
+            energy_and_gradient=energy_and_gradient,
+            n_leapfrog=n_leapfrog,
+            trajectory=trajectory,
+            step_sizes=step_sizes,
+            log_uniforms=log_uniforms,
+            noises=noises,
         )
-        acceptance, accepted, diverging, energy = statistics
-        position, velocity = manifold.fold(phase.position, phase.velocity)
+        position, velocity = manifold.fold(runs.last.position, runs.last.velocity)
         outputs = [
             *as_values(potential, position),
             *velocity,
-            acceptance.mean(),
-            accepted.mean(),
-            pt.any(diverging),
-            energy[-1],
-            phase.energy,
+            runs.acceptance.mean(),
+            runs.accepted.mean(),
+            pt.any(runs.diverging),
+            runs.energy[-1],
+            runs.last.energy,
         ]
         inputs = [
             *potential.conditioned,
@@ -150,78 +156,3 @@ class MetropolisKernel:
             float(potential),
             outputs[n : 2 * n],
         )
-
-
-def _scan(potential, manifold, position, trajectory, n_leapfrog, step_sizes, log_uniforms, noises):
-    """Run all leapfrog steps; return the last phase and each trajectory's statistics."""
-
-    def energy_and_gradient(x):
-        energy, gradient = potential.energy_and_gradient(x, [])
-        return energy, manifold.to_frame(gradient)
-
-    energy, gradient = energy_and_gradient(position)
-    start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)
-    phase_shapes = [*manifold.shapes * 3, ()]
-    # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
-    begin = [*_leaves(start), *_leaves(start), energy]
-    carry = Carry(begin, shapes=[*phase_shapes * 2, ()])
-    n_leaves = len(phase_shapes)
-
-    def step(which, count, *carried):
-        leaves = carry.unpack(carried)
-        current = _phase(leaves[:n_leaves])
-        kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[-1]
-        first = pt.eq(count % n_leapfrog, 0)
-        last = pt.eq(count % n_leapfrog, n_leapfrog - 1)
-
-        fresh = manifold.to_tangent(current.position, tuple(noise[which] for noise in noises))
-        current = current._replace(velocity=_choose(first, fresh, current.velocity))
-        kept = _phase(_choose(first, _leaves(current), _leaves(kept)))
-        kept_energy = pt.switch(first, hamiltonian(manifold, current), kept_energy)
-        moved = leapfrog(
-            current,
-            manifold=manifold,
-            energy_and_gradient=energy_and_gradient,
-            step_size=step_sizes[which],
-        )
-        moved_energy = hamiltonian(manifold, moved)
-        acceptance, diverging = _metropolis(kept_energy, moved_energy)
-        accepted = pt.lt(log_uniforms[which], pt.log(acceptance))
-        moved = _phase(_choose(last & ~accepted, _leaves(kept), _leaves(moved)))
-        energy = pt.switch(accepted, moved_energy, kept_energy)
-        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy])
-        return [*carried, acceptance, accepted.astype(energy.dtype), diverging, energy]
-
-    traces = pytensor.scan(
-        step,
-        sequences=[trajectory, pt.arange(trajectory.shape[0])],
-        outputs_info=[*carry.pack(begin), *[None] * 4],
-        return_list=True,
-        return_updates=False,
-        name="trajectories",
-    )
-    last = _phase(carry.unpack([trace[-1] for trace in traces[:-4]])[:n_leaves])
-    return last, [trace[n_leapfrog - 1 :: n_leapfrog] for trace in traces[-4:]]
-
-
-def _metropolis(before: TensorVariable, after: TensorVariable):
-    """Return the acceptance probability, zero where not finite, and whether it diverged."""
-    error = after - before
-    bad = pt.isnan(error) | pt.isinf(error)
-    acceptance = pt.switch(bad, 0.0, pt.exp(pt.minimum(0.0, -error)))
-    return acceptance, bad
-
-
-def _leaves(phase: Phase) -> list[TensorVariable]:
-    return [*phase.position, *phase.velocity, *phase.gradient, phase.energy]
-
-
-def _phase(leaves: Sequence[TensorVariable]) -> Phase:
-    n = (len(leaves) - 1) // 3
-    return Phase(
-        tuple(leaves[:n]), tuple(leaves[n : 2 * n]), tuple(leaves[2 * n : 3 * n]), leaves[-1]
-    )
-
-
-def _choose(condition: TensorVariable, yes: Sequence, no: Sequence) -> Point:
-    return tuple(pt.switch(condition, a, b) for a, b in zip(yes, no, strict=True))

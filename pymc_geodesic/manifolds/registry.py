@@ -11,7 +11,7 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.distributions import SphericalUniform, VonMisesFisher
+from pymc_geodesic.distributions import CollapsedMeanTopics, SphericalUniform, VonMisesFisher
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.simplex import Simplex
@@ -74,4 +74,5 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
 
 register_manifold(VonMisesFisher, Sphere())
 register_manifold(SphericalUniform, Sphere())
+register_manifold(CollapsedMeanTopics, Sphere())
 register_manifold(SimplexContinuous, Simplex())

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytensor
 import pytensor.tensor as pt
@@ -26,11 +26,12 @@ from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.local.starts import local_start
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["lift_data", "log_density_terms", "without_checks"]
+__all__ = ["LogDensity", "lift_data", "without_checks"]
 
 Source = BatchSource | StreamSource
 
@@ -38,13 +39,8 @@ Source = BatchSource | StreamSource
 LARGE_CONSTANT = 64
 
 
-def log_density_terms(
-    model: Model,
-    variables: Sequence[SampledVariable],
-    *,
-    rows: dict[Source, TensorVariable | None],
-) -> list[TensorVariable]:
-    """Write the log density term by term: random variables, potentials and volume terms.
+class LogDensity:
+    """A model's random variables and potentials, rewritten for given rows of the data.
 
     Parameters
     ----------
@@ -55,40 +51,93 @@ def log_density_terms(
     rows : dict
         For each source of minibatches the indices of the rows to use, or the rows of a stream; None
         for all the data.
-
-    Returns
-    -------
-    list of TensorVariable
-        Unsummed terms. Their sum is the log density with respect to the product of the manifolds'
-        surface measures, up to a constant, with the likelihood scaled by ``total_size``.
+    sizes : mapping, optional
+        Rows of the whole data that each of these free variables, which belong to the rows of a
+        batch, stands for.
+    scaled : bool
+        Whether the likelihood is scaled by ``total_size``.
     """
-    rvs, potentials = model.basic_RVs, model.potentials
-    values = _embedded_values(model, variables)
-    outputs = [*rvs, *potentials, *(values[rv] for rv in rvs)]
-    cloned = _with_rows(outputs, rows)
-    new_rvs = cloned[: len(rvs)]
-    new_potentials = cloned[len(rvs) : len(rvs) + len(potentials)]
-    new_values = cloned[len(rvs) + len(potentials) :]
 
-    moved = {variable.rv for variable in variables if not variable.is_flat}
-    rvs_to_values = dict(zip(new_rvs, new_values, strict=True))
-    rvs_to_transforms = {
-        new: None if old in moved else model.rvs_to_transforms.get(old)
-        for old, new in zip(rvs, new_rvs, strict=True)
-    }
-    terms = transformed_conditional_logp(
-        new_rvs, rvs_to_values=rvs_to_values, rvs_to_transforms=rvs_to_transforms
-    )
-    if new_potentials:
-        terms += replace_rvs_by_values(
-            new_potentials, rvs_to_values=rvs_to_values, rvs_to_transforms=rvs_to_transforms
+    def __init__(
+        self,
+        model: Model,
+        variables: Sequence[SampledVariable],
+        *,
+        rows: Mapping[Source, TensorVariable | None],
+        sizes: Mapping[TensorVariable, int] | None = None,
+        scaled: bool = True,
+    ) -> None:
+        self.variables = variables
+        rvs, potentials = model.basic_RVs, model.potentials
+        self._embedded = _embedded_values(model, variables)
+        outputs = [*rvs, *potentials, *(self._embedded[rv] for rv in rvs)]
+        cloned = _with_rows(outputs, rows, scaled=scaled)
+        self._sizes = dict(sizes or {})
+        n = len(rvs)
+        self._rvs, self._potentials, values = cloned[:n], cloned[n:-n], cloned[-n:]
+        moved = {variable.rv for variable in variables if not variable.is_flat}
+        self._renewed = dict(zip(rvs, self._rvs, strict=True))
+        self._values = dict(zip(self._rvs, values, strict=True))
+        self._transforms = {
+            new: None if old in moved else model.rvs_to_transforms.get(old)
+            for old, new in self._renewed.items()
+        }
+
+    def terms(self) -> list[TensorVariable]:
+        """Write the log density term by term: random variables, potentials and volume terms.
+
+        Returns
+        -------
+        list of TensorVariable
+            Unsummed terms. Their sum is the log density with respect to the product of the
+            manifolds' surface measures, up to a constant.
+        """
+        terms = transformed_conditional_logp(
+            self._rvs, rvs_to_values=self._values, rvs_to_transforms=self._transforms
         )
-    terms = _at_positions(terms, variables, values)
-    return terms + _volume_terms(variables)
+        for rv, size in self._sizes.items():
+            i = list(self._renewed).index(rv)
+            terms[i] = terms[i] * (size / terms[i].shape[0])
+        terms = self._at_positions([*terms, *self._with_values(self._potentials)])
+        volumes = [variable.manifold.log_volume(variable.position) for variable in self.variables]
+        return terms + [term for term in volumes if term is not None]
+
+    def start_of(self, variable: SampledVariable) -> TensorVariable | None:
+        """Point from which to sample a variable, where the distribution of its data knows one."""
+        local = _unscaled(self._renewed[variable.rv])
+        for rv in self._rvs:
+            start = local_start(_unscaled(rv), self._values[rv], parameter=local)
+            if start is not None:
+                [start] = self._at_positions(self._with_values([start]))
+                return variable.embed(start)
+        return None
+
+    def _with_values(self, graphs: Sequence[TensorVariable]) -> list[TensorVariable]:
+        if not graphs:
+            return []
+        return replace_rvs_by_values(
+            list(graphs), rvs_to_values=self._values, rvs_to_transforms=self._transforms
+        )
+
+    def _at_positions(self, graphs: list[TensorVariable]) -> list[TensorVariable]:
+        replacements = {
+            self._embedded[variable.rv]: variable.position
+            if variable.is_flat
+            else variable.manifold.unembed(variable.position)
+            for variable in self.variables
+        }
+        return clone_replace(graphs, replace=replacements, rebuild_strict=False)
+
+
+def _unscaled(rv: TensorVariable) -> TensorVariable:
+    return rv.owner.inputs[0] if isinstance(rv.owner.op, MinibatchRandomVariable) else rv
 
 
 def _with_rows(
-    outputs: Sequence[TensorVariable], rows: dict[Source, TensorVariable | None]
+    outputs: Sequence[TensorVariable],
+    rows: Mapping[Source, TensorVariable | None],
+    *,
+    scaled: bool,
 ) -> list[TensorVariable]:
     """Clone graphs with the given rows of the data, or all of them, in place of random batches."""
     replacements = {}
@@ -98,7 +147,7 @@ def _with_rows(
     graph = FunctionGraph(outputs=[*outputs, *batches], clone=True, copy_inputs=False)
     for node in graph.toposort():
         if isinstance(node.op, MinibatchRandomVariable):
-            graph.replace(node.outputs[0], _rescaled(*node.inputs))
+            graph.replace(node.outputs[0], _rescaled(*node.inputs) if scaled else node.inputs[0])
     outputs, batches = graph.outputs[: len(outputs)], graph.outputs[len(outputs) :]
     replacements = dict(zip(batches, replacements.values(), strict=True))
     # The batch's static shape is burnt into the random variables: the types must be rebuilt.
@@ -127,23 +176,6 @@ def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict
         if not variable.is_flat:
             values[variable.rv] = variable.rv.type(name=variable.name)
     return values
-
-
-def _at_positions(
-    terms: list[TensorVariable], variables: Sequence[SampledVariable], values: dict
-) -> list[TensorVariable]:
-    replacements = {
-        values[variable.rv]: variable.position
-        if variable.is_flat
-        else variable.manifold.unembed(variable.position)
-        for variable in variables
-    }
-    return clone_replace(terms, replace=replacements, rebuild_strict=False)
-
-
-def _volume_terms(variables: Sequence[SampledVariable]) -> list[TensorVariable]:
-    terms = [variable.manifold.log_volume(variable.position) for variable in variables]
-    return [term for term in terms if term is not None]
 
 
 def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> list[TensorVariable]:

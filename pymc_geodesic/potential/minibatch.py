@@ -20,6 +20,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.documents import take_rows
+
 __all__ = [
     "BatchSource",
     "check_minibatch",
@@ -42,12 +44,15 @@ class BatchSource:
         The whole data, one a slice.
     n_rows, batch_size : int
         Rows of the data and of a batch.
+    static_shapes : bool
+        Whether every batch must have the same shape.
     """
 
     batches: tuple[TensorVariable, ...]
     tensors: tuple[TensorVariable, ...]
     n_rows: int
     batch_size: int
+    static_shapes: bool = False
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Make an input for the indices of rows."""
@@ -55,7 +60,9 @@ class BatchSource:
 
     def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
         """Put the rows with these indices, or all of them, in the place of random slices."""
-        data = [array if rows is None else array[rows] for array in self.tensors]
+        if rows is None:
+            return dict(zip(self.batches, self.tensors, strict=True))
+        data = [take_rows(array, rows, static_shapes=self.static_shapes) for array in self.tensors]
         return dict(zip(self.batches, data, strict=True))
 
 
@@ -74,7 +81,7 @@ def n_rows(tensor: TensorVariable) -> int:
     return int(tensor.shape[0].eval())
 
 
-def _source(node) -> BatchSource:
+def _source(node, static_shapes: bool) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
     return BatchSource(
@@ -82,6 +89,7 @@ def _source(node) -> BatchSource:
         tensors=tuple(tensors),
         n_rows=n_rows(tensors[0]),
         batch_size=n_rows(batches[0]),
+        static_shapes=static_shapes,
     )
 
 
@@ -98,15 +106,17 @@ def has_minibatch(model: Model) -> bool:
     return bool(_minibatch_nodes(model))
 
 
-def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
+def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
     """Find the ``pm.Minibatch`` calls of a model, in the order of its graph.
+
+    With ``static_shapes`` all batches of documents are as wide as the longest document.
 
     Raises
     ------
     ValueError
         If a variable observes a minibatch without ``total_size``, or the data is not finite.
     """
-    sources = tuple(_source(node) for node in _minibatch_nodes(model))
+    sources = tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
     if sources:
         _require_total_size(model, sources)
         _require_finite(sources)

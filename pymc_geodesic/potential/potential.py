@@ -16,8 +16,10 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.local.expectation import find_expectations
 from pymc_geodesic.manifolds import Manifold, Point, Product
-from pymc_geodesic.potential.log_density import lift_data, log_density_terms, without_checks
+from pymc_geodesic.potential.local import LocalPotential, averaged_over_draws, sizes_of
+from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import StreamSource, find_streams
 from pymc_geodesic.potential.variables import sampled_variables
@@ -49,6 +51,20 @@ class Potential:
         Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
     data : mapping of str to iterable, optional
         Loaders of batches for some ``pm.Data`` of the model, by name.
+    local : sequence of TensorVariable
+        Value variables that belong to the rows of a batch. The gradient is averaged over several
+        draws of them, which are inputs.
+
+    Attributes
+    ----------
+    conditioned_values : list of TensorVariable
+        Value variables of the model that other steps sample.
+    local : LocalPotential or None
+        Energy of the local variables.
+    expectations : list of TensorVariable
+        Expectations over latent variables of the rows, as functions of positions and rows.
+    latents : tuple of TensorVariable
+        Inputs for the draws of the local variables, then for the expectations.
 
     Raises
     ------
@@ -66,16 +82,21 @@ class Potential:
         full_data: bool = False,
         coordinates: Mapping[type[Manifold], Manifold] | None = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
+        local: Sequence[TensorVariable] = (),
     ) -> None:
         self.variables = sampled_variables(
             model, values, initial_point=initial_point, coordinates=coordinates or {}
+        )
+        local_variables = sampled_variables(
+            model, local, initial_point=initial_point, coordinates={}
         )
         self.manifold = Product(
             [variable.manifold for variable in self.variables],
             shapes=[variable.shape for variable in self.variables],
         )
-        self.conditioned = [value for value in model.value_vars if value not in set(values)]
-        found = find_batch_sources(model)
+        sampled = {*values, *local}
+        self.conditioned_values = [value for value in model.value_vars if value not in sampled]
+        found = find_batch_sources(model, static_shapes=static_shapes)
         streams = find_streams(model, data)
         if found and streams:
             raise ValueError(
@@ -95,8 +116,26 @@ class Potential:
         rows = dict.fromkeys(found) if full_data else dict(zip(found, self._rows, strict=True))
         if full_data:
             _require_scalable_potentials(model, found)
-        terms = log_density_terms(model, self.variables, rows=rows)
-        self._terms = lift_data(terms, as_constants=static_shapes)
+        self.local: LocalPotential | None = None
+        sizes = {}
+        if local:
+            sizes = sizes_of(model, local_variables)
+            self.local = LocalPotential(
+                model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
+            )
+        density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
+        terms, draws = averaged_over_draws(density.terms(), local_variables)
+        self.expectations = find_expectations(terms)
+        lifted = lift_data([*terms, *self.expectations], as_constants=static_shapes)
+        self._terms, self.expectations = lifted[: len(terms)], lifted[len(terms) :]
+        means = {found: found.type() for found in self.expectations}
+        self._terms = clone_replace(self._terms, replace=means, rebuild_strict=False)
+        self.latents = (*draws, *means.values())
+
+    @property
+    def conditioned(self) -> list[TensorVariable]:
+        """Inputs that stay as they are during the transitions of a call."""
+        return [*self.conditioned_values, *self.latents]
 
     @property
     def positions(self) -> Point:
@@ -138,6 +177,15 @@ class Potential:
             self._at(self._row_gradients(source, width), position, indices)
             for source in range(len(self.sources))
         )
+
+    def expectation_inputs(
+        self, position: Point, indices: Sequence[TensorVariable]
+    ) -> list[list[TensorVariable]]:
+        """What the expectations over latent variables of the rows are estimated from."""
+        return [
+            list(self._at(list(found.owner.inputs), position, indices))
+            for found in self.expectations
+        ]
 
     def _soft_terms(self, width: Width) -> list[TensorVariable]:
         widths = width if isinstance(width, tuple) else [width] * len(self.variables)

@@ -67,6 +67,14 @@ class SampledVariable:
         keeps_points = self.transform is None or isinstance(self.transform, UnitVectorTransform)
         return self.manifold.check(value) if keeps_points else None
 
+    def embed(self, point: TensorVariable) -> TensorVariable:
+        """Map a value of the random variable itself to the point of the embedding."""
+        if not self.is_flat:
+            return self.manifold.embed(point)
+        if self.transform is None:
+            return point
+        return self.transform.forward(point, *self.rv.owner.inputs)
+
     def to_position(self, value: TensorVariable) -> TensorVariable:
         """Map PyMC's value to the point of the embedding."""
         if self.is_flat:

@@ -19,6 +19,8 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.adaptation import Mass, MassRecord, read_mass
 from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.engine import Backend
+from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.local.latents import LOCAL_STATISTICS, Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.poles import warn_of_poles
@@ -66,15 +68,38 @@ def _shortened(point: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
         return ", ".join(f"{name} = {point[name]}" for name in names)
 
 
+def global_and_local(
+    model: Model, vars: Variables | None, local: LocalGMC | None
+) -> tuple[list[TensorVariable], list[TensorVariable]]:
+    """Resolve the user's ``vars`` and ``local``; without ``vars`` take all that is not local.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`value_variables`, and for a variable that is in both.
+    """
+    if local is None:
+        return value_variables(model, vars), []
+    local_values = value_variables(model, local.vars)
+    if vars is None:
+        return [v for v in value_variables(model, None) if v not in local_values], local_values
+    values = value_variables(model, vars)
+    if both := [model.values_to_rvs[v].name for v in values if v in local_values]:
+        raise ValueError(f"`vars` and `local` expected different variables, got {both} in both.")
+    return values, local_values
+
+
 class GeodesicStep(BlockedStep):
     """Base of the package's step methods.
 
     Subclasses set ``manifolds`` to False if they work in flat space only, and implement
-    :meth:`_run`, which maps a point to the sampled values and their statistics.
+    :meth:`_run`, which maps a point to the next one and its statistics.
     """
 
     default_blocked = True
     manifolds = True
+    takes_local: ClassVar[bool] = True
+    restarts_local: ClassVar[bool] = True
     has_velocity: ClassVar[bool] = True
     full_data = False
     coordinates: ClassVar[Mapping[type[Manifold], Manifold]] = {}
@@ -87,6 +112,7 @@ class GeodesicStep(BlockedStep):
         *,
         mass: MassArgument = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
+        local: LocalGMC | None = None,
         model: Model | None = None,
         rng: Any = None,
         initial_point: Mapping[str, np.ndarray] | None = None,
@@ -95,19 +121,21 @@ class GeodesicStep(BlockedStep):
         blocked: bool = True,
     ) -> None:
         self.model = model = modelcontext(model)
-        self.vars = value_variables(model, vars)
+        values, local_values = global_and_local(model, vars, local)
+        self.vars = [v for v in model.value_vars if v in {*values, *local_values}]
         self.rng = get_random_generator(rng)
         self.backend = Backend.resolve(backend, compile_kwargs)
         self.tune = False
         point = model.initial_point() if initial_point is None else initial_point
         self.potential = Potential(
             model,
-            self.vars,
+            values,
             initial_point=point,
             static_shapes=self.backend.is_jax,
             full_data=self.full_data,
             coordinates=self.coordinates,
             data=data,
+            local=local_values,
         )
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
@@ -117,7 +145,18 @@ class GeodesicStep(BlockedStep):
                 f"`{type(self).__name__}` has no velocities, and so no `mass`, got {mass!r}."
             )
         self.fixed_mass, self.mass_adaptation = read_mass(mass, self.variables)
-        self._conditioned = [value.name for value in self.potential.conditioned]
+        self._conditioned = [value.name for value in self.potential.conditioned_values]
+        self._names = [variable.value.name for variable in self.variables]
+        self.latents = Latents(
+            self.potential,
+            local,
+            point=model.initial_point(),
+            restart=self.restarts_local,
+            backend=self.backend,
+        )
+        self._require_fit_for_latents(local)
+        if self.latents.sampler is not None:
+            self._declare({name: (np.float64, []) for name in LOCAL_STATISTICS})
         self._start_checked = False
         self._warned = False
         self.awaits_first_draw = False
@@ -131,6 +170,15 @@ class GeodesicStep(BlockedStep):
                     f"`{variable.name}` on a {variable.manifold.name.lower()}. Use `pmg.gSGNHT` or "
                     "`pmg.SGGMC`, which move every variable on its own manifold."
                 )
+
+    def _require_fit_for_latents(self, local: LocalGMC | None) -> None:
+        if self.latents and not self.takes_local:
+            what = "variables local to the rows" if local else "a likelihood with latent variables"
+            raise ValueError(
+                f"`{type(self).__name__}` cannot sample a model with {what}. Use `pmg.gSGNHT`, "
+                "`pmg.SGGMC`, `pmg.SGNHT`, `pmg.SGHMC`, `pmg.SGLD` or `pmg.SGRLD`; or "
+                "`pmg.GMCWithinGibbs` for local variables of the whole data."
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the graph behind: a worker needs only the compiled function."""
@@ -152,6 +200,7 @@ class GeodesicStep(BlockedStep):
         self._warned = False
         if self.mass_adaptation is not None:
             self.mass_adaptation.reset()
+        self.latents.reset()
         self._reset()
 
     @property
@@ -166,12 +215,12 @@ class GeodesicStep(BlockedStep):
         if not self._start_checked:
             self._check_start(point)
             self._start_checked = True
-        values, stats = self._run(point)
-        names = [variable.name for variable in self.vars]
-        return {**point, **dict(zip(names, values, strict=True))}, [stats]
+        point, stats = self._run(point)
+        return point, [stats]
 
     def _check_start(self, point) -> None:
-        for variable in self.variables:
+        local = self.potential.local
+        for variable in (*self.variables, *(() if local is None else local.variables)):
             if problem := variable.check(point[variable.value.name]):
                 raise SamplingError(
                     f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value "
@@ -186,9 +235,17 @@ class GeodesicStep(BlockedStep):
                 "variable, or pass other `initvals`."
             )
 
-    @property
-    def _names(self) -> list[str]:
-        return [variable.name for variable in self.vars]
+    def _draw_latents(self, point, rows: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """Draw what is local to a batch; return the point with the new local values."""
+        return {**point, **self.latents.draw(self.rng, point, rows, tune=self.tune)}
+
+    def _moved(self, point, values: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the point with new values of the global variables."""
+        return {**point, **dict(zip(self._names, values, strict=True))}
+
+    def _conditions(self, point) -> list[np.ndarray]:
+        """Everything that the dynamics are conditioned on, as the kernel takes it."""
+        return [*(np.asarray(point[name]) for name in self._conditioned), *self.latents.arrays]
 
     def _warning(self, diverging: bool) -> SamplerWarning | None:
         """One warning a chain: what happened and which parameter mends it.
@@ -242,7 +299,7 @@ class GeodesicStep(BlockedStep):
     def _reset(self) -> None:
         raise NotImplementedError
 
-    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise NotImplementedError
 
     def _trial_step(self, n_steps: int) -> np.ndarray:

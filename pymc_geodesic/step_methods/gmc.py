@@ -101,6 +101,7 @@ class GMC(GeodesicStep):
 
     name = "gmc"
     full_data = True
+    takes_local = False
     advice = "Decrease `step_size`, or leave it out to have it tuned."
     _state_class = GMCState
     stats_dtypes_shapes: ClassVar[dict] = {
@@ -154,12 +155,12 @@ class GMC(GeodesicStep):
     def _values(self, point) -> list[np.ndarray]:
         return [np.asarray(point[name]) for name in self._names]
 
-    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         step_size = self.step_size or float(self.adaptation.current(self.tune))
         spread = self.jitter * self.rng.uniform(-1, 1, self.n_steps)
         output = self._kernel(
             self._values(point),
-            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            conditioned=self._conditions(point),
             step_sizes=(step_size * (1 + spread)).astype(self._dtype),
             log_uniforms=np.log(self.rng.uniform(size=self.n_steps)).astype(self._dtype),
             noise=draw_noise(self.rng, self.n_steps, self._shapes, self._dtype),
@@ -168,7 +169,7 @@ class GMC(GeodesicStep):
         self._observe(output.values, output.velocity)
         if self.step_size is None and self.tune:
             self.adaptation.update(output.acceptance_rate, self.tune)
-        return output.values, {
+        return self._moved(point, output.values), {
             "step_size": step_size,
             "acceptance_rate": output.acceptance_rate,
             "accepted": output.accepted,
@@ -184,7 +185,7 @@ class GMC(GeodesicStep):
         n_steps = self.n_steps if self.backend.is_jax else 1
         output = self._kernel(
             self._values(point),
-            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            conditioned=self._conditions(point),
             step_sizes=self._trial_step(n_steps),
             log_uniforms=np.full(n_steps, -1.0, self._dtype),
             noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],

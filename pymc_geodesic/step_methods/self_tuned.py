@@ -82,13 +82,13 @@ class SelfTunedStep(GeodesicStep):
         self.accuracy = float(accuracy)
         # Noise that is independent between entries is not so in the frame of a dense mass.
         self.noise_is_known = noise_is_known
-        self.tunes_itself = tunes_itself and self.tuning_rule is not None
+        self.tunes_itself = tunes_itself and self.tuning_rule is not None and not self.latents
         self._chooses_n_steps = chooses_n_steps and self.tunes_itself
         always = variance_reduction == "control_variates"
         reduction = variance_reduction if self.tunes_itself or always else None
         if self.potential.conditioned:
-            if always:
-                others = ", ".join(f"`{value.name}`" for value in self.potential.conditioned)
+            if always and self.potential.conditioned_values:
+                others = ", ".join(f"`{value.name}`" for value in self.potential.conditioned_values)
                 raise ValueError(
                     "`variance_reduction='control_variates'` expected one step for all variables, "
                     "because the whole data's gradient at the center holds only while the others "

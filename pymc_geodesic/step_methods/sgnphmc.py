@@ -95,6 +95,7 @@ class SGNPHMC(StochasticGradientStep):
     """
 
     name = "sgnphmc"
+    takes_local = False
     manifolds = False
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "time_scaling": (np.float64, []),

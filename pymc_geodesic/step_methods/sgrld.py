@@ -197,7 +197,7 @@ class SGRLD(StochasticGradientStep):
     def _require_positive_shapes(self, point) -> None:
         shapes = self._kernel.shapes(
             self._state(point),
-            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            conditioned=self._conditions(point),
             batch=[batch[0] for batch in self.batches.trial(1)],
         )
         for variable, shape in zip(self.variables, shapes, strict=True):
@@ -251,7 +251,7 @@ class SGRLD(StochasticGradientStep):
         if self.exact:
             return self._kernel(
                 self._state(point),
-                conditioned=[np.asarray(point[name]) for name in self._conditioned],
+                conditioned=self._conditions(point),
                 step_sizes=step_sizes,
                 rows=rows,
                 rng=self.rng,

@@ -21,6 +21,8 @@ from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
 from pymc_geodesic.engine.streams import BatchStreamState
+from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.potential.estimator import noise_model
 from pymc_geodesic.potential.minibatch import total_size
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
@@ -51,6 +53,7 @@ class StepOptions(TypedDict, total=False):
     accuracy: float
     replacement: bool
     data: Mapping[str, Iterable[np.ndarray]] | None
+    local: LocalGMC | None
     backend: str | None
     compile_kwargs: dict[str, Any] | None
     model: Model | None
@@ -83,6 +86,7 @@ class StochasticGradientState(StepMethodState):
     controlled: bool
     variance_ratio: float
     n_drawn: int
+    latents: LatentsState
 
 
 class StochasticGradientStep(SelfTunedStep):
@@ -116,8 +120,8 @@ class StochasticGradientStep(SelfTunedStep):
         accuracy: float = DEFAULT_ACCURACY,
         **options: Any,
     ) -> None:
-        self.n_steps = whole("n_steps", 1 if n_steps is None else n_steps)
         steps_per_batch = whole("steps_per_batch", steps_per_batch)
+        self.n_steps = whole("n_steps", 1 if n_steps is None else n_steps)
         given = {name: positive(name, v) for name, v in parameters.items() if v is not None}
         schedule = None if step_size is None else as_schedule(step_size)
         super().__init__(vars, **options)
@@ -130,6 +134,9 @@ class StochasticGradientStep(SelfTunedStep):
         self.batches = BatchStream(
             self.potential.sources, steps_per_batch=steps_per_batch, replacement=replacement
         )
+        if self.latents:
+            self.n_steps = steps_per_batch if n_steps is None else self.n_steps
+            self._require_local_options(step_size, gradient_noise, variance_reduction)
         self._gradient_noise = gradient_noise
         self.noise = noise_model(self.potential, gradient_noise)
         if gradient_noise is not None:
@@ -151,6 +158,26 @@ class StochasticGradientStep(SelfTunedStep):
         self._reset()
         self._kernels: dict[tuple[bool, int | None], Kernel] = {}
         self._compile()
+
+    def _require_local_options(self, step_size, gradient_noise, variance_reduction) -> None:
+        """Refuse what needs the gradient of the marginal likelihood of the rows."""
+        if step_size is None and self.tuning_rule is not None:
+            raise ValueError(
+                f"`{type(self).__name__}` expected a `step_size` for a model with local variables, "
+                "got none: it cannot measure the scales of a posterior whose gradient needs draws."
+            )
+        if isinstance(gradient_noise, str) or variance_reduction == "control_variates":
+            raise ValueError(
+                "A model with local variables expected neither `gradient_noise='fisher'` nor "
+                "`variance_reduction='control_variates'`: the noise of its draws is not in the "
+                "gradients of the rows."
+            )
+        if self.n_steps % self.batches.steps_per_batch:
+            raise ValueError(
+                "`n_steps` expected a multiple of `steps_per_batch` for a model with local "
+                f"variables, which are drawn once a batch; got {self.n_steps} and "
+                f"{self.batches.steps_per_batch}."
+            )
 
     @classmethod
     def from_learning_rate(
@@ -221,7 +248,7 @@ class StochasticGradientStep(SelfTunedStep):
     @property
     def _kernel(self) -> Kernel:
         """The kernel for the present estimator and, on JAX, number of transitions."""
-        key = self.controlled, self.n_steps if self.backend.is_jax else None
+        key = self.controlled, self._call_length if self.backend.is_jax else None
         if key not in self._kernels:
             self._kernels[key] = self._make_kernel()
         return self._kernels[key]
@@ -234,7 +261,7 @@ class StochasticGradientStep(SelfTunedStep):
             initial=self._state(self.model.initial_point()),
             parameters=list(self._parameter_arrays()),
             noise_shapes=self._noise_shapes,
-            n_steps=self.n_steps,
+            n_steps=self._call_length,
             backend=self.backend,
             mass=self._mass,
             control_variates=self.controlled,
@@ -262,7 +289,7 @@ class StochasticGradientStep(SelfTunedStep):
 
     def _state(self, point) -> State:
         # Numba compiles anew for arrays in another memory layout.
-        values = tuple(np.asarray(point[value.name], order="C") for value in self.vars)
+        values = tuple(np.asarray(point[name], order="C") for name in self._names)
         return State(
             values,
             tuple(self.velocity),
@@ -282,21 +309,37 @@ class StochasticGradientStep(SelfTunedStep):
             self._report()
         super().stop_tuning()
 
-    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         point = self._tune(point)
+        outputs, step_sizes = [], []
+        for _ in range(self.n_steps // self._call_length):
+            point, output, sizes = self._run_call(point)
+            outputs.append(output)
+            step_sizes.append(sizes)
+        output, step_sizes = _merged(outputs), np.concatenate(step_sizes)
+        self._observe(output.values, self.velocity)
+        self._remember(output.values)
+        return point, self._statistics(output, step_sizes)
+
+    @property
+    def _call_length(self) -> int:
+        """Transitions of one call of the kernel: those that share what is local to a batch."""
+        return self.batches.steps_per_batch if self.latents else self.n_steps
+
+    def _run_call(self, point) -> tuple[dict[str, np.ndarray], KernelOutput, np.ndarray]:
         step_sizes = self._step_sizes()
-        noise = draw_noise(self.rng, self.n_steps, self._noise_shapes, self._dtype)
-        rows = self.batches.draw(self.rng, self.n_steps)
+        noise = draw_noise(self.rng, self._call_length, self._noise_shapes, self._dtype)
+        rows = self.batches.draw(self.rng, self._call_length)
+        if self.latents:
+            point = self._draw_latents(point, [row[0] for row in rows])
         output = self._call(point, step_sizes, noise, rows)
         self.velocity, self.thermostat = output.velocity, output.thermostat
         self.estimator, self.auxiliary = output.estimator, output.auxiliary
-        self.n_transitions += self.n_steps
-        self._observe(output.values, self.velocity)
-        self._remember(output.values)
-        return output.values, self._statistics(output, step_sizes)
+        self.n_transitions += self._call_length
+        return self._moved(point, output.values), output, step_sizes
 
     def _step_sizes(self) -> np.ndarray:
-        transitions = np.arange(self.n_transitions, self.n_transitions + self.n_steps)
+        transitions = self.n_transitions + np.arange(self._call_length)
         return np.asarray(self.schedule(transitions), dtype=self._dtype)
 
     def _parameter_arrays(self) -> dict[str, np.ndarray]:
@@ -307,7 +350,7 @@ class StochasticGradientStep(SelfTunedStep):
     def _call(self, point, step_sizes, noise, rows) -> KernelOutput:
         return self._kernel(
             self._state(point),
-            conditioned=[np.asarray(point[name]) for name in self._conditioned],
+            conditioned=self._conditions(point),
             step_sizes=step_sizes,
             noise=noise,
             rows=rows,
@@ -318,14 +361,18 @@ class StochasticGradientStep(SelfTunedStep):
 
     def _dry_run(self, point) -> float:
         """Make transitions too short to move, on the first rows of the data."""
-        n_steps = self.n_steps if self.backend.is_jax else 1
+        n_steps = self._call_length if self.backend.is_jax else 1
+        rows = self.batches.trial(n_steps)
+        if self.latents:
+            first = [row[0] for row in rows]
+            point = point | self.latents.draw(self.rng, point, first, tune=False)
         output = self._call(
             point,
             self._trial_step(n_steps),
             [np.zeros((n_steps, *shape), self._dtype) for shape in self._noise_shapes],
-            self.batches.trial(n_steps),
+            rows,
         )
-        return np.nan if output.diverging else output.energy
+        return np.nan if output.diverging or not self.latents.finite else output.energy
 
     def _statistics(self, output: KernelOutput, step_sizes: np.ndarray) -> dict[str, Any]:
         stats = {
@@ -338,7 +385,7 @@ class StochasticGradientStep(SelfTunedStep):
             stats["gradient_variance_ratio"] = self.variance_ratio
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
-        return stats | self._mass_statistics
+        return stats | self._mass_statistics | self.latents.statistics
 
     def _per_variable(self, name: str, values, weights) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""
@@ -355,3 +402,14 @@ class StochasticGradientStep(SelfTunedStep):
     @staticmethod
     def _make_progressbar_update_functions():
         return progress_updates(SHOWN)
+
+
+def _merged(outputs: list[KernelOutput]) -> KernelOutput:
+    """Join the outputs of consecutive calls: the last state, statistics of all."""
+    if len(outputs) == 1:
+        return outputs[0]
+    temperatures = np.mean([output.temperature for output in outputs], axis=0)
+    return outputs[-1]._replace(
+        temperature=[float(t) for t in temperatures],
+        diverging=any(output.diverging for output in outputs),
+    )

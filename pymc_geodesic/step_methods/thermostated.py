@@ -111,10 +111,10 @@ class ThermostatedStep(StochasticGradientStep):
         mean = 0.5 * (start + end)
         return (mean * np.clip(temperature, *TRUSTED_TEMPERATURES)).astype(end.dtype)
 
-    def _run(self, point) -> tuple[list[np.ndarray], dict[str, Any]]:
+    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         was_hurrying = self._is_hurrying
         before = self.n_transitions
-        values, stats = super()._run(point)
+        point, stats = super()._run(point)
         if self.tune and self.tunes_thermostat:
             self.n_tuned += 1
             if was_hurrying:
@@ -122,7 +122,7 @@ class ThermostatedStep(StochasticGradientStep):
             else:
                 transitions = np.arange(before, self.n_transitions)
                 self.measured_time += float(np.sum(self.schedule(transitions)))
-        return values, stats
+        return point, stats
 
     def _smooth_thermostat(self) -> None:
         """Average the fast thermostat; measure from its mean once it stops hurrying."""

@@ -1,0 +1,8 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Corpora as sparse rows of words and weights."""
+
+from pymc_geodesic.documents.bag_of_words import BagOfWords
+from pymc_geodesic.documents.packed import is_packed, take_rows, unpack
+
+__all__ = ["BagOfWords", "is_packed", "take_rows", "unpack"]

@@ -1,0 +1,144 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A corpus of documents as bags of words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from numpy.typing import ArrayLike
+from pytensor.tensor import TensorVariable
+from scipy import sparse
+
+from pymc_geodesic.documents.packed import pack
+
+__all__ = ["BagOfWords"]
+
+
+class BagOfWords:
+    r"""Documents as word numbers and weights, for ``pm.Minibatch`` and topic models.
+
+    Memory grows with the distinct words of the documents, whatever the vocabulary: twelve bytes
+    each. A minibatch is as wide as its longest document.
+
+    Parameters
+    ----------
+    documents : scipy sparse array or matrix, or array_like, shape (D, V)
+        Weight of each word in each document: counts, or entries of unit vectors such as
+        normalised tf-idf. No document may be empty.
+
+    Attributes
+    ----------
+    n_documents, n_words : int
+        D and V.
+
+    Raises
+    ------
+    ValueError
+        If there is a document without words, a weight that is not finite, or no document at all.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> counts = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
+    >>> corpus = pmg.BagOfWords(counts)
+    >>> corpus.n_documents, corpus.n_words
+    (3, 3)
+    >>> batch = pm.Minibatch(corpus.unit_vectors(), batch_size=2)
+    """
+
+    def __init__(self, documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> None:
+        matrix = sparse.csr_array(documents)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ValueError(
+                "`BagOfWords` expected a matrix with a row for each document and a column for each "
+                f"word, got shape {matrix.shape}."
+            )
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        if not np.all(np.isfinite(matrix.data)):
+            raise ValueError("`BagOfWords` expected finite weights, got NaN or infinite ones.")
+        lengths = np.diff(matrix.indptr)
+        if np.any(lengths == 0):
+            empty = np.flatnonzero(lengths == 0)
+            raise ValueError(
+                f"`BagOfWords` expected documents with words, got {len(empty)} without any, the "
+                f"first at row {empty[0]}. Drop these rows."
+            )
+        self.matrix = matrix
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents D."""
+        return self.matrix.shape[0]
+
+    @property
+    def n_words(self) -> int:
+        """Number of words V of the vocabulary."""
+        return self.matrix.shape[1]
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return self.n_documents
+
+    def unit_vectors(self) -> BagOfWords:
+        """Divide each document by its Euclidean norm."""
+        norms = np.sqrt(np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel())
+        return BagOfWords(sparse.diags_array(1 / norms) @ self.matrix)
+
+    def tf_idf(self) -> BagOfWords:
+        r"""Weigh counts by rarity and normalise: unit vectors for spherical models.
+
+        .. math::
+
+            v_{dw} \propto n_{dw} \log \frac{D}{1 + D_w}
+
+        with :math:`D_w` the documents that hold word w. Words that are in all documents or all but
+        one get no positive weight and are left out.
+        """
+        containing = np.bincount(self.matrix.indices, minlength=self.n_words)
+        rarity = np.log(self.n_documents / (1 + containing))
+        return BagOfWords(self.matrix @ sparse.diags_array(np.maximum(rarity, 0))).unit_vectors()
+
+    def mean_direction(self) -> np.ndarray:
+        """Return the direction of the sum of all documents, a unit vector of length V."""
+        total = np.asarray(self.matrix.sum(axis=0), dtype="float64").ravel()
+        return total / np.linalg.norm(total)
+
+    def require_unit_vectors(self) -> None:
+        """Raise a ValueError unless every document has norm 1 within 1e-6."""
+        squares = np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel()
+        if np.any(np.abs(squares - 1) > 2e-6):
+            raise ValueError(
+                "Spherical models expected documents that are unit vectors, got norms in "
+                f"[{np.sqrt(squares.min()):.6g}, {np.sqrt(squares.max()):.6g}]. Use "
+                "`corpus.unit_vectors()` or `corpus.tf_idf()`."
+            )
+
+    def as_tensor(self) -> TensorVariable:
+        """Return the packed rows of all documents as a symbolic matrix."""
+        arrays = {
+            "document_starts": self.matrix.indptr.astype("int64"),
+            "words": self.matrix.indices.astype("int32"),
+            "weights": self.matrix.data.astype(pytensor.config.floatX),
+        }
+        data = [
+            pytensor.shared(array, name=name, shape=array.shape) for name, array in arrays.items()
+        ]
+        return pack(*data, width=int(np.diff(self.matrix.indptr).max()))
+
+    def __repr__(self) -> str:
+        """Tell the size of the corpus."""
+        return (
+            f"BagOfWords({self.n_documents:,} documents, {self.n_words:,} words, "
+            f"{self.matrix.nnz:,} entries)"
+        )
+
+
+@pt.basic._as_tensor_variable.register(BagOfWords)
+def _bag_of_words_as_tensor(corpus: BagOfWords, name=None, ndim=None, **kwargs) -> TensorVariable:
+    rows = corpus.as_tensor()
+    rows.name = name
+    return rows

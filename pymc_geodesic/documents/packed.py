@@ -1,0 +1,71 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Documents of any length as the rows of one matrix, made only when rows are asked for."""
+
+from __future__ import annotations
+
+import pytensor.tensor as pt
+
+from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+
+__all__ = ["PackedDocuments", "is_packed", "take_rows", "unpack"]
+
+
+class PackedDocuments(OpFromGraph):
+    """All documents of a corpus, each as its word numbers followed by their weights.
+
+    Inputs are where each document starts, the words and the weights of all documents in one array
+    each. The output has a row a document: L word numbers, then L weights, with L the words of the
+    longest document; shorter ones end with weights of zero. The whole output is never needed to
+    sample from minibatches, for which :func:`take_rows` makes the rows of a batch alone.
+    """
+
+
+def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable, *, width: int):
+    """Make the rows of all documents, by an op that :func:`take_rows` knows."""
+    inputs = [starts.type(), words.type(), weights.type()]
+    output = _rows(*inputs, pt.arange(inputs[0].shape[0] - 1), width)
+    n = starts.type.shape[0]
+    output = pt.specify_shape(output, (None if n is None else n - 1, 2 * width))
+    return PackedDocuments(inputs, [output])(starts, words, weights)
+
+
+def take_rows(
+    array: TensorVariable, rows: TensorVariable, *, static_shapes: bool
+) -> TensorVariable:
+    """Take rows of any data; of packed documents, make these rows alone.
+
+    Unless shapes must be static, packed rows are no wider than the longest document among them.
+    """
+    if array.owner is None or not isinstance(array.owner.op, PackedDocuments):
+        return array[rows]
+    starts, words, weights = array.owner.inputs
+    width = array.type.shape[1] // 2 if static_shapes else None
+    return _rows(starts, words, weights, rows, width)
+
+
+def _rows(starts, words, weights, rows, width: int | None) -> TensorVariable:
+    first, length = starts[rows], starts[rows + 1] - starts[rows]
+    columns = pt.arange(length.max() if width is None else width)
+    inside = columns[None, :] < length[:, None]
+    entries = pt.switch(inside, first[:, None] + columns[None, :], 0)
+    ids = words[entries].astype(weights.dtype)
+    return pt.concatenate([ids, pt.switch(inside, weights[entries], 0)], axis=1)
+
+
+def unpack(documents: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    """Split packed rows into word numbers and weights, both of shape ``(n_documents, L)``."""
+    width = documents.shape[1] // 2
+    if documents.type.shape[1] is not None:
+        width = documents.type.shape[1] // 2
+    return documents[:, :width].astype("int64"), documents[:, width:]
+
+
+def is_packed(data: TensorVariable) -> bool:
+    """Whether data comes from packed documents, all of them or a minibatch."""
+    return any(
+        variable.owner is not None and isinstance(variable.owner.op, PackedDocuments)
+        for variable in ancestors([data])
+    )

@@ -1,0 +1,170 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""One compiled function that samples the local variables of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import tensor
+
+from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.graph import placeholders, to_positions
+from pymc_geodesic.engine.trajectories import run_trajectories
+from pymc_geodesic.potential import Potential
+
+__all__ = ["LocalKernel", "LocalOutput"]
+
+
+class LocalOutput(NamedTuple):
+    """What a call of the kernel returns, as NumPy arrays.
+
+    Attributes
+    ----------
+    draws : list of ndarray
+        Points of the embedding, ``(draws, n_rows, ...)``, one array a local variable.
+    values : list of ndarray
+        PyMC's values of the last draw.
+    acceptance_rate, spread : float
+        Acceptance probability, averaged over rows and trajectories; and the standard deviation of
+        the draws around their mean in a row, in the embedding, averaged over rows.
+    finite : bool
+        Whether the energies at the start were finite.
+    """
+
+    draws: list[np.ndarray]
+    values: list[np.ndarray]
+    acceptance_rate: float
+    spread: float
+    finite: bool
+
+
+class LocalKernel:
+    """Compile geodesic Monte Carlo on the local variables of a batch, each row by itself.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential of the global variables, which knows the local ones.
+    values, local_values : sequence of ndarray
+        PyMC's values, for their shapes.
+    draws, tune : int
+        Trajectories that are kept, and those made before.
+    n_leapfrog : int
+        Leapfrog steps a trajectory.
+    restart : bool
+        Whether to start where the data's distribution knows a good start, and not at the last draw.
+    backend : Backend
+        How to compile.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        *,
+        values: Sequence[np.ndarray],
+        local_values: Sequence[np.ndarray],
+        draws: int,
+        tune: int,
+        n_leapfrog: int,
+        restart: bool,
+        backend: Backend,
+    ) -> None:
+        local = potential.local
+        n_trajectories = draws + tune
+        length = n_trajectories if backend.is_jax else None
+        dtype = local.variables[0].position.dtype
+        value_inputs = placeholders("value", values)
+        local_inputs = placeholders("local_value", local_values)
+        step_size = tensor("step_size", dtype=dtype, shape=())
+        log_uniforms = tensor("log_uniforms", dtype=dtype, shape=(length, local.n_rows))
+        noises = [
+            tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in local.manifold.shapes
+        ]
+        trajectory = tensor(
+            "trajectory", dtype="int64", shape=(length * n_leapfrog if length else None,)
+        )
+        rows = [index.clone() for index in potential.indices]
+        position = to_positions(potential, value_inputs)
+        start = tuple(
+            variable.to_position(value)
+            for variable, value in zip(local.variables, local_inputs, strict=True)
+        )
+        if restart:
+            start = local.start(start, position, rows)
+        start = local.manifold.project(start)
+        runs = run_trajectories(
+            start,
+            manifold=local.manifold,
+            energy_and_gradient=lambda x: local.energy_and_gradient(x, position, rows),
+            n_rows=local.n_rows,
+            n_leapfrog=n_leapfrog,
+            trajectory=trajectory,
+            step_sizes=pt.full((log_uniforms.shape[0],), step_size),
+            log_uniforms=log_uniforms,
+            noises=noises,
+        )
+        kept = [x[tune:] for x in runs.positions]
+        folded = [
+            variable.manifold.fold(x, x)[0]
+            for variable, x in zip(local.variables, kept, strict=True)
+        ]
+        last = [
+            variable.to_value(x[-1]) for variable, x in zip(local.variables, folded, strict=True)
+        ]
+        variances = [x.var(axis=0).sum(axis=tuple(range(1, x.ndim - 1))) for x in folded]
+        first_energy, _ = local.energy_and_gradient(start, position, rows)
+        outputs = [
+            *folded,
+            *last,
+            runs.acceptance[tune:].mean(),
+            pt.sqrt(sum(variances)).mean(),
+            pt.all(~pt.isinf(first_energy) & ~pt.isnan(first_energy)),
+        ]
+        inputs = [
+            *potential.conditioned_values,
+            *value_inputs,
+            *local_inputs,
+            *rows,
+            trajectory,
+            step_size,
+            log_uniforms,
+            *noises,
+        ]
+        self._n_local = len(local_inputs)
+        self._trajectory = np.repeat(np.arange(n_trajectories), n_leapfrog)
+        self._function = backend.compile(inputs, outputs)
+
+    def __call__(
+        self,
+        values: Sequence[np.ndarray],
+        local_values: Sequence[np.ndarray],
+        *,
+        conditioned: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
+        step_size: np.ndarray,
+        log_uniforms: np.ndarray,
+        noise: Sequence[np.ndarray],
+    ) -> LocalOutput:
+        """Sample the local variables of one batch."""
+        outputs = self._function(
+            *conditioned,
+            *values,
+            *local_values,
+            *rows,
+            self._trajectory,
+            step_size,
+            log_uniforms,
+            *noise,
+        )
+        # JAX returns before it has finished, and its arrays cannot be written to.
+        outputs = [np.array(output) for output in outputs]
+        n = self._n_local
+        acceptance, spread, finite = outputs[2 * n :]
+        return LocalOutput(
+            outputs[:n], outputs[n : 2 * n], float(acceptance), float(spread), bool(finite)
+        )

@@ -1,0 +1,155 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Hamiltonian trajectories with a Metropolis test each, as one flat scan over leapfrog steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
+from pymc_geodesic.engine.graph import Carry
+from pymc_geodesic.manifolds import Point, Product
+
+__all__ = ["Trajectories", "run_trajectories"]
+
+
+class Trajectories(NamedTuple):
+    """What all trajectories give, symbolically.
+
+    Attributes
+    ----------
+    last : Phase
+        After the last trajectory and its test.
+    positions : tuple of TensorVariable
+        Position after each trajectory, ``(n_trajectories, ...)``, one tensor a variable.
+    acceptance, accepted, diverging, energy : TensorVariable
+        Of each trajectory, and of each row where rows are tested by themselves: probability of
+        acceptance, whether it was accepted, whether the energy was not finite, and the Hamiltonian
+        after the test.
+    """
+
+    last: Phase
+    positions: Point
+    acceptance: TensorVariable
+    accepted: TensorVariable
+    diverging: TensorVariable
+    energy: TensorVariable
+
+
+def run_trajectories(
+    position: Point,
+    *,
+    manifold: Product,
+    energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
+    n_rows: int | None = None,
+    n_leapfrog: int,
+    trajectory: TensorVariable,
+    step_sizes: TensorVariable,
+    log_uniforms: TensorVariable,
+    noises: Sequence[TensorVariable],
+) -> Trajectories:
+    """Run trajectories from a position.
+
+    Refreshing the velocity and testing the trajectory are switched in by flags: one flat scan
+    compiles faster than nested ones and gives the same numbers.
+
+    Parameters
+    ----------
+    position : tuple of TensorVariable
+        Where the first trajectory starts.
+    manifold : Product
+        Where it moves.
+    energy_and_gradient : callable
+        Potential energy and gradient at a position; one energy for each row if ``n_rows`` is given.
+    n_rows : int, optional
+        Length of the first axis of all variables, if their rows are independent of each other and
+        are accepted by themselves.
+    n_leapfrog : int
+        Leapfrog steps a trajectory.
+    trajectory : TensorVariable, shape (n_trajectories * n_leapfrog,)
+        The number of the trajectory to which each leapfrog step belongs.
+    step_sizes, log_uniforms : TensorVariable
+        One of each a trajectory; for each row a uniform of its own.
+    noises : sequence of TensorVariable
+        Standard normals for the velocities of each trajectory, one array a variable.
+    """
+    energy, gradient = energy_and_gradient(position)
+    start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)
+    energy_shape = () if n_rows is None else (n_rows,)
+    phase_shapes = [*manifold.shapes * 3, energy_shape]
+    # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
+    begin = [*_leaves(start), *_leaves(start), energy]
+    carry = Carry(begin, shapes=[*phase_shapes * 2, energy_shape])
+    n_leaves = len(phase_shapes)
+
+    def step(which, count, *carried):
+        leaves = carry.unpack(carried)
+        current = _phase(leaves[:n_leaves])
+        kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[-1]
+        first = pt.eq(count % n_leapfrog, 0)
+        last = pt.eq(count % n_leapfrog, n_leapfrog - 1)
+
+        fresh = manifold.to_tangent(current.position, tuple(noise[which] for noise in noises))
+        current = current._replace(velocity=_choose(first, fresh, current.velocity))
+        kept = _phase(_choose(first, _leaves(current), _leaves(kept)))
+        kept_energy = pt.switch(first, hamiltonian(current), kept_energy)
+        moved = leapfrog(
+            current,
+            manifold=manifold,
+            energy_and_gradient=energy_and_gradient,
+            step_size=step_sizes[which],
+        )
+        moved_energy = hamiltonian(moved)
+        acceptance, diverging = _metropolis(kept_energy, moved_energy)
+        accepted = pt.lt(log_uniforms[which], pt.log(acceptance))
+        moved = _phase(_choose(last & ~accepted, _leaves(kept), _leaves(moved)))
+        energy = pt.switch(accepted, moved_energy, kept_energy)
+        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy])
+        return [*carried, acceptance, accepted.astype(energy.dtype), diverging, energy]
+
+    traces = pytensor.scan(
+        step,
+        sequences=[trajectory, pt.arange(trajectory.shape[0])],
+        outputs_info=[*carry.pack(begin), *[None] * 4],
+        return_list=True,
+        return_updates=False,
+        name="trajectories",
+    )
+    ends = slice(n_leapfrog - 1, None, n_leapfrog)
+    last = _phase(carry.unpack([trace[-1] for trace in traces[:-4]])[:n_leaves])
+    positions = tuple(trace[ends] for trace in traces[: len(position)])
+    return Trajectories(last, positions, *(trace[ends] for trace in traces[-4:]))
+
+
+def _metropolis(before: TensorVariable, after: TensorVariable):
+    """Return the acceptance probability, zero where not finite, and whether it diverged."""
+    error = after - before
+    bad = pt.isnan(error) | pt.isinf(error)
+    acceptance = pt.switch(bad, 0.0, pt.exp(pt.minimum(0.0, -error)))
+    return acceptance, bad
+
+
+def _leaves(phase: Phase) -> list[TensorVariable]:
+    return [*phase.position, *phase.velocity, *phase.gradient, phase.energy]
+
+
+def _phase(leaves: Sequence[TensorVariable]) -> Phase:
+    n = (len(leaves) - 1) // 3
+    return Phase(
+        tuple(leaves[:n]), tuple(leaves[n : 2 * n]), tuple(leaves[2 * n : 3 * n]), leaves[-1]
+    )
+
+
+def _choose(condition: TensorVariable, yes: Sequence, no: Sequence) -> Point:
+    return tuple(pt.switch(_along_rows(condition, a), a, b) for a, b in zip(yes, no, strict=True))
+
+
+def _along_rows(condition: TensorVariable, x: TensorVariable) -> TensorVariable:
+    """Give a condition on rows the axes of ``x``; one condition for all stays as it is."""
+    return condition[(..., *[None] * (x.ndim - 1))] if condition.ndim else condition

@@ -1,0 +1,52 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Expectations over what belongs to the rows of a batch, in the log density of their data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from pytensor.graph.op import Op
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+
+__all__ = ["LocalExpectation", "find_expectations"]
+
+
+class LocalExpectation(Op):
+    r"""An expectation over latent variables of the rows, estimated anew for each minibatch.
+
+    A distribution whose latent variables z have no tractable sum writes its log density as that of
+    data and latent variables together, with the expectation of its sufficient statistics in their
+    place. By Fisher's identity,
+
+    .. math::
+
+        \nabla \log p(x \mid \phi) = E_{z \mid x, \phi} \nabla \log p(x, z \mid \phi),
+
+    its gradient with the expectation held fixed is that of the log density. The
+    stochastic-gradient steps call :meth:`estimate` once a minibatch. Nothing else can evaluate it.
+    """
+
+    @abstractmethod
+    def estimate(self, rng: np.random.Generator, *inputs: np.ndarray) -> np.ndarray:
+        """Estimate the output from the values of the inputs."""
+
+    def perform(self, node, inputs, output_storage):
+        """Refuse: there is no value without a random generator."""
+        raise NotImplementedError(
+            f"The log density of this model has no closed form ({type(self).__name__}), so that "
+            "only its gradient can be estimated. Sample it by `pmg.SGRLD`, `pmg.SGNHT` or another "
+            "stochastic-gradient step of pymc_geodesic."
+        )
+
+
+def find_expectations(outputs: list[TensorVariable]) -> list[TensorVariable]:
+    """Find the expectations that graphs depend on."""
+    return [
+        variable
+        for variable in ancestors(outputs)
+        if variable.owner is not None and isinstance(variable.owner.op, LocalExpectation)
+    ]

@@ -1,0 +1,172 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The potential energy of variables that belong to the rows of a batch, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytensor.tensor as pt
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.gradient import grad
+from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
+from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
+
+
+def rows_of(variables: Sequence[SampledVariable]) -> int:
+    """Return the number of rows that local variables have in common.
+
+    Raises
+    ------
+    ValueError
+        If their first axes differ, or one has none.
+    """
+    shapes = {variable.name: variable.shape for variable in variables}
+    lengths = {shape[0] if len(shape) else None for shape in shapes.values()}
+    on_manifold = [v for v in variables if not v.is_flat and len(v.shape) < 2]
+    if len(lengths) != 1 or None in lengths or on_manifold:
+        raise ValueError(
+            "`local` expected variables whose first axis is the row of the batch, the same for "
+            f"all, got shapes {shapes}."
+        )
+    return lengths.pop()
+
+
+def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorVariable, int]:
+    """Return the rows of the whole data that each local variable stands for.
+
+    Raises
+    ------
+    ValueError
+        If no observed variable depends on a local one.
+    """
+    sizes = {}
+    for variable in variables:
+        children = [rv for rv in model.observed_RVs if variable.rv in ancestors([rv])]
+        if not children:
+            raise ValueError(
+                f"The local variable `{variable.name}` expected an observed variable that depends "
+                "on it, got none."
+            )
+        scaled = any(isinstance(rv.owner.op, MinibatchRandomVariable) for rv in children)
+        sizes[variable.rv] = total_size(model) if scaled else variable.shape[0]
+    return sizes
+
+
+def averaged_over_draws(
+    terms: Sequence[TensorVariable], variables: Sequence[SampledVariable]
+) -> tuple[list[TensorVariable], Point]:
+    """Replace local variables by several draws, and terms that depend on them by their mean.
+
+    Returns
+    -------
+    terms : list of TensorVariable
+        The terms, without parameter checks where they depend on the draws.
+    draws : tuple of TensorVariable
+        Inputs for the draws, ``(n_draws, n_rows, ...)``, one a variable.
+    """
+    positions = {variable.position for variable in variables}
+    draws = {
+        x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape)) for x in positions
+    }
+    averaged = []
+    for term in terms:
+        if not positions.isdisjoint(ancestors([term])):
+            [free] = without_checks([term], impossible=False)
+            many = vectorize_graph(free, draws)
+            term = many.sum() / next(iter(draws.values())).shape[0]
+        averaged.append(term)
+    return averaged, tuple(draws[variable.position] for variable in variables)
+
+
+class LocalPotential:
+    """Energy of each row's local variables given the global ones, without ``total_size``.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model; it is not changed.
+    variables, local_variables : sequence of SampledVariable
+        The global variables, which are conditioned on, and the local ones.
+    rows : mapping
+        For each source of minibatches the rows to use.
+    static_shapes : bool
+        As for :class:`~pymc_geodesic.potential.potential.Potential`.
+
+    Raises
+    ------
+    ValueError
+        If the local variables of different rows are not independent.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        variables: Sequence[SampledVariable],
+        local_variables: Sequence[SampledVariable],
+        *,
+        rows: Mapping,
+        static_shapes: bool,
+    ) -> None:
+        self.variables = tuple(local_variables)
+        self.n_rows = rows_of(local_variables)
+        self.manifold = Product(
+            [variable.manifold for variable in local_variables],
+            shapes=[variable.shape for variable in local_variables],
+        )
+        self._positions = tuple(variable.position for variable in (*local_variables, *variables))
+        self._rows = tuple(rows.values())
+        density = LogDensity(model, [*variables, *local_variables], rows=rows, scaled=False)
+        own = {variable.position for variable in local_variables}
+        terms = [term for term in density.terms() if not own.isdisjoint(ancestors([term]))]
+        for term in terms:
+            self._require_rows(term)
+        starts = [density.start_of(variable) for variable in local_variables]
+        given = [start for start in starts if start is not None]
+        lifted = lift_data([*terms, *given], as_constants=static_shapes)
+        self._terms = lifted[: len(terms)]
+        known = iter(lifted[len(terms) :])
+        self._starts = [None if start is None else next(known) for start in starts]
+
+    def _require_rows(self, term: TensorVariable) -> None:
+        if term.ndim == 0 or term.type.shape[0] not in (None, self.n_rows):
+            names = ", ".join(f"`{variable.name}`" for variable in self.variables)
+            raise ValueError(
+                f"`local` expected every term of the log density that depends on {names} to have "
+                f"the {self.n_rows} rows of the batch as its first axis, got a term of shape "
+                f"{term.type.shape}. Variables that rows share are not local."
+            )
+
+    def energy_and_gradient(
+        self, local: Point, position: Point, indices: Sequence[TensorVariable]
+    ) -> tuple[TensorVariable, Point]:
+        """Energy of each row, and the gradient of each in the embedding of its variables."""
+        checked = without_checks(self._terms, impossible=True)
+        energy = -sum(term.sum(axis=tuple(range(1, term.ndim))) for term in checked)
+        total = pt.add(*[-term.sum() for term in without_checks(self._terms, impossible=False)])
+        own = [variable.position for variable in self.variables]
+        gradient = grad(total, own)
+        energy, *gradient = self._at([energy, *gradient], (*local, *position), indices)
+        return energy, tuple(gradient)
+
+    def start(self, default: Point, position: Point, indices: Sequence[TensorVariable]) -> Point:
+        """Point to sample from: what the data's distribution knows, else ``default``."""
+        known = [start for start in self._starts if start is not None]
+        at = iter(self._at(known, (*default, *position), indices)) if known else iter(())
+        pairs = zip(self._starts, default, strict=True)
+        return tuple(x if start is None else next(at) for start, x in pairs)
+
+    def _at(self, graphs, position: Point, indices: Sequence[TensorVariable]):
+        replacements = dict(zip(self._positions, position, strict=True))
+        replacements |= dict(zip(self._rows, indices, strict=True))
+        return clone_replace(list(graphs), replace=replacements, rebuild_strict=False)
