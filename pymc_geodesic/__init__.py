@@ -37,13 +37,14 @@ from pymc_geodesic.step_methods import (
     SGNHT,
     SGNPHMC,
     SGRLD,
+    GMCWithinGibbs,
     gSGNHT,
     register_step_methods,
 )
 
 __version__ = version("pymc_geodesic")
 
-register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, SGNPHMC, GMC])
+register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, SGNPHMC, GMC, GMCWithinGibbs])
 
 __all__ = [
     "GMC",
@@ -58,6 +59,7 @@ __all__ = [
     "ConstantSchedule",
     "CyclicalSchedule",
     "Euclidean",
+    "GMCWithinGibbs",
     "LocalGMC",
     "LogisticNormal",
     "Manifold",

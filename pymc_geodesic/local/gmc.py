@@ -47,8 +47,8 @@ class LocalGMC:
     n_leapfrog : int, default 10
         Leapfrog steps a trajectory.
     step_size : float, optional
-        Step size of the leapfrog, the same for all rows. By default it is tuned to ``target_accept``
-        by dual averaging in the tuning phase, then kept.
+        Step size of the leapfrog, the same for all rows. By default it is tuned to
+        ``target_accept`` by dual averaging in the tuning phase, then kept.
     target_accept : float, default 0.8
         Acceptance rate to tune for.
 

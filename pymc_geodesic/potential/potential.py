@@ -181,7 +181,7 @@ class Potential:
     def expectation_inputs(
         self, position: Point, indices: Sequence[TensorVariable]
     ) -> list[list[TensorVariable]]:
-        """What the expectations over latent variables of the rows are estimated from."""
+        """Return what the expectations over latent variables of the rows are estimated from."""
         return [
             list(self._at(list(found.owner.inputs), position, indices))
             for found in self.expectations

@@ -3,6 +3,7 @@
 """Step methods: the face that PyMC sees."""
 
 from pymc_geodesic.step_methods.gmc import GMC
+from pymc_geodesic.step_methods.gmc_within_gibbs import GMCWithinGibbs
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
 from pymc_geodesic.step_methods.registry import register_step_methods
 from pymc_geodesic.step_methods.sggmc import SGGMC
@@ -20,6 +21,7 @@ __all__ = [
     "SGNHT",
     "SGNPHMC",
     "SGRLD",
+    "GMCWithinGibbs",
     "gSGNHT",
     "register_step_methods",
 ]

@@ -16,6 +16,7 @@ from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
 from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
 from pymc_geodesic.engine import draw_noise
 from pymc_geodesic.engine.metropolis import MetropolisKernel
+from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.schedules import positive, whole
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
@@ -34,6 +35,7 @@ class GMCState(StepMethodState):
     """Everything that the next draw depends on, besides the point."""
 
     adaptation: StepSizeState
+    latents: LatentsState
     mass_adaptation: MassAdaptationState | None
     tune: bool
 
@@ -156,6 +158,8 @@ class GMC(GeodesicStep):
         return [np.asarray(point[name]) for name in self._names]
 
     def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        if self.latents:
+            point = self._draw_latents(point, [])
         step_size = self.step_size or float(self.adaptation.current(self.tune))
         spread = self.jitter * self.rng.uniform(-1, 1, self.n_steps)
         output = self._kernel(
@@ -178,10 +182,12 @@ class GMC(GeodesicStep):
             "potential_estimate": output.potential,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
-        } | self._mass_statistics
+        } | self._mass_statistics | self.latents.statistics
 
     def _dry_run(self, point) -> float:
         """Make trajectories too short to move."""
+        if self.latents:
+            self.latents.draw(self.rng, point, [], tune=False)
         n_steps = self.n_steps if self.backend.is_jax else 1
         output = self._kernel(
             self._values(point),
@@ -191,7 +197,7 @@ class GMC(GeodesicStep):
             noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],
             mass=self._mass_arrays,
         )
-        return np.nan if output.diverging else output.potential
+        return np.nan if output.diverging or not self.latents.finite else output.potential
 
     @staticmethod
     def _progressbar_config(n_chains=1):

@@ -1,0 +1,103 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Blockwise Gibbs sampling of row-local and global variables by geodesic Monte Carlo."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.gmc import GMC
+from pymc_geodesic.step_methods.stochastic import StepOptions
+
+__all__ = ["GMCWithinGibbs"]
+
+
+class GMCWithinGibbs(GMC):
+    r"""Geodesic Monte Carlo on local and global variables in turn, with all of the data.
+
+    A draw samples the local variables of every row given the global ones, from where they were,
+    each row with a Metropolis test of its own; then it moves the global ones by :class:`GMC` given
+    the local ones. With one draw of the local variables this is blockwise Gibbs sampling and exact.
+    With several, the potential energy of the global variables is averaged over them,
+
+    .. math::
+
+        U(\beta) \approx -\frac{1}{n} \sum_{i=1}^n \log \pi(x, \theta^{(i)}, \beta),
+
+    which is the approximate Metropolis test that Liu, Zhu and Song compare with: it is not exact,
+    and samples the marginal posterior only as far as the average stands for its logarithm.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Global variables to sample; all continuous variables that are not local by default.
+    local : LocalGMC
+        The local variables, one row for each row of the data.
+    step_size, n_leapfrog, jitter, n_steps
+        Of the global variables, as for :class:`GMC`.
+    mass, backend, compile_kwargs, model, rng, initial_point, blocked
+        As for :class:`SGGMC`.
+
+    Raises
+    ------
+    ValueError
+        As for :class:`GMC`; for a model with ``pm.Minibatch``, whose local variables have rows for
+        a batch only.
+
+    Notes
+    -----
+    Statistics: those of :class:`GMC`, and ``local_acceptance``, ``local_spread`` and
+    ``local_step_size`` of the local variables; see :class:`LocalGMC`.
+
+    References
+    ----------
+    Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
+    Section 5.3.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            theta = pm.Dirichlet("theta", np.full(K, 10.0), shape=(D, K))
+            ...
+            step = pmg.GMCWithinGibbs([beta], local=pmg.LocalGMC([theta], draws=1, tune=0))
+    """
+
+    name = "gmc_within_gibbs"
+    takes_local = True
+    restarts_local = False
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        local: LocalGMC,
+        step_size: float | None = None,
+        n_leapfrog: int = 10,
+        jitter: float = 0.1,
+        **options: Unpack[StepOptions],
+    ) -> None:
+        super().__init__(
+            vars,
+            local=local,
+            step_size=step_size,
+            n_leapfrog=n_leapfrog,
+            jitter=jitter,
+            **options,
+        )
+
+    def _require_fit_for_latents(self, local: LocalGMC | None) -> None:
+        if self.potential.expectations:
+            raise ValueError(
+                "`GMCWithinGibbs` expected a likelihood with a closed form given the local "
+                "variables. Use a stochastic-gradient step such as `pmg.SGRLD`."
+            )
+        if has_minibatch(self.model):
+            raise ValueError(
+                "`GMCWithinGibbs` expected local variables for all rows of the data, got a model "
+                "with `pm.Minibatch`. Write it with the whole data as `observed`."
+            )
