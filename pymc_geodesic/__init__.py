@@ -4,7 +4,7 @@
 
 from importlib.metadata import version
 
-from pymc_geodesic import datasets
+from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.distributions import (
@@ -77,6 +77,7 @@ __all__ = [
     "manifold_of",
     "plot_sphere",
     "register_manifold",
+    "topics",
     "transforms",
     "weighted",
 ]
