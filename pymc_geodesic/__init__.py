@@ -9,6 +9,7 @@ from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import weighted
 from pymc_geodesic.distributions import (
     CollapsedMeanTopics,
+    LatentDirichletAllocation,
     LogisticNormal,
     SphericalAdmixture,
     SphericalUniform,
@@ -60,6 +61,7 @@ __all__ = [
     "CyclicalSchedule",
     "Euclidean",
     "GMCWithinGibbs",
+    "LatentDirichletAllocation",
     "LocalGMC",
     "LogisticNormal",
     "Manifold",

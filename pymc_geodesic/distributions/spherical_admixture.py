@@ -14,9 +14,9 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.distributions.validation import as_float_tensor, check_unit_vectors
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
-from pymc_geodesic.documents import BagOfWords, is_packed, unpack
+from pymc_geodesic.documents import BagOfWords, is_packed, require_unit_vectors, unpack
 
 __all__ = ["SphericalAdmixture", "SphericalAdmixtureRV", "least_squares_proportions"]
 
@@ -72,7 +72,7 @@ class SphericalAdmixture(Continuous):
     Raises
     ------
     ValueError
-        If a :class:`BagOfWords` does not hold unit vectors.
+        If the documents can be seen not to be unit vectors.
 
     Notes
     -----
@@ -108,10 +108,14 @@ class SphericalAdmixture(Continuous):
 
     def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
         """Add the variable to the model on the context stack."""
-        if isinstance(observed, BagOfWords):
-            observed.require_unit_vectors()
-            observed = pt.as_tensor(observed)
-        packed = observed is not None and is_packed(pt.as_tensor(observed))
+        packed = False
+        if observed is not None:
+            observed = pt.as_tensor(observed) if isinstance(observed, BagOfWords) else observed
+            packed = is_packed(pt.as_tensor(observed))
+            if packed:
+                require_unit_vectors(observed)
+            else:
+                check_unit_vectors(observed, "observed", "SphericalAdmixture")
         return super().__new__(cls, name, *args, observed=observed, packed=packed, **kwargs)
 
     @classmethod

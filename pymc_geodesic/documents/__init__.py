@@ -3,6 +3,19 @@
 """Corpora as sparse rows of words and weights."""
 
 from pymc_geodesic.documents.bag_of_words import BagOfWords
-from pymc_geodesic.documents.packed import is_packed, take_rows, unpack
+from pymc_geodesic.documents.packed import (
+    is_packed,
+    require_counts,
+    require_unit_vectors,
+    take_rows,
+    unpack,
+)
 
-__all__ = ["BagOfWords", "is_packed", "take_rows", "unpack"]
+__all__ = [
+    "BagOfWords",
+    "is_packed",
+    "require_counts",
+    "require_unit_vectors",
+    "take_rows",
+    "unpack",
+]

@@ -107,16 +107,6 @@ class BagOfWords:
         total = np.asarray(self.matrix.sum(axis=0), dtype="float64").ravel()
         return total / np.linalg.norm(total)
 
-    def require_unit_vectors(self) -> None:
-        """Raise a ValueError unless every document has norm 1 within 1e-6."""
-        squares = np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel()
-        if np.any(np.abs(squares - 1) > 2e-6):
-            raise ValueError(
-                "Spherical models expected documents that are unit vectors, got norms in "
-                f"[{np.sqrt(squares.min()):.6g}, {np.sqrt(squares.max()):.6g}]. Use "
-                "`corpus.unit_vectors()` or `corpus.tf_idf()`."
-            )
-
     def as_tensor(self) -> TensorVariable:
         """Return the packed rows of all documents as a symbolic matrix."""
         arrays = {

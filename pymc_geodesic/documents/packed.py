@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-__all__ = ["PackedDocuments", "is_packed", "take_rows", "unpack"]
+__all__ = [
+    "PackedDocuments",
+    "is_packed",
+    "require_counts",
+    "require_unit_vectors",
+    "take_rows",
+    "unpack",
+]
+
+# Larger than float32 rounding of a unit vector, far below any deliberate scaling.
+NORM_TOLERANCE = 1e-6
 
 
 class PackedDocuments(OpFromGraph):
@@ -65,7 +76,37 @@ def unpack(documents: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
 
 def is_packed(data: TensorVariable) -> bool:
     """Whether data comes from packed documents, all of them or a minibatch."""
-    return any(
-        variable.owner is not None and isinstance(variable.owner.op, PackedDocuments)
-        for variable in ancestors([data])
-    )
+    return _corpus(data) is not None
+
+
+def require_unit_vectors(data: TensorVariable) -> None:
+    """Raise a ValueError if data comes from packed documents that are not unit vectors."""
+    if (node := _corpus(data)) is None:
+        return
+    starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
+    norms = np.sqrt(np.add.reduceat(weights**2, starts[:-1]))
+    if np.any(np.abs(norms - 1) > NORM_TOLERANCE):
+        raise ValueError(
+            "A spherical model expected documents that are unit vectors, got norms in "
+            f"[{norms.min():.6g}, {norms.max():.6g}]. Use `corpus.unit_vectors()` or "
+            "`corpus.tf_idf()`."
+        )
+
+
+def require_counts(data: TensorVariable) -> None:
+    """Raise a ValueError if data comes from packed documents whose weights are not counts."""
+    if (node := _corpus(data)) is None:
+        return
+    weights = node.inputs[2].get_value(borrow=True)
+    if np.any(weights < 0) or np.any(weights != np.round(weights)):
+        raise ValueError(
+            "A model of word counts expected whole numbers as weights, got some in "
+            f"[{weights.min():.6g}, {weights.max():.6g}] that are not. Make the `BagOfWords` from "
+            "the counts themselves."
+        )
+
+
+def _corpus(data: TensorVariable):
+    """Find the node that packs the documents which data comes from."""
+    nodes = [v.owner for v in ancestors([data]) if v.owner is not None]
+    return next((node for node in nodes if isinstance(node.op, PackedDocuments)), None)
