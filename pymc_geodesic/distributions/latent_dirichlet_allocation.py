@@ -9,6 +9,7 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import Discrete, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
 from pymc.logprob.abstract import _logprob
 from pymc.pytensorf import normalize_rng_param, rvs_in_graph
 from pytensor.gradient import disconnected_grad
@@ -72,7 +73,8 @@ class LatentDirichletAllocationRV(SymbolicRandomVariable):
         """Build the random variable."""
         topics, alpha, n = map(pt.as_tensor, (topics, alpha, n))
         rng, size = normalize_rng_param(rng), normalize_size_param(size)
-        next_rng, theta = pm.Dirichlet.dist(alpha, size=n.shape, rng=rng, return_next_rng=True)
+        batch = tuple(n.shape) if rv_size_is_none(size) else tuple(size)
+        next_rng, theta = pm.Dirichlet.dist(alpha, size=batch, rng=rng, return_next_rng=True)
         next_rng, draws = pm.Multinomial.dist(n, theta @ topics, rng=next_rng, return_next_rng=True)
         inputs = [rng, size, topics, alpha, n]
         return cls(inputs=inputs, outputs=[next_rng, draws.astype("int64")], sweeps=sweeps)(*inputs)

@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
 from pymc.logprob.abstract import _logprob
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
@@ -39,7 +40,13 @@ class SphericalAdmixtureRV(SymbolicRandomVariable):
         rng, size = normalize_rng_param(rng), normalize_size_param(size)
         mean = theta @ topics
         mean = mean / pt.sqrt((mean * mean).sum(axis=-1, keepdims=True))
-        next_rng, draws = VonMisesFisher.dist(mean, kappa, rng=rng, return_next_rng=True)
+        next_rng, draws = VonMisesFisher.dist(
+            mean,
+            kappa,
+            size=None if rv_size_is_none(size) else size,
+            rng=rng,
+            return_next_rng=True,
+        )
         return cls(
             inputs=[rng, size, theta, topics, kappa], outputs=[next_rng, draws], packed=packed
         )(rng, size, theta, topics, kappa)

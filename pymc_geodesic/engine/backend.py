@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,7 +54,9 @@ class Backend:
 
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types."""
-        with self._without_c():
+        with self._without_c(), warnings.catch_warnings():
+            # A loop with too many arguments for C is compiled in two parts, which is all.
+            warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
             function = compile_pymc(
                 inputs, outputs, on_unused_input="ignore", **self.compile_kwargs
             )

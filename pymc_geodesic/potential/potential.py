@@ -18,11 +18,16 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.local.expectation import find_expectations
 from pymc_geodesic.manifolds import Manifold, Point, Product
-from pymc_geodesic.potential.local import LocalPotential, averaged_over_draws, sizes_of
+from pymc_geodesic.potential.local import (
+    LocalPotential,
+    averaged_over_draws,
+    rows_of,
+    sizes_of,
+)
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import StreamSource, find_streams
-from pymc_geodesic.potential.variables import sampled_variables
+from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
 
 __all__ = ["Potential", "Width"]
 
@@ -119,6 +124,7 @@ class Potential:
         self.local: LocalPotential | None = None
         sizes = {}
         if local:
+            _require_rows_of_batches(found, local_variables, full_data=full_data)
             sizes = sizes_of(model, local_variables)
             self.local = LocalPotential(
                 model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
@@ -232,6 +238,26 @@ def _for_each_row(
 
 def _total(terms: Sequence[TensorVariable]) -> TensorVariable:
     return pt.add(*[term.sum() for term in terms]) if len(terms) > 1 else terms[0].sum()
+
+
+def _require_rows_of_batches(
+    sources: Sequence[BatchSource | StreamSource],
+    variables: Sequence[SampledVariable],
+    *,
+    full_data: bool,
+) -> None:
+    if full_data and sources:
+        raise ValueError(
+            "An exact sampler expected local variables for all rows of the data, got a model with "
+            "`pm.Minibatch`. Write it with the whole data as `observed`."
+        )
+    n_rows = rows_of(variables)
+    if others := [source.batch_size for source in sources if source.batch_size != n_rows]:
+        raise ValueError(
+            "`local` expected variables whose first axis is the row of the batch, got "
+            f"{[variable.name for variable in variables]} with {n_rows} rows and batches of "
+            f"{others[0]}."
+        )
 
 
 def _require_scalable_potentials(model: Model, sources: Sequence[BatchSource]) -> None:

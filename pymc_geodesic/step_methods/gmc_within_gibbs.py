@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Unpack
 
 from pymc_geodesic.local.gmc import LocalGMC
-from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.gmc import GMC
 from pymc_geodesic.step_methods.stochastic import StepOptions
@@ -95,9 +94,4 @@ class GMCWithinGibbs(GMC):
             raise ValueError(
                 "`GMCWithinGibbs` expected a likelihood with a closed form given the local "
                 "variables. Use a stochastic-gradient step such as `pmg.SGRLD`."
-            )
-        if has_minibatch(self.model):
-            raise ValueError(
-                "`GMCWithinGibbs` expected local variables for all rows of the data, got a model "
-                "with `pm.Minibatch`. Write it with the whole data as `observed`."
             )
