@@ -7,9 +7,9 @@ import numpy as np
 import pymc as pm
 import pytest
 
-import pymc_geodesic as pmg
-
 from local_models import GROUP_MEANS, N_ROWS, local_gmc
+
+import pymc_geodesic as pmg
 
 pytestmark = pytest.mark.slow
 
