@@ -11,7 +11,7 @@ processor, without that for scoring.
     python benchmarks/lda_baselines.py [--quick] [--only NAME ...] [--seconds SECONDS]
 
 The counts are read from ``nips/nips.npz`` and ``arxiv/arxiv250k.npz`` in the folder that the
-environment variable PYMC_GEODESIC_DATA names. tomotopy is installed by hand.
+environment variable PYMC_GEODESIC_DATA names.
 """
 
 from __future__ import annotations
