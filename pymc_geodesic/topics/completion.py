@@ -26,7 +26,7 @@ def document_completion_perplexity(
     observed: Documents,
     held_out: Documents,
     alpha: ArrayLike,
-    sweeps: int = 40,
+    sweeps: int = 100,
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
@@ -73,6 +73,12 @@ def document_completion_perplexity(
     ValueError
         If shapes do not fit, documents are no counts, nothing is held out, topics are no
         probabilities, ``alpha`` is not positive, or no sweep is left.
+
+    Notes
+    -----
+    What Gibbs leaves to chance makes the figure larger: by three per cent with 40 sweeps and by two
+    with 100, compared with 400, for NIPS papers, 50 topics and ``alpha`` of 0.01. An average over
+    draws takes it out again. Compare figures with the same numbers of sweeps and of draws only.
 
     References
     ----------

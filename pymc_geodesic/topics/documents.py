@@ -20,7 +20,7 @@ def proportions(
     *,
     documents: Documents,
     alpha: ArrayLike,
-    sweeps: int = 40,
+    sweeps: int = 100,
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
