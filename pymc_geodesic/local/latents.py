@@ -12,7 +12,6 @@ from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import placeholders, to_positions
-from pymc_geodesic.engine.interpreted import interpreted, runs_by_numpy
 from pymc_geodesic.local.gmc import LocalGMC, LocalSampler, LocalSamplerState
 from pymc_geodesic.potential import Potential
 
@@ -121,14 +120,9 @@ class Latents(WithSamplingState):
         values = placeholders("value", _values(point, self._names))
         rows = [index.clone() for index in potential.indices]
         position = to_positions(potential, values)
-        functions = []
-        for graphs in potential.expectation_inputs(position, rows):
-            inputs = [*potential.conditioned_values, *values, *rows]
-            function = interpreted(inputs, graphs)
-            if not runs_by_numpy(function):
-                function = backend.compile(inputs, graphs)
-            functions.append(function)
-        return functions
+        inputs = [*potential.conditioned_values, *values, *rows]
+        graphs = potential.expectation_inputs(position, rows)
+        return [backend.compile(inputs, outputs) for outputs in graphs]
 
 
 def _values(point: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:

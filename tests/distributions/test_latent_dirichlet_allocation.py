@@ -57,9 +57,9 @@ def exact_means():
 @pytest.mark.parametrize("batch_size", [None, 2])
 def test_posterior_of_the_topics_by_enumeration(batch_size):
     with model_of(COUNTS, batch_size, sweeps=20):
-        step = pmg.SGRLD(step_size=0.01, n_steps=20, backend="jax")
+        step = pmg.SGRLD(step_size=0.01, n_steps=10, backend="jax")
         idata = pm.sample(
-            5000, tune=500, chains=2, cores=1, step=step, random_seed=1, progressbar=False
+            2500, tune=200, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )
     topics = idata.posterior["topics"].values
     blocks = topics.reshape(50, -1, *topics.shape[2:])
