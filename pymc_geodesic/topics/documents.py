@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.local.gibbs import counts_of_rows, read_alpha
 from pymc_geodesic.topics.read import Documents, Draws, read_documents, read_topics
+from pymc_geodesic.topics.spherical_documents import spherical_proportions
 
 __all__ = ["fold_in", "proportions"]
 
@@ -20,15 +21,20 @@ def proportions(
     *,
     documents: Documents,
     alpha: ArrayLike,
+    kappa: float | None = None,
     sweeps: int = 100,
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
+    backend: str | None = None,
 ) -> np.ndarray:
-    r"""Posterior mean proportions of topics in documents, in latent Dirichlet allocation.
+    r"""Posterior mean proportions of topics in documents.
 
-    The topics of a document's tokens are drawn by Gibbs, as in
-    :func:`pymc_geodesic.local.expected_counts`, and
+    With ``kappa`` documents are unit vectors from a spherical admixture, and their proportions
+    are drawn by geodesic Monte Carlo, as :class:`LocalGMC` does.
+
+    Without, they are counts of words from latent Dirichlet allocation. The topics of a document's
+    tokens are drawn by Gibbs, as in :func:`pymc_geodesic.local.expected_counts`, and
 
     .. math::
 
@@ -40,21 +46,26 @@ def proportions(
     Parameters
     ----------
     topics : DataTree or array_like of float
-        Draws of the topics' word probabilities: the result of ``pm.sample``, or an array of shape
-        (..., K, V) whose leading axes are draws. Every draw costs a run of Gibbs over all
+        Draws of the topics, unit vectors or word probabilities: the result of ``pm.sample``, or an
+        array of shape (..., K, V) whose leading axes are draws. Every draw costs a run over all
         documents, so that it pays to thin them.
-    documents : sparse matrix or array_like of int
-        Counts of words, of shape (D, V).
+    documents : BagOfWords, sparse matrix or array_like
+        Unit vectors or counts of words, of shape (D, V).
     alpha : array_like of float
         Dirichlet parameters of the proportions, positive, one or K of them.
+    kappa : float, optional
+        Concentration of documents on the sphere, positive.
     sweeps : int
-        How many times the topics of all tokens are drawn for each draw of the topics.
+        How many times the proportions, or the topics of all tokens, are drawn for each draw of the
+        topics.
     discard : int, optional
         How many of these sweeps do not count; half of them by default.
     rng : numpy.random.Generator or int, optional
         Source of the draws, or its seed.
     var_name : str
         Name of the topics in the posterior.
+    backend : str, optional
+        Backend that compiles the sampler of spherical documents, as for ``pm.sample``.
 
     Returns
     -------
@@ -64,8 +75,8 @@ def proportions(
     Raises
     ------
     ValueError
-        If shapes do not fit, documents are no counts, ``alpha`` is not positive, or no sweep is
-        left.
+        If shapes do not fit, documents are no counts or no unit vectors, ``alpha`` is not positive,
+        or no sweep is left.
 
     References
     ----------
@@ -81,6 +92,18 @@ def proportions(
     draws = read_topics(topics, var_name)
     documents = read_documents(documents, draws.shape[-1])
     rng = np.random.default_rng(rng)
+    if kappa is not None:
+        n_discarded = sweeps // 2 if discard is None else discard
+        return spherical_proportions(
+            draws,
+            documents,
+            alpha=read_alpha(alpha, draws.shape[1]),
+            kappa=kappa,
+            draws=sweeps - n_discarded,
+            tune=n_discarded,
+            rng=rng,
+            backend=backend,
+        )
     total = np.zeros((documents.shape[0], draws.shape[1]))
     for draw in draws:
         total += fold_in(draw, documents, alpha=alpha, sweeps=sweeps, discard=discard, rng=rng)

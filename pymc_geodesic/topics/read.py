@@ -10,12 +10,14 @@ import xarray as xr
 
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.documents import BagOfWords
+
 __all__ = ["Documents", "Draws", "read_documents", "read_topics"]
 
 Draws = xr.DataTree | ArrayLike
 """What functions accept as draws of topics."""
 
-Documents = sp.sparray | sp.spmatrix | ArrayLike
+Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
 """What functions accept as documents."""
 
 
@@ -57,7 +59,8 @@ def read_documents(documents: Documents, n_words: int) -> sp.csr_array:
     ValueError
         If they are not a matrix with ``n_words`` columns.
     """
-    documents = sp.csr_array(documents, copy=True)
+    matrix = documents.matrix if isinstance(documents, BagOfWords) else documents
+    documents = sp.csr_array(matrix, copy=True)
     if documents.ndim != 2 or documents.shape[1] != n_words:
         raise ValueError(
             f"Expected documents as a matrix (documents, words) with {n_words} columns, the number "
