@@ -56,9 +56,9 @@ class gSGNHT(ThermostatedStep):
         One friction for everything, one a random variable, or one for each vector along the last
         axis. Needed where the gradient noise of variables differs: one shared friction would
         make some too hot and others too cold.
-    mass, n_steps, variance_reduction, center, accuracy, data, replacement, backend
+    mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -85,6 +85,9 @@ class SGGMC(StochasticGradientStep):
         A ``pm.Data`` of the model, by name, whose batches are read from a loader while sampling:
         anything that gives arrays of the ``pm.Data``'s shape each time it is iterated over, such as
         a ``DataLoader`` of ``pymc_extras``. See :ref:`streams`.
+    local : LocalGMC, optional
+        Variables that belong to the rows of a minibatch, sampled anew with each; the gradient is
+        averaged over their draws. A ``step_size`` must be given then.
     replacement : bool, default True
         Draw the rows of each batch anew, as ``pm.Minibatch`` does. False goes through all rows in
         a random order before any is used again.
@@ -102,7 +105,7 @@ class SGGMC(StochasticGradientStep):
         If a parameter is not positive, a variable is unknown or discrete, or the model's
         minibatches have no ``total_size``; for a mass that is not positive definite, has a wrong
         shape, or is more than a number on a curved manifold; for ``accuracy`` outside (0, 1), and
-        for a ``center`` or ``data`` that does not fit the model.
+        for a ``center``, ``data`` or ``local`` that does not fit the model.
     pymc.exceptions.SamplingError
         While sampling: for a start or a center without a finite gradient, and for a loader whose
         batches change shape, hold NaN, or disagree with ``total_size``.
@@ -112,7 +115,9 @@ class SGGMC(StochasticGradientStep):
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
     together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
-    the end of the draw; ``potential_estimate``; ``diverging``.
+    the end of the draw; ``potential_estimate``; ``diverging``. With local variables
+    ``local_acceptance``, averaged over rows and trajectories; ``local_spread``, the standard
+    deviation of a row's draws in the embedding; ``local_step_size``.
 
     The friction is called momentum decay where it is given per batch,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.

@@ -30,9 +30,9 @@ class SGHMC(SGGMC):
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
         As for :class:`SGGMC`.
-    mass, n_steps, variance_reduction, center, accuracy, data, replacement, backend
+    mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -33,9 +33,9 @@ class SGLD(StochasticGradientStep):
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`, in units of the posterior variance (the square of the other
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
-    n_steps, variance_reduction, center, accuracy, data, replacement, backend
+    n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

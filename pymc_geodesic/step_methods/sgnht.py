@@ -44,9 +44,9 @@ class SGNHT(gSGNHT):
         How the dynamics are discretised. Euler needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
-    mass, n_steps, variance_reduction, center, accuracy, data, replacement, backend
+    mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises

@@ -72,7 +72,9 @@ class SGRLD(StochasticGradientStep):
         Correct each step by a Metropolis-Hastings test on the full data; exact, and slow.
     steps_per_batch : int, default 1
         Transitions that share one minibatch.
-    n_steps, variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked
+    n_steps, variance_reduction, center, data, local, replacement
+        As for :class:`SGGMC`.
+    backend, compile_kwargs, model, rng, initial_point, blocked
         As for :class:`SGGMC`.
 
     Raises
