@@ -23,7 +23,7 @@ from pymc_geodesic.manifolds import (
     register_manifold,
 )
 from pymc_geodesic.plots import plot_sphere
-from pymc_geodesic.potential import check_minibatch
+from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
     GMC,
@@ -63,6 +63,7 @@ __all__ = [
     "VonMisesFisher",
     "check_minibatch",
     "datasets",
+    "full_data",
     "gSGNHT",
     "manifold_of",
     "plot_sphere",
