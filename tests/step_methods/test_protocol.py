@@ -129,6 +129,8 @@ def test_statistics_of_the_contract(name, step):
         expected |= {"thermostat"}
     if name.startswith("gSGNHT"):
         expected |= {f"thermostat_{v.name}" for v in step.model.free_RVs}
+    if name != "GMC":
+        expected |= {"n_steps"}
     assert declared == expected
 
 
