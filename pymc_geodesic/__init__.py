@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from pymc_geodesic import datasets
 from pymc_geodesic.adaptation import MonteCarloEM
-from pymc_geodesic.diagnostics import weighted
+from pymc_geodesic.diagnostics import summary, weighted
 from pymc_geodesic.distributions import (
     LogisticNormal,
     SphericalUniform,
@@ -68,6 +68,7 @@ __all__ = [
     "manifold_of",
     "plot_sphere",
     "register_manifold",
+    "summary",
     "transforms",
     "weighted",
 ]
