@@ -22,7 +22,7 @@ from pymc_geodesic.manifolds import (
     manifold_of,
     register_manifold,
 )
-from pymc_geodesic.plots import plot_sphere
+from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat, plot_topics
 from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
@@ -66,7 +66,10 @@ __all__ = [
     "full_data",
     "gSGNHT",
     "manifold_of",
+    "plot_simplex",
     "plot_sphere",
+    "plot_thermostat",
+    "plot_topics",
     "register_manifold",
     "summary",
     "transforms",
