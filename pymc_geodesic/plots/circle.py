@@ -79,7 +79,7 @@ def _shade(ax: Axes, density: np.ndarray, mass: Sequence[float], scale: float) -
         ax.fill_between(FINE, 1, top, where=inside, color=shade, linewidth=0, zorder=1)
     ax.plot(FINE, top, color=BORDER, linewidth=1.0, zorder=2)
     if len(levels):
-        legend_of_regions(ax, held, loc="upper right", bbox_to_anchor=(1.06, 1.0))
+        legend_of_regions(ax, held, loc="upper right", bbox_to_anchor=(1.06, 1.07))
 
 
 def _draw_arc(ax: Axes, values: np.ndarray, label: str | None, i: int, cap: float | None) -> None:

@@ -149,7 +149,7 @@ def _draw_triangle(
             line = {"linewidth": 1.3, "path_effects": halo, "zorder": 5}
             triangle.contours(values, contours, color=color, **line)
         mean = values.mean(axis=0, keepdims=True)
-        mark = {"markersize": 8, "markeredgecolor": "white", "markeredgewidth": 1.4}
+        mark = {"markersize": 6, "markeredgecolor": "white", "markeredgewidth": 1.2}
         triangle.dots(mean, marker="o", color=color, label=label, zorder=6, **mark)
     if None not in vectors:
         ax.legend(loc="upper right", frameon=False)
