@@ -92,7 +92,7 @@ def draw(idata: xr.DataTree, path: Path) -> None:
     """Draw the data, the posterior of both directions and the fitted density on the sphere."""
     mu = idata.posterior["mu"]
     ax = pmg.plot_sphere(
-        load_comets(),
+        data=load_comets(),
         draws={name: mu.sel(cluster=name).values for name in CLUSTERS},
         log_density=mixture_log_density(idata),
         center=(-80, 15),

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
-from pymc_geodesic.diagnostics import weighted
+from pymc_geodesic.diagnostics import summary, weighted
 from pymc_geodesic.distributions import (
     CollapsedMeanTopics,
     LatentDirichletAllocation,
@@ -27,8 +27,8 @@ from pymc_geodesic.manifolds import (
     manifold_of,
     register_manifold,
 )
-from pymc_geodesic.plots import plot_sphere
-from pymc_geodesic.potential import check_minibatch
+from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat, plot_topics
+from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
     GMC,
@@ -75,10 +75,15 @@ __all__ = [
     "VonMisesFisher",
     "check_minibatch",
     "datasets",
+    "full_data",
     "gSGNHT",
     "manifold_of",
+    "plot_simplex",
     "plot_sphere",
+    "plot_thermostat",
+    "plot_topics",
     "register_manifold",
+    "summary",
     "topics",
     "transforms",
     "weighted",

@@ -24,10 +24,15 @@ CONTRACT = [
     "SphericalUniform",
     "VonMisesFisher",
     "check_minibatch",
+    "full_data",
     "gSGNHT",
     "manifold_of",
+    "plot_simplex",
     "plot_sphere",
+    "plot_thermostat",
+    "plot_topics",
     "register_manifold",
+    "summary",
     "transforms",
 ]
 

@@ -53,7 +53,8 @@ class UnitVectorTransform(Transform):
     array([0.6, 0.8])
     """
 
-    name = "unit_vector"
+    # PyMC finds the variable's name by cutting one word off the value's: no underscore in it.
+    name = "unitvector"
     ndim_supp = 1
 
     def forward(self, value: TensorVariable, *inputs) -> TensorVariable:
@@ -78,7 +79,7 @@ class UnitVectorsTransform(UnitVectorTransform):
     As :class:`UnitVectorTransform`, with the auxiliary log densities of all rows summed.
     """
 
-    name = "unit_vectors"
+    name = "unitvectors"
     ndim_supp = 2
 
     def log_jac_det(self, value: TensorVariable, *inputs) -> TensorVariable:

@@ -4,6 +4,7 @@
 
 from pymc_geodesic.potential.control_variates import ControlVariateEstimator
 from pymc_geodesic.potential.estimator import FisherNoise, KnownNoise, MinibatchEstimator
+from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import check_minibatch
 from pymc_geodesic.potential.potential import Potential
 
@@ -14,4 +15,5 @@ __all__ = [
     "MinibatchEstimator",
     "Potential",
     "check_minibatch",
+    "full_data",
 ]

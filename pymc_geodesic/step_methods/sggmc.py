@@ -115,7 +115,7 @@ class SGGMC(StochasticGradientStep):
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
     together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
-    the end of the draw; ``potential_estimate``; ``diverging``. With local variables
+    the end of the draw; ``potential_estimate``; ``n_steps``; ``diverging``. With local variables
     ``local_acceptance``, averaged over rows and trajectories; ``local_spread``, the standard
     deviation of a row's draws in the embedding; ``local_step_size``.
 

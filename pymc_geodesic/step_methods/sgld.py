@@ -45,7 +45,7 @@ class SGLD(StochasticGradientStep):
 
     Notes
     -----
-    Statistics: ``step_size``, ``potential_estimate``, ``diverging``. With a decreasing
+    Statistics: ``step_size``, ``potential_estimate``, ``n_steps``, ``diverging``. With a decreasing
     schedule weight the draws by ``step_size``.
 
     References

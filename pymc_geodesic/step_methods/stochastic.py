@@ -101,6 +101,7 @@ class StochasticGradientStep(SelfTunedStep):
         "step_size": (np.float64, []),
         "kinetic_temperature": (np.float64, []),
         "potential_estimate": (np.float64, []),
+        "n_steps": (np.int64, []),
         "diverging": (bool, []),
         "warning": (SamplerWarning, None),
     }
@@ -378,6 +379,7 @@ class StochasticGradientStep(SelfTunedStep):
         stats = {
             "step_size": float(step_sizes[-1]),
             "potential_estimate": output.energy,
+            "n_steps": self.n_steps,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
         }

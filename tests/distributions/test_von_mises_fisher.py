@@ -176,7 +176,7 @@ def test_names():
     model = make_model()
     assert "mu ~ VonMisesFisher" in model.str_repr()
     assert r"\operatorname{VonMisesFisher}" in model.str_repr(formatting="latex")
-    assert [v.name for v in model.value_vars] == ["mu_unit_vector__", "kappa_log__"]
+    assert [v.name for v in model.value_vars] == ["mu_unitvector__", "kappa_log__"]
     assert "VonMisesFisher" in pm.model_to_mermaid(model)
 
 

@@ -1,0 +1,183 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Directional statistics: the mean direction of unit vectors and how far they scatter about it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "angles_to",
+    "angular_sd",
+    "cap_radius",
+    "mean_direction",
+    "mean_resultant_length",
+    "rotate_to_pole",
+]
+
+
+def mean_direction(x: ArrayLike) -> np.ndarray:
+    r"""Give the mean direction of unit vectors, :math:`\bar x / |\bar x|`.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (S, ..., n): S draws of each of the points (...).
+
+    Returns
+    -------
+    numpy.ndarray
+        Unit vectors of shape (..., n). NaN where the draws cancel and no direction is the mean.
+
+    References
+    ----------
+    Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 9.2.1.
+
+    Examples
+    --------
+    >>> mean_direction([[1.0, 0.0], [0.0, 1.0]])
+    array([0.70710678, 0.70710678])
+    """
+    mean = np.asarray(x, dtype=float).mean(axis=0)
+    length = np.linalg.norm(mean, axis=-1, keepdims=True)
+    return np.divide(mean, length, out=np.full_like(mean, np.nan), where=length > 0)
+
+
+def mean_resultant_length(x: ArrayLike) -> np.ndarray:
+    r"""Give the mean resultant length :math:`\bar R = |\bar x|` of unit vectors.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (S, ..., n).
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (...): one where all draws agree, near zero where they come from everywhere.
+
+    Examples
+    --------
+    >>> float(mean_resultant_length([[1.0, 0.0], [-1.0, 0.0]]))
+    0.0
+    """
+    return np.linalg.norm(np.asarray(x, dtype=float).mean(axis=0), axis=-1)
+
+
+def angles_to(x: ArrayLike, center: ArrayLike) -> np.ndarray:
+    """Give the angles between unit vectors and a center, in radians.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (..., n).
+    center : array_like
+        Unit vectors, broadcastable to `x`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (...), from 0 to pi.
+
+    Examples
+    --------
+    >>> float(angles_to([1.0, 0.0], [0.0, 1.0]) / np.pi)
+    0.5
+    """
+    chord = np.linalg.norm(np.asarray(x, dtype=float) - np.asarray(center, dtype=float), axis=-1)
+    # The half chord keeps its digits at small angles, where the arc cosine loses them.
+    return 2 * np.arcsin(np.minimum(chord / 2, 1))
+
+
+def angular_sd(x: ArrayLike) -> np.ndarray:
+    r"""Give the root mean square angle to the mean direction, in radians.
+
+    .. math::
+
+        s = \left( \frac1S \sum_t \theta_t^2 \right)^{1/2}, \qquad \cos \theta_t = x_t^\top \bar\mu
+
+    For a concentrated law on the sphere in n dimensions it is :math:`\sqrt{n - 1}` times the
+    standard deviation in each direction.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (S, ..., n).
+
+    Returns
+    -------
+    numpy.ndarray
+        Of shape (...).
+
+    Examples
+    --------
+    >>> x = [[np.cos(0.1), np.sin(0.1)], [np.cos(0.1), -np.sin(0.1)]]
+    >>> round(float(angular_sd(x)), 6)
+    0.1
+    """
+    return np.sqrt(np.mean(angles_to(x, mean_direction(x)) ** 2, axis=0))
+
+
+def cap_radius(x: ArrayLike, probability: float) -> np.ndarray:
+    """Give the angular radius of the smallest cap about the mean direction with a probability.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (S, ..., n).
+    probability : float
+        Share of the draws in the cap, from 0 to 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Radii in radians, of shape (...).
+
+    Raises
+    ------
+    ValueError
+        If `probability` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> x = [[np.cos(t), np.sin(t)] for t in (-0.2, -0.1, 0.1, 0.2)]
+    >>> round(float(cap_radius(x, 0.5)), 6)
+    0.1
+    """
+    if not 0 <= probability <= 1:
+        raise ValueError(f"`probability` expected a number from 0 to 1, got {probability}.")
+    angles = angles_to(x, mean_direction(x))
+    return np.quantile(angles, probability, axis=0, method="inverted_cdf")
+
+
+def rotate_to_pole(x: ArrayLike, center: ArrayLike) -> np.ndarray:
+    """Reflect unit vectors so that a center comes to the last axis, up to sign.
+
+    The last coordinate is then the cosine of the angle to `center`, up to sign, and the others are
+    coordinates in an orthonormal frame of the tangent space at `center`. It is Householder's
+    reflection, which takes memory and time in proportion to `x` also in thousands of dimensions.
+
+    Parameters
+    ----------
+    x : array_like
+        Unit vectors of shape (S, ..., n).
+    center : array_like
+        Unit vectors of shape (..., n).
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of `x`.
+
+    Examples
+    --------
+    >>> rotate_to_pole([[1.0, 0.0, 0.0]], [1.0, 0.0, 0.0]).round(6) + 0.0
+    array([[ 0.,  0., -1.]])
+    """
+    x, normal = np.asarray(x, dtype=float), np.array(center, dtype=float)
+    # Away from the axis, so that nothing cancels.
+    normal[..., -1] += np.where(normal[..., -1] < 0, -1.0, 1.0)
+    share = 2 * (x * normal).sum(axis=-1) / (normal * normal).sum(axis=-1)
+    return x - share[..., None] * normal

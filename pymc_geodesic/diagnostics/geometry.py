@@ -1,0 +1,97 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Which variables of a posterior are unit vectors or probability vectors, read off their draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+__all__ = ["Geometry", "geometries", "intrinsic_dimension"]
+
+Geometry = Literal["direction", "composition", "plain"]
+"""A unit vector, a probability vector, or neither, along the last axis."""
+
+# Draws kept in single precision are on their manifold to fewer digits.
+TOLERANCE = {4: 1e-4, 8: 1e-6}
+
+
+def geometries(
+    draws: xr.Dataset,
+    *,
+    sample_dims: Sequence[str] = ("chain", "draw"),
+    directions: Sequence[str] | None = None,
+    compositions: Sequence[str] | None = None,
+) -> dict[str, Geometry]:
+    """Tell directions, compositions and other variables apart.
+
+    Parameters
+    ----------
+    draws : Dataset
+        Draws of each variable.
+    sample_dims : sequence of str
+        Dimensions that number the draws.
+    directions, compositions : sequence of str, optional
+        Names of the variables that are unit vectors, or probability vectors. By default those whose
+        last axis has two entries or more, and in all draws a norm of one, or no negative entry and
+        a sum of one.
+
+    Returns
+    -------
+    dict
+        For each variable "direction", "composition" or "plain". A composition goes before a
+        direction: a vector with a single one is both.
+
+    Raises
+    ------
+    ValueError
+        If a name given is not that of a variable with an axis of its own.
+    """
+    for argument, names in {"directions": directions, "compositions": compositions}.items():
+        for name in names or ():
+            if name not in draws or not _own_dims(draws[name], sample_dims):
+                raise ValueError(
+                    f"`{argument}` expected names of variables with an axis of their own, got "
+                    f"{name!r}. The variables are {sorted(map(str, draws.data_vars))}."
+                )
+    found: dict[str, Geometry] = {}
+    for name, values in draws.data_vars.items():
+        array = values.transpose(*sample_dims, ...).values
+        has_axis = bool(_own_dims(values, sample_dims))
+        if name in compositions if compositions is not None else has_axis and _sums_to_one(array):
+            found[name] = "composition"
+        elif name in directions if directions is not None else has_axis and _has_unit_norm(array):
+            found[name] = "direction"
+        else:
+            found[name] = "plain"
+    return found
+
+
+def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_dims: int = 2) -> int:
+    """Count the degrees of freedom of one draw: one fewer a vector on a sphere or simplex."""
+    shape = values.shape[n_sample_dims:]
+    size = int(np.prod(shape))
+    return size if geometry == "plain" else size - size // shape[-1]
+
+
+def _own_dims(values: xr.DataArray, sample_dims: Sequence[str]) -> list[str]:
+    return [dim for dim in values.dims if dim not in sample_dims]
+
+
+def _sums_to_one(array: np.ndarray) -> bool:
+    return _is_vector(array) and bool((array >= 0).all()) and _is_one(array.sum(axis=-1), array)
+
+
+def _has_unit_norm(array: np.ndarray) -> bool:
+    return _is_vector(array) and _is_one(np.linalg.norm(array, axis=-1), array)
+
+
+def _is_vector(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f" and array.shape[-1] > 1
+
+
+def _is_one(values: np.ndarray, array: np.ndarray) -> bool:
+    return bool((np.abs(values - 1) <= TOLERANCE.get(array.dtype.itemsize, 1e-6)).all())

@@ -1,0 +1,129 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Which draws a picture shows: vectors by label, from a DataTree, a mapping or an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from arviz_base import extract, rcParams
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries
+
+__all__ = ["Coordinates", "Draws", "dataset_of", "labelled_vectors", "pick_variable", "thinned"]
+
+Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
+"""Result of ``pm.sample``, arrays by label, or one array."""
+
+Coordinates = Mapping[str, Any]
+"""Part of the draws, as in ArviZ."""
+
+
+def dataset_of(
+    idata: xr.DataTree,
+    *,
+    var_names: str | Sequence[str] | None,
+    group: str,
+    coords: Coordinates | None,
+) -> xr.Dataset:
+    """Take the chosen part of the draws, with the sample dimensions first."""
+    draws = extract(idata, var_names=var_names, group=group, combined=False, keep_dataset=True)
+    draws = draws if coords is None else draws.sel(coords)
+    return draws.transpose(*rcParams["data.sample_dims"], ...)
+
+
+def labelled_vectors(
+    draws: Draws,
+    *,
+    geometry: Geometry,
+    sizes: Sequence[int] | None = None,
+    var_names: str | Sequence[str] | None = None,
+    group: str = "posterior",
+    coords: Coordinates | None = None,
+) -> dict[str | None, np.ndarray]:
+    """Give the draws of each vector, of shape (S, n), by label.
+
+    From a DataTree the variables are those named, or all of the geometry, and of the ``sizes`` if
+    there are any; each point of a variable with several gets a label of its own.
+
+    Raises
+    ------
+    ValueError
+        If a DataTree has no such variable.
+    """
+    if isinstance(draws, Mapping) and not isinstance(draws, xr.DataTree):
+        return {label: _flat(values) for label, values in draws.items()}
+    if not isinstance(draws, xr.DataTree):
+        return {None: _flat(draws)}
+    dataset = dataset_of(draws, var_names=var_names, group=group, coords=coords)
+    if var_names is None:
+        kinds = geometries(dataset)
+        names = [
+            name
+            for name, values in dataset.data_vars.items()
+            if kinds[name] == geometry and (sizes is None or values.shape[-1] in sizes)
+        ]
+        if not names:
+            raise ValueError(
+                f"The group `{group}` expected {_wanted(geometry, sizes)}, got the variables "
+                f"{sorted(map(str, dataset.data_vars))}. Name one with `var_names`."
+            )
+        dataset = dataset[names]
+    return {
+        label: values
+        for name, array in dataset.data_vars.items()
+        for label, values in _points(str(name), array).items()
+    }
+
+
+def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) -> xr.DataArray:
+    """Return the only variable of these kinds with so many axes of its own.
+
+    Raises
+    ------
+    ValueError
+        If there is none or more than one.
+    """
+    if len(dataset.data_vars) == 1:
+        return next(iter(dataset.data_vars.values()))
+    found = geometries(dataset)
+    names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 2 + ndim]
+    if len(names) != 1:
+        raise ValueError(
+            f"Expected one variable to show, got {names or sorted(map(str, dataset.data_vars))}. "
+            "Choose one with `var_names`."
+        )
+    return dataset[names[0]]
+
+
+def thinned(values: np.ndarray, max_draws: int) -> np.ndarray:
+    """Take at most so many draws, evenly."""
+    return values[:: -(-len(values) // max_draws)]
+
+
+def _flat(values: ArrayLike) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    return values.reshape(-1, values.shape[-1])
+
+
+def _points(name: str, values: xr.DataArray) -> dict[str, np.ndarray]:
+    points = {}
+    for index in np.ndindex(values.shape[2:-1]):
+        entry = values[(slice(None), slice(None), *index)]
+        place = ", ".join(str(values[dim].values[i]) for dim, i in _places(values, index))
+        points[f"{name}[{place}]" if place else name] = _flat(entry.values)
+    return points
+
+
+def _places(values: xr.DataArray, index: tuple[int, ...]) -> list[tuple[Any, int]]:
+    return list(zip(values.dims[2:-1], index, strict=True))
+
+
+def _wanted(geometry: Geometry, sizes: Sequence[int] | None) -> str:
+    noun = "unit vectors" if geometry == "direction" else "probability vectors"
+    return noun if sizes is None else f"{noun} with {' or '.join(map(str, sizes))} entries"

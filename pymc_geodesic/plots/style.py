@@ -1,0 +1,62 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Colours and small parts that the pictures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.legend import Legend
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+
+__all__ = [
+    "BORDER",
+    "HALO",
+    "PALETTE",
+    "color_of",
+    "in_degrees",
+    "legend_of_regions",
+    "minus",
+    "shades_of",
+]
+
+# Okabe and Ito's colours, which people with the common colour deficiencies can tell apart.
+PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+BORDER = "#A67C1A"
+HALO = [withStroke(linewidth=2.5, foreground="white")]
+
+_SHADES = LinearSegmentedColormap.from_list("mass", ["#FBF3DC", "#F3DFA2", "#E3BD62"])
+
+
+def color_of(i: int) -> str:
+    """Give the colour of the i-th thing shown."""
+    return PALETTE[i % len(PALETTE)]
+
+
+def shades_of(n: int) -> np.ndarray:
+    """Give the colours of n regions, the densest last."""
+    return _SHADES(np.linspace(0, 1, n))
+
+
+def minus(text: str) -> str:
+    """Set minus signs as such."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def in_degrees(*angles: float) -> str:
+    """Write angles, in degrees, to one decimal."""
+    # Adding zero takes the sign off a zero.
+    return minus(", ".join(f"{round(float(angle), 1) + 0.0:.1f}°" for angle in angles))
+
+
+def legend_of_regions(ax: Axes, held: Sequence[float], **options) -> None:
+    """Name the shaded regions of highest density, the densest first."""
+    patches = [Patch(facecolor=shade, edgecolor=BORDER) for shade in shades_of(len(held))]
+    labels = [f"densest {share:.0%}" for share in held]
+    # `ax.legend` would be replaced by the legend of the draws.
+    ax.add_artist(Legend(ax, patches[::-1], labels[::-1], frameon=False, fontsize=8, **options))

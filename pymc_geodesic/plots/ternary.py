@@ -1,0 +1,111 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The triangle of probability vectors with three entries, as something to draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from matplotlib.axes import Axes
+from scipy.ndimage import gaussian_filter
+
+from pymc_geodesic.plots.density import contour_lines, levels_of
+from pymc_geodesic.plots.style import HALO
+
+__all__ = ["Triangle"]
+
+# The corners, of sides of length one: the first entry at the lower left, the third at the top.
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+
+# Cells along each side of the grid on which the density of draws is counted.
+GRID = 240
+
+
+class Triangle:
+    """A ternary plot with ticks on the three sides."""
+
+    def __init__(self, ax: Axes, names: Sequence[str]) -> None:
+        self.ax = ax
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+        ax.set(xlim=(-0.16, 1.16), ylim=(-0.14, CORNERS[2, 1] + 0.08))
+        ax.fill(*CORNERS.T, facecolor="none", edgecolor="0.3", linewidth=1.0, zorder=3)
+        self._draw_grid()
+        for i, name in enumerate(names):
+            self._name_corner(i, name)
+
+    def dots(self, p: np.ndarray, **style) -> None:
+        """Show probability vectors as dots."""
+        self.ax.plot(*(p @ CORNERS).T, linestyle="none", **style)
+
+    def contours(self, p: np.ndarray, mass: Sequence[float], **style) -> None:
+        """Draw the borders of the densest regions of draws."""
+        for line in _regions(p @ CORNERS, mass):
+            self.ax.plot(*line.T, **style)
+
+    def _draw_grid(self) -> None:
+        for share in np.arange(0.2, 0.99, 0.2):
+            for i in range(3):
+                start, end = np.zeros(3), np.zeros(3)
+                start[i] = end[i] = share
+                start[(i + 1) % 3] = end[(i + 2) % 3] = 1 - share
+                line = np.array([start, end]) @ CORNERS
+                self.ax.plot(*line.T, color="0.85", linewidth=0.6, zorder=1)
+                # Each entry is read on the side that leads to its corner, along the grid's lines.
+                outwards = line[0] - line[1]
+                place = line[0] + 0.035 * outwards / np.linalg.norm(outwards)
+                text = {"ha": "center", "va": "center", "fontsize": 8, "color": "0.45"}
+                self.ax.text(*place, f"{share:.1f}", **text)
+
+    def _name_corner(self, i: int, name: str) -> None:
+        middle = CORNERS.mean(axis=0)
+        place = CORNERS[i] + 0.09 * (CORNERS[i] - middle) / np.linalg.norm(CORNERS[i] - middle)
+        style = {"ha": "center", "va": "center", "fontsize": 11, "path_effects": HALO}
+        self.ax.text(*place, name, **style)
+
+
+def _regions(points: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:
+    """Find the borders of the densest regions of points of the triangle.
+
+    Points near a side are mirrored at it: the density of a kernel would otherwise be lost outside.
+    """
+    spread = np.sqrt(np.mean(((points - points.mean(axis=0)) ** 2).sum(axis=1)) / 2)
+    bandwidth = spread * len(points) ** (-1 / 6)
+    low, high = points.min(axis=0) - 4 * bandwidth, points.max(axis=0) + 4 * bandwidth
+    edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low, high, strict=True)]
+    images = (_barycentric(points) @ _mirrors() @ CORNERS).reshape(-1, 2)
+    counts, *_ = np.histogram2d(*images.T, bins=edges)
+    cell = (high - low) / GRID
+    density = gaussian_filter(counts, bandwidth / cell, mode="constant")
+    x, y = (0.5 * (edge[1:] + edge[:-1]) for edge in edges)
+    inside = _barycentric(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)).min(axis=-1) >= 0
+    log_density = np.log(np.maximum(density, np.finfo(float).tiny))
+    levels, _ = levels_of(np.where(inside, log_density, -np.inf), np.ones(1), mass)
+    lines = contour_lines(x, y, log_density.T, levels)
+    return [_cut(line) for line in lines]
+
+
+def _mirrors() -> np.ndarray:
+    """Matrices that map weights of the corners into the triangles that touch the triangle."""
+    # Across side i, weight i changes its sign and the others grow by what it was.
+    sides = np.eye(3)[:, :, None] * (1 - 3 * np.eye(3))[:, None, :] + np.eye(3)
+    found = np.eye(3)[None]
+    for _ in range(3):
+        products = np.einsum("aij,bjk->abik", found, sides).reshape(-1, 3, 3)
+        found = np.unique(np.concatenate([found, products]), axis=0)
+    return found
+
+
+def _barycentric(points: np.ndarray) -> np.ndarray:
+    """Write points of the plane as weights of the corners, which sum to one."""
+    sides = (CORNERS[:2] - CORNERS[2]).T
+    first = (points - CORNERS[2]) @ np.linalg.inv(sides).T
+    return np.concatenate([first, 1 - first.sum(axis=-1, keepdims=True)], axis=-1)
+
+
+def _cut(line: np.ndarray) -> np.ndarray:
+    """Lift the pen outside the triangle."""
+    outside = _barycentric(line).min(axis=-1, keepdims=True) < -1e-3
+    return np.where(outside, np.nan, line)

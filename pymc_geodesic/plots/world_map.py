@@ -1,0 +1,106 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Mollweide's equal-area map of the sphere, as something to draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from matplotlib.axes import Axes
+from scipy.spatial.transform import Rotation
+
+from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitude_latitude
+from pymc_geodesic.plots.density import LogDensity, levels_of
+from pymc_geodesic.plots.style import BORDER, HALO, legend_of_regions, minus, shades_of
+
+__all__ = ["WorldMap"]
+
+
+class WorldMap:
+    """A map of the sphere with `center` in its middle, turned by `tilt` degrees clockwise."""
+
+    projection = "mollweide"
+    figsize = (9.0, 5.1)
+    legend = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.04), "ncols": 2}
+
+    def __init__(self, ax: Axes, center: tuple[float, float], tilt: float) -> None:
+        self.ax = ax
+        self.rotation = _rotation_to(center, tilt)
+
+    def dots(self, x: np.ndarray, **style) -> None:
+        """Show directions as dots."""
+        self.ax.plot(*self._on_map(x), linestyle="none", **style)
+
+    def curve(self, x: np.ndarray, **style) -> None:
+        """Draw a line through directions."""
+        longitude, latitude = self._on_map(x)
+        # A line that leaves the map at one side comes back at the other: lift the pen there.
+        longitude[1:][np.abs(np.diff(longitude)) > np.pi / 2] = np.nan
+        self.ax.plot(longitude, latitude, **style)
+
+    def shade(self, log_density: LogDensity, mass: Sequence[float]) -> None:
+        """Shade the regions of highest density that hold the given probabilities."""
+        longitude = np.linspace(-180, 180, 361)
+        latitude = np.linspace(-89.5, 89.5, 180)
+        x = from_longitude_latitude(longitude, latitude[:, None])
+        values = np.asarray(log_density(x.reshape(-1, 3) @ self.rotation)).reshape(x.shape[:-1])
+        levels, held = levels_of(values, np.cos(np.deg2rad(latitude))[:, None], mass)
+        if len(levels) == 0:
+            return
+        grid = np.deg2rad(longitude), np.deg2rad(latitude), values
+        shades = shades_of(len(levels))
+        self.ax.contourf(*grid, levels=[*levels, np.inf], colors=shades, zorder=0)
+        line = {"colors": BORDER, "linestyles": "solid", "linewidths": 0.9, "zorder": 2}
+        self.ax.contour(*grid, levels=levels, **line)
+        # The corners outside the ellipse are empty.
+        legend_of_regions(self.ax, held, loc="lower right", bbox_to_anchor=(1, -0.02))
+
+    def graticule(self) -> None:
+        """Draw the lines of longitude and latitude, turned with the map, and name them."""
+        self.ax.grid(False)
+        self.ax.set_xticks([])
+        self.ax.set_yticks([])
+        for line in graticule_lines():
+            self.curve(line, color="0.72", linewidth=0.5, zorder=1)
+        for degrees in (-60, -30, 30, 60):
+            self._name_line(0, degrees, f"{degrees}°")
+        for degrees in (-120, -60, 0, 60, 120):
+            self._name_line(degrees, 0, f"{degrees}°")
+
+    def _name_line(self, longitude: float, latitude: float, text: str) -> None:
+        self.ax.annotate(
+            minus(text),
+            self._on_map(from_longitude_latitude(longitude, latitude)),
+            xytext=(3, 3),
+            textcoords="offset points",
+            color="0.45",
+            fontsize=7,
+            path_effects=HALO,
+            zorder=4,
+        )
+
+    def _on_map(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Radians that matplotlib's geographic axes want for the directions `x`."""
+        longitude, latitude = to_longitude_latitude(x)
+        x = from_longitude_latitude(longitude, latitude) @ self.rotation.T
+        longitude, latitude = to_longitude_latitude(x)
+        return np.deg2rad(longitude), np.deg2rad(latitude)
+
+
+def graticule_lines() -> list[np.ndarray]:
+    """Lines of latitude every 30 degrees and of longitude every 60."""
+    along = np.linspace(-180, 180, 721)
+    upward = np.linspace(-90, 90, 361)
+    parallels = [from_longitude_latitude(along, latitude) for latitude in (-60, -30, 0, 30, 60)]
+    meridians = [from_longitude_latitude(longitude, upward) for longitude in range(-180, 180, 60)]
+    return [*parallels, *meridians]
+
+
+def _rotation_to(center: tuple[float, float], tilt: float) -> np.ndarray:
+    """Rotation matrix that brings `center` to the middle of the map, (1, 0, 0), and tilts it."""
+    longitude, latitude = center
+    to_meridian = Rotation.from_euler("z", -longitude, degrees=True)
+    to_equator = Rotation.from_euler("y", latitude, degrees=True)
+    return (Rotation.from_euler("x", -tilt, degrees=True) * to_equator * to_meridian).as_matrix()

@@ -1,0 +1,189 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The model that sees all of its data: for predictions, model comparison and exact samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from pymc.data import MinibatchOp
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import change_dist_size
+from pymc.model import Model
+from pymc.model.fgraph import ModelObservedRV, fgraph_from_model, model_from_fgraph
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.type_other import NoneTypeT
+
+from pymc_geodesic.potential.minibatch import find_batch_sources
+
+__all__ = ["full_data"]
+
+
+def full_data(model: Model) -> Model:
+    """Return the model with every ``pm.Minibatch`` replaced by its whole data.
+
+    Draws are made with minibatches; what is done with them afterwards wants every row. The model
+    returned has the same variables, so that it takes the draws of the model given:
+    ``pm.compute_log_likelihood`` (and with it ``az.loo``), ``pm.sample_posterior_predictive`` and
+    PyMC's own samplers all work with it.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        A model with ``pm.Minibatch`` data. It is not changed.
+
+    Returns
+    -------
+    pymc.Model
+        A new model with the same names, coordinates, transforms, Deterministics and Potentials.
+        Nothing is scaled by ``total_size``, for all rows are there. Initial values are left out:
+        PyMC computes no log likelihood of a model that has them.
+
+    Raises
+    ------
+    ValueError
+        If a free variable or a Potential depends on a minibatch, an observed minibatch has no
+        ``total_size`` or one that is not the number of rows of its data, a dimension of it has
+        another length than the data, or the model's shapes fit batches only.
+
+    Notes
+    -----
+    The data is held once more, for the new model has copies of the data variables of the old one:
+    ``pm.set_data`` changes one of them only.
+
+    A Deterministic that depends on a batch has the values of some batch in the draws, which PyMC
+    would take for those of all rows. Leave it out of them before predicting:
+    ``idata["posterior"] = idata["posterior"].to_dataset().drop_vars("eta")``.
+
+    Examples
+    --------
+    >>> import arviz as az, numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal(1.0, 1.0, 1000)
+    >>> with pm.Model() as model:
+    ...     mean = pm.Normal("mean")
+    ...     _ = pm.Normal("y", mean, observed=pm.Minibatch(y, batch_size=50), total_size=1000)
+    >>> pmg.full_data(model)["y"].type.shape
+    (1000,)
+
+    After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
+    ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
+    """
+    find_batch_sources(model)  # refuses what has no `total_size`
+    _require_expandable(model)
+    try:
+        with _without_initial_values(model):
+            graph, _ = fgraph_from_model(model)
+        result = model_from_fgraph(_with_all_rows(graph), mutate_fgraph=True)
+        result.logp(vars=result.observed_RVs, sum=False)  # finds shapes that do not fit
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "The model could not be written for all rows of its data: some shape in it fits a "
+            f"batch only. Take shapes from the data, as in `x.shape[0]`. The cause: {error}"
+        ) from error
+    _require_all_rows(model, result)
+    _require_dimensions(result)
+    return result
+
+
+def _uses_batch(variables: Iterable[Variable]) -> bool:
+    return any(
+        ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
+        for ancestor in ancestors(list(variables))
+    )
+
+
+def _require_expandable(model: Model) -> None:
+    for potential in model.potentials:
+        if _uses_batch([potential]):
+            raise ValueError(
+                f"The potential `{potential.name}` depends on `pm.Minibatch` data. It carries no "
+                "`total_size`, so its value on the full data is not known. Write it as an observed "
+                "variable with `total_size`, such as a `pm.CustomDist`."
+            )
+    for rv in model.free_RVs:
+        if _uses_batch([rv]):
+            raise ValueError(
+                f"The free variable `{rv.name}` depends on `pm.Minibatch` data: the draws have its "
+                "values for a batch, not for all rows. Sum or integrate it out of the model."
+            )
+
+
+@contextmanager
+def _without_initial_values(model: Model) -> Iterator[None]:
+    """Hide initial values, with which PyMC does not take a model apart."""
+    kept = model.rvs_to_initial_values
+    model.rvs_to_initial_values = dict.fromkeys(kept)
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values = kept
+
+
+def _with_all_rows(graph: FunctionGraph) -> FunctionGraph:
+    """Write a model's graph again with the data in place of batches, and without scaling."""
+    new: dict[Variable, Variable] = {}
+    for node in graph.toposort():
+        inputs = [new.get(variable, variable) for variable in node.inputs]
+        if isinstance(node.op, MinibatchOp):
+            outputs = inputs
+        elif isinstance(node.op, MinibatchRandomVariable):
+            outputs = inputs[:1]
+        elif inputs == node.inputs:
+            continue
+        elif isinstance(node.op, ModelObservedRV):
+            outputs = [node.op(_resized(*inputs), inputs[1])]
+        elif isinstance(node.op, SymbolicRandomVariable):
+            # The inner graph has the shapes of a batch; an observed variable gets another below.
+            outputs = Apply(node.op, inputs, [out.type() for out in node.outputs]).outputs
+        else:
+            outputs = node.clone_with_new_inputs(inputs, strict=False).outputs
+        new |= dict(zip(node.outputs, outputs, strict=True))
+        for old, replacement in zip(node.outputs, outputs, strict=True):
+            replacement.name = replacement.name or old.name
+    result = FunctionGraph(outputs=[new.get(out, out) for out in graph.outputs], clone=False)
+    result._coords, result._dim_lengths = graph._coords, graph._dim_lengths
+    return result
+
+
+def _resized(rv: TensorVariable, value: TensorVariable) -> TensorVariable:
+    """Give a random variable whose op knows its size the size of its value."""
+    if not isinstance(rv.owner.op, SymbolicRandomVariable):
+        return rv
+    return change_dist_size(rv, tuple(value.shape)[: value.ndim - rv.owner.op.ndim_supp])
+
+
+def _require_all_rows(model: Model, result: Model) -> None:
+    """Refuse to drop the scaling where not all rows that it counted are there."""
+    for rv in model.observed_RVs:
+        if not isinstance(rv.owner.op, MinibatchRandomVariable):
+            continue
+        shape = _shape(result.rvs_to_values[result[rv.name]])
+        for size, rows in zip(rv.owner.inputs[1:], shape or (1,), strict=False):
+            if not isinstance(size.type, NoneTypeT) and int(size.eval()) != rows:
+                raise ValueError(
+                    f"The observed variable `{rv.name}` expected as many rows of data as its "
+                    f"`total_size`, {int(size.eval())}, got {rows}. The rest of its data is not in "
+                    "the model: write it with all of them."
+                )
+
+
+def _shape(variable: TensorVariable) -> tuple[int, ...]:
+    static = variable.type.shape
+    return tuple(variable.shape.eval()) if None in static else static
+
+
+def _require_dimensions(model: Model) -> None:
+    for rv in model.observed_RVs:
+        dims = model.named_vars_to_dims.get(rv.name) or ()
+        for dim, rows in zip(dims, _shape(model.rvs_to_values[rv]), strict=False):
+            length = int(model.dim_lengths[dim].eval())
+            if length != rows:
+                raise ValueError(
+                    f"The dimension `{dim}` of `{rv.name}` expected a length of {rows}, the rows "
+                    f"of the data, got {length}. Give it coordinates for all rows."
+                )

@@ -1,0 +1,127 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Summaries of unit vectors do not depend on the axes; all others are those of ArviZ."""
+
+import arviz as az
+import numpy as np
+import pytest
+
+from scipy.stats import ortho_group, vonmises_fisher
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.diagnostics import angular_sd, mean_direction, mean_resultant_length
+
+CHAINS, DRAWS = 4, 250
+RNG = np.random.default_rng(7)
+X = vonmises_fisher([0.0, 0.6, 0.8], 20.0, seed=1).rvs(CHAINS * DRAWS).reshape(CHAINS, DRAWS, 3)
+P = RNG.dirichlet([1.0, 2.0, 3.0], size=(CHAINS, DRAWS))
+T = RNG.normal(size=(CHAINS, DRAWS, 2))
+
+
+def draws(**posterior):
+    return az.from_dict({"posterior": posterior})
+
+
+def exact(idata, **options):
+    return pmg.summary(idata, round_to="none", **options)
+
+
+def test_other_variables_are_as_arviz_has_them():
+    idata = draws(p=P, t=T)
+    expected = az.summary(idata, round_to="none")
+    found = exact(idata)
+    assert list(found.index) == list(expected.index)
+    assert list(found.columns) == list(expected.columns)
+    np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+
+
+def test_directions_have_their_statistics():
+    found = exact(draws(x=X, t=T))
+    flat = X.reshape(-1, 3)
+    rows = ["x[0]", "x[1]", "x[2]"]
+    np.testing.assert_allclose(found.loc[rows, "mean"], mean_direction(flat), rtol=1e-13)
+    np.testing.assert_allclose(found.loc[rows, "resultant_length"], mean_resultant_length(flat))
+    np.testing.assert_allclose(found.loc[rows, "angular_sd"], angular_sd(flat))
+    assert found.loc["t[0]", ["resultant_length", "angular_sd"]].isna().all()
+    assert list(found.columns[:6]) == [
+        *("mean", "sd", "eti89_lb", "eti89_ub", "resultant_length", "angular_sd")
+    ]
+
+
+def test_every_point_has_its_own():
+    both = np.stack([X, -X[:, ::-1]], axis=2)
+    found = exact(draws(x=both))
+    alone = exact(draws(x=X))
+    rows = [f"x[0, {i}]" for i in range(3)]
+    np.testing.assert_allclose(found.loc[rows].to_numpy(), alone.to_numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_convergence_does_not_depend_on_the_axes(seed):
+    """Up to the choice of frame within the tangent plane, which is free."""
+    rotation = ortho_group.rvs(3, random_state=seed)
+    a, b = exact(draws(x=X)), exact(draws(x=X @ rotation.T))
+    for column in ("resultant_length", "angular_sd"):
+        np.testing.assert_allclose(a[column], b[column], rtol=1e-12)
+    assert abs(a["r_hat"] - b["r_hat"].to_numpy()).max() < 0.01
+    for column in ("ess_bulk", "ess_tail", "r_hat"):
+        assert a[column].nunique() == 1
+
+
+def test_chains_that_differ_in_spread_only_are_seen():
+    # The coordinate along the mean direction is all that tells, and no coordinate of the axes is.
+    wide = vonmises_fisher([0.0, 0.6, 0.8], 5.0, seed=2).rvs(DRAWS)
+    x = X.copy()
+    x[0] = wide
+    assert exact(draws(x=X))["r_hat"].max() < 1.02
+    assert exact(draws(x=x))["r_hat"].max() > 1.05
+
+
+def test_the_seam_of_angles_does_no_harm():
+    angle = np.pi + 0.1 * RNG.normal(size=(CHAINS, DRAWS))
+    x = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    found = exact(draws(x=x))
+    np.testing.assert_allclose(found["mean"], [-1, 0], atol=0.01)
+    np.testing.assert_allclose(found["angular_sd"], 0.1, rtol=0.1)
+    assert found["r_hat"].max() < 1.02
+
+
+def test_standard_error_of_the_mean_direction():
+    """Over many sets of draws it is the standard deviation of the mean direction."""
+    law = vonmises_fisher([0.0, 0.6, 0.8], 3.0, seed=3)
+    sets = law.rvs(200 * 400).reshape(200, 4, 100, 3)
+    means = np.array([mean_direction(x.reshape(-1, 3)) for x in sets])
+    expected = means.std(axis=0, ddof=1)
+    found = np.mean([exact(draws(x=x), kind="diagnostics")["mcse_mean"] for x in sets[:20]], axis=0)
+    # A standard deviation from 200 numbers has an error of 5 per cent.
+    np.testing.assert_allclose(found, expected, rtol=0.2)
+
+
+def test_parts_can_be_chosen():
+    both = np.stack([X, -X], axis=2)
+    idata = draws(x=both, t=T)
+    found = exact(idata, var_names="x", coords={"x_dim_0": [1]})
+    assert list(found.index) == ["x[1, 0]", "x[1, 1]", "x[1, 2]"]
+    assert list(exact(idata, var_names="t").columns) == list(az.summary(idata).columns)
+    found = exact(idata, kind="diagnostics")
+    assert list(found.columns) == ["ess_bulk", "ess_tail", "r_hat", "mcse_mean", "mcse_sd"]
+    found = exact(idata, kind="stats", ci_kind="hdi", ci_prob=0.5)
+    assert list(found.columns[2:]) == ["hdi50_lb", "hdi50_ub", "resultant_length", "angular_sd"]
+
+
+def test_what_is_a_direction_can_be_said():
+    idata = draws(x=X)
+    assert "angular_sd" not in exact(idata, directions=[])
+    np.testing.assert_array_equal(exact(idata, directions=[]), az.summary(idata, round_to="none"))
+
+
+def test_numbers_are_rounded():
+    found = pmg.summary(draws(x=X), round_to=2)
+    assert found["ess_bulk"].dtype.kind == "i"
+    np.testing.assert_array_equal(found["mean"], found["mean"].round(2))
+
+
+def test_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="'all', 'stats', 'diagnostics', got 'median'"):
+        pmg.summary(draws(x=X), kind="median")
