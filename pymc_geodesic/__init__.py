@@ -6,7 +6,15 @@ from importlib.metadata import version
 
 from pymc_geodesic import datasets
 from pymc_geodesic.adaptation import MonteCarloEM
-from pymc_geodesic.diagnostics import weighted
+from pymc_geodesic.diagnostics import (
+    configurational_temperature,
+    diagnose,
+    kernel_stein_discrepancy,
+    kinetic_temperature,
+    stein_check,
+    step_halving,
+    weighted,
+)
 from pymc_geodesic.distributions import (
     LogisticNormal,
     SphericalUniform,
@@ -62,11 +70,17 @@ __all__ = [
     "SymmetricDirichlet",
     "VonMisesFisher",
     "check_minibatch",
+    "configurational_temperature",
     "datasets",
+    "diagnose",
     "gSGNHT",
+    "kernel_stein_discrepancy",
+    "kinetic_temperature",
     "manifold_of",
     "plot_sphere",
     "register_manifold",
+    "stein_check",
+    "step_halving",
     "transforms",
     "weighted",
 ]

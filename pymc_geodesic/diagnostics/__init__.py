@@ -2,6 +2,25 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Reading what a stochastic-gradient sampler has drawn."""
 
+from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.kernel_stein import KernelSteinDiscrepancy, kernel_stein_discrepancy
+from pymc_geodesic.diagnostics.stein import SteinCheck, stein_check
+from pymc_geodesic.diagnostics.step_halving import StepHalving, step_halving
+from pymc_geodesic.diagnostics.temperature import configurational_temperature, kinetic_temperature
+from pymc_geodesic.diagnostics.verdict import diagnose
 from pymc_geodesic.diagnostics.weighted import weighted
 
-__all__ = ["weighted"]
+__all__ = [
+    "Diagnosis",
+    "Finding",
+    "KernelSteinDiscrepancy",
+    "SteinCheck",
+    "StepHalving",
+    "configurational_temperature",
+    "diagnose",
+    "kernel_stein_discrepancy",
+    "kinetic_temperature",
+    "stein_check",
+    "step_halving",
+    "weighted",
+]
