@@ -32,7 +32,7 @@ def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
     values : mapping of str to ndarray
         Scalars to follow, ``(chain, draw)``.
     """
-    moving = {name: x for name, x in values.items() if np.ptp(x) > 0 and np.abs(x).max() < LARGEST}
+    moving = {name: x for name, x in values.items() if np.abs(x).max() < LARGEST and np.ptp(x) > 0}
     r_hats = {name: float(az.rhat(x)) for name, x in moving.items()}
     failed = {name: r for name, r in r_hats.items() if not r <= LARGEST_R_HAT}
     if not failed:

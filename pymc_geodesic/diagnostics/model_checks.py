@@ -14,7 +14,7 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.sampler_checks import LARGEST_DAMPING, TOO_LARGE, TOO_SMALL
-from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.minibatch import find_batch_sources, known_size
 
 __all__ = ["check_positions", "check_total_size"]
 
@@ -35,7 +35,7 @@ def check_total_size(model: Model) -> list[Finding]:
         given = rv.owner.inputs[1]
         if len(rows) != 1 or isinstance(given.type, NoneTypeT):
             continue
-        declared, [held] = int(given.eval()), rows
+        declared, [held] = known_size(given), rows
         if declared == held:
             continue
         sentence = (

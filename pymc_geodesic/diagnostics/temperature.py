@@ -173,8 +173,9 @@ def configurational_temperature(
 
 def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
     """Mean over ``(chain, draw)`` and its Monte Carlo standard error."""
-    error = float(az.mcse(values)) if np.ptp(values) else 0.0
-    return float(values.mean()), error
+    if not np.isfinite(values).all():
+        return float(values.mean()), np.inf
+    return float(values.mean()), float(az.mcse(values)) if np.ptp(values) else 0.0
 
 
 def z_score(distance: float, error: float) -> float:
