@@ -25,7 +25,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.dynamics.thermostat import Thermostat
 
-SEEDS = 10
+SEEDS = 5
 SIGNIFICANT, LEVEL = 4.0, 0.01
 # The package has functions of the same names, which hide the modules.
 SGGMC = importlib.import_module("pymc_geodesic.dynamics.sggmc")

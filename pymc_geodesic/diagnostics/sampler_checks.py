@@ -167,8 +167,8 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
         findings.append(Finding(TOO_LARGE, "error", sentence, advice, evidence_of))
     if by_noise >= HOT or by_noise >= by_step:
         sentence = (
-            f"The friction is too small for the gradient's noise, which heats the chain: {who} is "
-            f"at temperature {position:.3g} instead of 1."
+            f"The friction is too small for the gradient's noise, which heats {who} to "
+            f"temperature {position:.3g} instead of 1."
         )
         needed = friction * (position - 1) / 0.05
         advice = (

@@ -82,9 +82,9 @@ class GMC(GeodesicStep):
     Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's trajectories;
     ``energy``, the Hamiltonian after the test; ``potential_estimate``, here the exact potential
     energy; ``kinetic_temperature``, ``v.v / m`` after the test with m the intrinsic dimension,
-    expected to be 1; ``step_size``, without jitter; ``diverging``, an energy that is not finite. A
-    large but finite energy error, as near the poles of a Dirichlet density at the facets of the
-    simplex, is an ordinary rejection.
+    expected to be 1; ``degrees_of_freedom``, m; ``step_size``, without jitter; ``diverging``, an
+    energy that is not finite. A large but finite energy error, as near the poles of a Dirichlet
+    density at the facets of the simplex, is an ordinary rejection.
 
     References
     ----------

@@ -111,8 +111,9 @@ class SGGMC(StochasticGradientStep):
     -----
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
-    together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
-    the end of the draw; ``potential_estimate``; ``diverging``.
+    together and, as ``kinetic_temperature_NAME``, for each; ``degrees_of_freedom``, m, in the same
+    forms; ``friction``, the largest in use at the end of the draw;
+    ``potential_estimate``; ``diverging``.
 
     The friction is called momentum decay where it is given per batch,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.
