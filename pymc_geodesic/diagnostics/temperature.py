@@ -85,6 +85,11 @@ def kinetic_temperature(idata: xr.DataTree, *, prob: float = 0.99) -> pd.DataFra
             f"statistics, got {sorted(found)}. Use draws of a step of this package that has "
             "velocities, such as `pmg.SGGMC` or `pmg.gSGNHT`."
         )
+    if any(set(found[name].dims) != {"chain", "draw"} for name in names):
+        raise ValueError(
+            "`kinetic_temperature` expected the statistics of one step, got those of several. Give "
+            "all variables to one step of this package."
+        )
     rows = {}
     for name in names:
         freedom = int(found[name.replace(KINETIC, FREEDOM)].values.flat[0])

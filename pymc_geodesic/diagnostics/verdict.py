@@ -96,11 +96,10 @@ def diagnose(
     with_chains = check_chains(scalars)
     # Chains that come down from far away are hot for another reason.
     is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
-    temperatures = None
-    if is_stationary and KINETIC in stats and FREEDOM in stats:
-        temperatures = kinetic_temperature(idata)
-    exact = model is not None and not has_minibatch(model)
-    findings += check_sampler(Evidence(stats, temperatures, points, exact)) + with_chains
+    # Of several steps it is not known which variables each has moved.
+    if stats["step_size"].ndim == 2:
+        findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
+    findings += with_chains
     # Draws that are no draws of any law have no temperature.
     if model is not None and not findings:
         findings += _positions(idata, model, stats, random_seed)
@@ -108,6 +107,16 @@ def diagnose(
     diagnosis = Diagnosis(tuple(findings))
     print(diagnosis)
     return diagnosis
+
+
+def _evidence(idata, stats, points, model: Model | None, is_stationary: bool) -> Evidence:
+    temperatures = None
+    if is_stationary and KINETIC in stats and FREEDOM in stats:
+        temperatures = kinetic_temperature(idata)
+    exact = model is not None and not has_minibatch(model)
+    # The others are functions of these.
+    sampled = [name for name in points if f"{FREEDOM}_{name}" in stats] or list(points)
+    return Evidence(stats, temperatures, {name: points[name] for name in sampled}, exact)
 
 
 def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
@@ -152,5 +161,5 @@ def _positions(idata, model: Model, stats, random_seed) -> list[Finding]:
         idata, model=model, max_draws=MAX_DRAWS, random_seed=random_seed
     )
     friction = float(np.mean(stats["friction"])) if "friction" in stats else None
-    step_size = float(np.median(stats["step_size"]))
+    step_size = float(np.median(stats["step_size"])) if stats["step_size"].ndim == 2 else None
     return check_positions(temperatures, friction=friction, step_size=step_size)

@@ -155,6 +155,30 @@ def test_probability_vectors_are_moved_as_square_roots():
     assert stiffness == pytest.approx(1.2, rel=0.1)
 
 
+def test_several_steps_are_judged_by_their_chains():
+    x = np.random.default_rng(1).normal(size=(*SHAPE, 3))
+    x[::2] += 6
+    two = np.full((*SHAPE, 2), 30.0)
+    stats = {"step_size": two, "kinetic_temperature": two, "degrees_of_freedom": two}
+    idata = az.from_dict({"posterior": {"x": x}, "sample_stats": stats})
+    assert pmg.diagnose(idata).names == ("different_modes",)
+    with pytest.raises(ValueError, match="statistics of one step"):
+        pmg.kinetic_temperature(idata)
+
+
+def test_functions_of_the_variables_are_left_out_of_their_scales():
+    idata = run(friction=1.0, step_size=1.5, temperature=16 / 7)
+    x = idata["posterior"]["x"]
+    posterior = {"x": x.to_numpy(), "y": 1e-3 * x.to_numpy(), "z": x.to_numpy()[..., 0]}
+    stats = {name: value.to_numpy() for name, value in idata["sample_stats"].data_vars.items()}
+    stats |= {"kinetic_temperature_x": stats["kinetic_temperature"]}
+    stats |= {"degrees_of_freedom_x": stats["degrees_of_freedom"]}
+    found = pmg.diagnose(az.from_dict({"posterior": posterior, "sample_stats": stats}))
+    assert found.names == ("step_size_too_large",)
+    scale = found.findings[0].evidence["step_in_smallest_scale"]
+    assert scale == pytest.approx(1.5, rel=0.1)
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="expected sample statistics of a step of this package"):
         pmg.diagnose(az.from_dict({"posterior": {"x": np.zeros((2, 30))}}))
