@@ -6,7 +6,16 @@ from importlib.metadata import version
 
 from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
-from pymc_geodesic.diagnostics import summary, weighted
+from pymc_geodesic.diagnostics import (
+    configurational_temperature,
+    diagnose,
+    kernel_stein_discrepancy,
+    kinetic_temperature,
+    stein_check,
+    step_halving,
+    summary,
+    weighted,
+)
 from pymc_geodesic.distributions import (
     CollapsedMeanTopics,
     LatentDirichletAllocation,
@@ -74,15 +83,21 @@ __all__ = [
     "SymmetricDirichlet",
     "VonMisesFisher",
     "check_minibatch",
+    "configurational_temperature",
     "datasets",
+    "diagnose",
     "full_data",
     "gSGNHT",
+    "kernel_stein_discrepancy",
+    "kinetic_temperature",
     "manifold_of",
     "plot_simplex",
     "plot_sphere",
     "plot_thermostat",
     "plot_topics",
     "register_manifold",
+    "stein_check",
+    "step_halving",
     "summary",
     "topics",
     "transforms",

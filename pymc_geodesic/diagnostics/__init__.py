@@ -9,15 +9,32 @@ from pymc_geodesic.diagnostics.directional import (
     mean_direction,
     mean_resultant_length,
 )
+from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.kernel_stein import KernelSteinDiscrepancy, kernel_stein_discrepancy
+from pymc_geodesic.diagnostics.stein import SteinCheck, stein_check
+from pymc_geodesic.diagnostics.step_halving import StepHalving, step_halving
 from pymc_geodesic.diagnostics.summary import summary
+from pymc_geodesic.diagnostics.temperature import configurational_temperature, kinetic_temperature
+from pymc_geodesic.diagnostics.verdict import diagnose
 from pymc_geodesic.diagnostics.weighted import weighted
 
 __all__ = [
+    "Diagnosis",
+    "Finding",
+    "KernelSteinDiscrepancy",
+    "SteinCheck",
+    "StepHalving",
     "angles_to",
     "angular_sd",
     "cap_radius",
+    "configurational_temperature",
+    "diagnose",
+    "kernel_stein_discrepancy",
+    "kinetic_temperature",
     "mean_direction",
     "mean_resultant_length",
+    "stein_check",
+    "step_halving",
     "summary",
     "weighted",
 ]

@@ -27,6 +27,7 @@ __all__ = [
     "check_minibatch",
     "find_batch_sources",
     "has_minibatch",
+    "known_size",
     "total_size",
     "warn_minibatch",
 ]
@@ -149,7 +150,8 @@ def _require_finite(sources: Sequence[BatchSource]) -> None:
                 )
 
 
-def _known(size: TensorVariable) -> int:
+def known_size(size: TensorVariable) -> int:
+    """Read a number that a model holds, without compiling anything if it is a constant."""
     return int(size.data) if isinstance(size, Constant) else int(size.eval())
 
 
@@ -159,7 +161,7 @@ def total_size(model: Model) -> int:
     for rv in model.observed_RVs:
         if isinstance(rv.owner.op, MinibatchRandomVariable):
             given = [size for size in rv.owner.inputs[1:] if not isinstance(size.type, NoneTypeT)]
-            sizes.append(int(np.prod([_known(size) for size in given])))
+            sizes.append(int(np.prod([known_size(size) for size in given])))
         elif rv.ndim:
             sizes.append(n_rows(model.rvs_to_values[rv]))
     return max(sizes)

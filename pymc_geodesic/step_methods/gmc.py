@@ -84,9 +84,9 @@ class GMC(GeodesicStep):
     Statistics: ``acceptance_rate`` and ``accepted``, both averaged over the draw's trajectories;
     ``energy``, the Hamiltonian after the test; ``potential_estimate``, here the exact potential
     energy; ``kinetic_temperature``, ``v.v / m`` after the test with m the intrinsic dimension,
-    expected to be 1; ``step_size``, without jitter; ``diverging``, an energy that is not finite. A
-    large but finite energy error, as near the poles of a Dirichlet density at the facets of the
-    simplex, is an ordinary rejection.
+    expected to be 1; ``degrees_of_freedom``, m; ``step_size``, without jitter; ``diverging``, an
+    energy that is not finite. A large but finite energy error, as near the poles of a Dirichlet
+    density at the facets of the simplex, is an ordinary rejection.
 
     References
     ----------
@@ -112,6 +112,7 @@ class GMC(GeodesicStep):
         "accepted": (np.float64, []),
         "energy": (np.float64, []),
         "kinetic_temperature": (np.float64, []),
+        "degrees_of_freedom": (np.int64, []),
         "potential_estimate": (np.float64, []),
         "diverging": (bool, []),
         "warning": (SamplerWarning, None),
@@ -179,6 +180,7 @@ class GMC(GeodesicStep):
             "accepted": output.accepted,
             "energy": output.energy,
             "kinetic_temperature": 2 * (output.energy - output.potential) / self._dim,
+            "degrees_of_freedom": self._dim,
             "potential_estimate": output.potential,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),

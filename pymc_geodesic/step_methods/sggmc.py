@@ -114,10 +114,11 @@ class SGGMC(StochasticGradientStep):
     -----
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
-    together and, as ``kinetic_temperature_NAME``, for each; ``friction``, the largest in use at
-    the end of the draw; ``potential_estimate``; ``n_steps``; ``diverging``. With local variables
-    ``local_acceptance``, averaged over rows and trajectories; ``local_spread``, the standard
-    deviation of a row's draws in the embedding; ``local_step_size``.
+    together and, as ``kinetic_temperature_NAME``, for each; ``degrees_of_freedom``, m, in the same
+    forms; ``friction``, the largest in use at the end of the draw; ``potential_estimate``;
+    ``n_steps``; ``diverging``. With local variables ``local_acceptance``, averaged over rows and
+    trajectories; ``local_spread``, the standard deviation of a row's draws in the embedding;
+    ``local_step_size``.
 
     The friction is called momentum decay where it is given per batch,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.

@@ -96,6 +96,7 @@ class SGNHT(gSGNHT):
             )
         self.integrate = INTEGRATORS[integrator]
         self.tunes_thermostat = integrator == "splitting"
+        self.order = 2 if integrator == "splitting" else 1
         super().__init__(
             vars, step_size=step_size, diffusion=diffusion, thermostat=thermostat, **options
         )

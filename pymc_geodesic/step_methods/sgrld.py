@@ -112,6 +112,7 @@ class SGRLD(StochasticGradientStep):
 
     name = "sgrld"
     has_velocity = False
+    order = 1
     coordinates = {Simplex: LogSimplex()}
     stats_dtypes_shapes = {
         name: stat

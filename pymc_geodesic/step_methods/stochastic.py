@@ -92,11 +92,13 @@ class StochasticGradientState(StepMethodState):
 class StochasticGradientStep(SelfTunedStep):
     """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
 
-    A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics.
+    A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics,
+    whose bias goes with the step size to the power ``order``.
     """
 
     _state_class = StochasticGradientState
     friction_keyword: ClassVar[str | None] = None
+    order: ClassVar[int] = 2
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
         "kinetic_temperature": (np.float64, []),
@@ -275,6 +277,8 @@ class StochasticGradientStep(SelfTunedStep):
         names = [variable.name for variable in self.variables]
         if len(names) > 1 and self.has_velocity:
             self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
+        self._degrees_of_freedom = self._read_degrees_of_freedom() if self.has_velocity else {}
+        self._declare({name: (np.int64, []) for name in self._degrees_of_freedom})
         self._declare({name: (np.float64, []) for name in self._mass_statistics})
 
     def _reset(self) -> None:
@@ -387,7 +391,16 @@ class StochasticGradientStep(SelfTunedStep):
             stats["gradient_variance_ratio"] = self.variance_ratio
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
-        return stats | self._mass_statistics | self.latents.statistics
+        own = stats | self._degrees_of_freedom | self._mass_statistics
+        return own | self.latents.statistics
+
+    def _read_degrees_of_freedom(self) -> dict[str, int]:
+        """Without them nobody who has only the draws can say how much temperatures may vary."""
+        name, total = "degrees_of_freedom", {"degrees_of_freedom": sum(self._dims)}
+        if len(self._dims) == 1:
+            return total
+        pairs = zip(self.variables, self._dims, strict=True)
+        return total | {f"{name}_{variable.name}": dim for variable, dim in pairs}
 
     def _per_variable(self, name: str, values, weights) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""

@@ -1,0 +1,224 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Points and gradients of the potential energy at the draws of a posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model, modelcontext
+from pymc.util import get_random_generator
+from pytensor.graph.replace import clone_replace
+
+from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.engine.interpreted import interpreted
+from pymc_geodesic.manifolds import Simplex
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.schedules import whole
+
+__all__ = ["Batches", "GradientDraws", "gradient_draws", "model_points"]
+
+Batches = int | Literal["all"]
+"""Minibatches whose mean gradient stands for that of a draw, or the whole data."""
+
+# Of probabilities that are zero to the last digit, the reciprocal must still be a number.
+LEAST_ROOT = 1e-50
+
+
+class GradientDraws(NamedTuple):
+    """Draws in the embeddings of their manifolds, with gradients.
+
+    Attributes
+    ----------
+    variables : tuple of SampledVariable
+        The continuous free variables.
+    points, gradients : list of ndarray
+        For each variable ``(chain, draw, *shape)``: the points, and estimates of dU/dx there whose
+        errors are independent between draws.
+    """
+
+    variables: tuple[SampledVariable, ...]
+    points: list[np.ndarray]
+    gradients: list[np.ndarray]
+
+    def chosen(self, var_names: Sequence[str] | None) -> GradientDraws:
+        """Keep the variables with these names."""
+        if var_names is None:
+            return self
+        names = [variable.name for variable in self.variables]
+        if unknown := [name for name in var_names if name not in names]:
+            raise ValueError(
+                f"`var_names` expected continuous free variables, which are {names}; got {unknown}."
+            )
+        kept = [i for i, name in enumerate(names) if name in var_names]
+        return GradientDraws(
+            tuple(self.variables[i] for i in kept),
+            [self.points[i] for i in kept],
+            [self.gradients[i] for i in kept],
+        )
+
+
+class ModelPoints(NamedTuple):
+    """Draws as a model's gradient takes them; arrays are ``(chain, draw, *shape)``."""
+
+    potential: Potential
+    points: list[np.ndarray]
+    conditioned: list[np.ndarray]
+
+
+def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPoints:
+    """Map the draws of a posterior to points of the embeddings, evenly thinned."""
+    potential = Potential(
+        model, model.continuous_value_vars, initial_point=model.initial_point(random_seed=0)
+    )
+    draws = _free_draws(idata, model, max_draws=max_draws)
+    free = model.free_RVs
+    values = {rv: rv.type() for rv in free}
+    outputs = [_to_point(model, variable) for variable in potential.variables]
+    outputs += [_to_value(model, model.values_to_rvs[value]) for value in potential.conditioned]
+    outputs = clone_replace(outputs, replace=values, rebuild_strict=False)
+    function = interpreted(list(values.values()), outputs)
+    columns = [draws[rv.name].astype(rv.dtype) for rv in free]
+    shape = columns[0].shape[:2]
+    found = [function(*(column[index] for column in columns)) for index in np.ndindex(shape)]
+    arrays = [
+        np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)
+    ]
+    n = len(potential.variables)
+    points = [
+        np.maximum(x, LEAST_ROOT) if isinstance(variable.manifold, Simplex) else x
+        for variable, x in zip(potential.variables, arrays[:n], strict=True)
+    ]
+    return ModelPoints(potential, points, arrays[n:])
+
+
+def gradient_draws(
+    idata: xr.DataTree,
+    *,
+    model: Model | None,
+    batches: Batches,
+    max_draws: int,
+    random_seed=None,
+) -> GradientDraws:
+    r"""Estimate the gradient of the potential energy at draws of a posterior.
+
+    Minibatch gradients are taken relative to those at a center c, the draw nearest to the mean,
+    which leaves them without bias and takes most of their noise,
+
+    .. math::
+
+        \nabla \tilde U(x) - \nabla \tilde U(c) + \nabla U(c).
+
+    Each draw has minibatches of its own, so that products of the gradients of two draws have no
+    bias either.
+
+    Parameters
+    ----------
+    idata : DataTree
+        Result of ``pm.sample``.
+    model : Model, optional
+        The model that was sampled; the one of the context by default.
+    batches : int or "all"
+        Minibatches averaged at each draw, or the whole data.
+    max_draws : int
+        Draws of each chain at most; more are thinned evenly.
+    random_seed : int or Generator, optional
+        For the minibatches.
+
+    Raises
+    ------
+    ValueError
+        If the posterior lacks a variable of the model, or gradients are not finite.
+    """
+    if batches != "all":
+        batches = whole("batches", batches)
+    potential, points, conditioned = model_points(
+        idata, modelcontext(model), max_draws=whole("max_draws", max_draws)
+    )
+    host, rng = HostGradient(potential), get_random_generator(random_seed)
+    uses_all = batches == "all" or not host.n_rows
+    middle = _nearest_to_mean(points)
+    center = [x[middle] for x in points]
+    host.conditioned = [value[middle] for value in conditioned]
+    at_center = None if uses_all else host.whole(center).gradient
+
+    def gradient(index) -> list[np.ndarray]:
+        point = [x[index] for x in points]
+        host.conditioned = [value[index] for value in conditioned]
+        if uses_all:
+            return host.whole(point).gradient
+        # With other values of the conditioned variables the center's gradient is another one.
+        if conditioned:
+            return _mean([host(point, host.rows(rng)).gradient for _ in range(batches)])
+        changes = []
+        for _ in range(batches):
+            rows = host.rows(rng)
+            here, there = host(point, rows).gradient, host(center, rows).gradient
+            changes.append([a - b for a, b in zip(here, there, strict=True)])
+        return [a + b for a, b in zip(_mean(changes), at_center, strict=True)]
+
+    shape = points[0].shape[:2]
+    found = [gradient(index) for index in np.ndindex(shape)]
+    gradients = [
+        np.array(part).reshape(x.shape)
+        for part, x in zip(zip(*found, strict=True), points, strict=True)
+    ]
+    _require_finite(potential.variables, gradients)
+    return GradientDraws(potential.variables, points, gradients)
+
+
+def _free_draws(idata, model: Model, *, max_draws: int) -> dict[str, np.ndarray]:
+    posterior = idata["posterior"].to_dataset()
+    names = [rv.name for rv in model.free_RVs]
+    if missing := [name for name in names if name not in posterior]:
+        raise ValueError(
+            f"`idata` expected draws of all free variables of the model, {names}; got none of "
+            f"{missing}. Pass the model that was sampled, and sample without `var_names`."
+        )
+    every = -(-posterior.sizes["draw"] // max_draws)
+    # The last draws, not the first, are kept when they do not come out even.
+    start = (posterior.sizes["draw"] - 1) % every
+    thinned = posterior.isel(draw=slice(start, None, every))
+    return {name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in names}
+
+
+def _to_value(model: Model, rv):
+    transform = model.rvs_to_transforms[rv]
+    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
+
+
+def _to_point(model: Model, variable: SampledVariable):
+    if variable.is_flat:
+        return _to_value(model, variable.rv)
+    return variable.manifold.embed(variable.rv)
+
+
+def _nearest_to_mean(points: Sequence[np.ndarray]) -> tuple[int, ...]:
+    """Index of the draw nearest to the mean, in standard deviations of each variable."""
+    distance = 0.0
+    for x in points:
+        flat = x.reshape(*x.shape[:2], -1)
+        away = ((flat - flat.mean(axis=(0, 1))) ** 2).sum(axis=-1)
+        distance = distance + away / max(away.mean(), np.finfo(float).tiny)
+    return np.unravel_index(np.argmin(distance), distance.shape)
+
+
+def _mean(gradients: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+    return [np.mean(part, axis=0) for part in zip(*gradients, strict=True)]
+
+
+def _require_finite(variables, gradients) -> None:
+    for variable, gradient in zip(variables, gradients, strict=True):
+        finite = np.isfinite(gradient.reshape(*gradient.shape[:2], -1)).all(axis=-1)
+        if not finite.all():
+            raise ValueError(
+                f"The gradient of `{variable.name}` expected finite numbers at every draw, got "
+                f"{np.count_nonzero(~finite)} of {finite.size} draws where it is not. Leave out "
+                "the draws of a chain that diverged, or write the model so that its log density "
+                "has a gradient wherever it was sampled."
+            )

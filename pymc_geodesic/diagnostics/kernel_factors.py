@@ -1,0 +1,156 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""What a kernel Stein discrepancy needs of each manifold.
+
+On a manifold embedded in R^n with tangent projection :math:`\Lambda`, a vector field
+:math:`\Lambda h` has the Stein operator :math:`b \cdot h + \sum_i (\Lambda \nabla h_i)_i` with
+:math:`b = -\Lambda \nabla U + \operatorname{div} \Lambda`. For h whose entries are
+independent functions of a kernel k the Stein kernel is
+
+.. math::
+
+    b_x \cdot b_y k + b_x \cdot \Lambda_y \nabla_y k + b_y \cdot \Lambda_x \nabla_x k
+    + \operatorname{tr}(\Lambda_x \nabla_x \nabla_y k \Lambda_y).
+
+On flat space it is the usual one. A kernel of the distance :math:`|x - y|` in the embedding asks
+only for the inner products that :class:`Products` holds, which add up over factors of a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+
+from pymc_geodesic.diagnostics.fields import tangent_gradient
+from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+
+__all__ = ["Factor", "FlatFactor", "Products", "SphereFactor", "kernel_factors"]
+
+
+@dataclass
+class Products:
+    """Inner products between draws, arrays ``(draw, draw)``; d is the difference x - y.
+
+    Attributes
+    ----------
+    scores : ndarray
+        ``b_x . b_y``.
+    drift : ndarray
+        ``b_x . Lambda_y d``.
+    trace : ndarray or float
+        Trace of ``Lambda_x Lambda_y``.
+    bend : ndarray
+        ``d Lambda_y Lambda_x d``.
+    distance : ndarray
+        ``d . d``.
+    """
+
+    scores: np.ndarray | float = 0.0
+    drift: np.ndarray | float = 0.0
+    trace: np.ndarray | float = 0.0
+    bend: np.ndarray | float = 0.0
+    distance: np.ndarray | float = 0.0
+
+    def __add__(self, other: Products) -> Products:
+        """Join the factors of a product."""
+        mine, its = vars(self), vars(other)
+        return Products(**{name: mine[name] + its[name] for name in mine})
+
+
+@dataclass(frozen=True)
+class FlatFactor:
+    """Points of flat space of dimension ``dim``, standardised, with ``b = -dU``.
+
+    They may lie in a subspace, to which ``score`` is then tangent.
+    """
+
+    points: np.ndarray
+    score: np.ndarray
+    dim: int
+
+    def products(self, length: float) -> Products:
+        """Measure in units of ``length``."""
+        x, b = self.points / length, self.score * length
+        along = (b * x).sum(axis=1)[:, None] - b @ x.T
+        distance = _square_distance(x)
+        return Products(b @ b.T, along, float(self.dim), distance, distance)
+
+
+@dataclass(frozen=True)
+class SphereFactor:
+    """Unit vectors with the tangent score ``-Lambda dU``; distances are in units of ``spread``."""
+
+    points: np.ndarray
+    score: np.ndarray
+    spread: float
+
+    def products(self, length: float) -> Products:
+        """Measure in units of ``length``, on a sphere of radius ``1 / (spread * length)``."""
+        x, n = self.points, self.points.shape[1]
+        unit = self.spread * length
+        b = unit * (self.score - (n - 1) * x)
+        cosine = x @ x.T
+        drift = ((b * x).sum(axis=1)[:, None] - (b @ x.T) * cosine) / unit
+        return Products(
+            scores=b @ b.T,
+            drift=drift,
+            trace=n - 2 + cosine**2,
+            bend=cosine * (1 - cosine**2) / unit**2,
+            distance=_square_distance(x) / unit**2,
+        )
+
+
+Factor = FlatFactor | SphereFactor
+
+
+@singledispatch
+def kernel_factors(manifold: Manifold, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
+    """Cut a variable, ``(draw, *shape)``, into points with scores, each in its own scale."""
+    raise NotImplementedError(
+        f"No kernel Stein discrepancy is known on {manifold!r}. Register its factors with "
+        "`pymc_geodesic.diagnostics.kernel_factors.kernel_factors.register`."
+    )
+
+
+@kernel_factors.register
+def _(manifold: Euclidean, x, gradient):
+    """Standardise every entry by its own deviation."""
+    x, g = (array.reshape(len(array), -1) for array in (x, gradient))
+    sd = _positive(x.std(axis=0))
+    yield FlatFactor((x - x.mean(axis=0)) / sd, -g * sd, x.shape[1])
+
+
+@kernel_factors.register
+def _(manifold: Sphere, x, gradient):
+    slope = tangent_gradient(x, gradient)
+    for point in np.ndindex(x.shape[1:-1]):
+        here = x[(slice(None), *point)]
+        variance = here.var(axis=0).sum() / (x.shape[-1] - 1)
+        yield SphereFactor(here, -slope[(slice(None), *point)], float(_positive(variance) ** 0.5))
+
+
+@kernel_factors.register
+def _(manifold: Simplex, x, gradient):
+    """Take log ratios, which are flat: at facets the gradient in square roots is infinite."""
+    n = x.shape[-1]
+    log_p, excess = 2 * np.log(x), 0.5 * (x * gradient - 1)
+    gradients = excess - x * x * excess.sum(axis=-1, keepdims=True)
+    for point in np.ndindex(x.shape[1:-1]):
+        y = log_p[(slice(None), *point)]
+        y = y - y.mean(axis=1, keepdims=True)
+        scale = _positive(y.var(axis=0).sum() / (n - 1)) ** 0.5
+        score = -gradients[(slice(None), *point)] * scale
+        yield FlatFactor((y - y.mean(axis=0)) / scale, score, n - 1)
+
+
+def _square_distance(x: np.ndarray) -> np.ndarray:
+    squares = (x * x).sum(axis=1)
+    return np.maximum(squares[:, None] + squares - 2 * (x @ x.T), 0)
+
+
+def _positive(scale):
+    """Leave a chain that does not move in its own units."""
+    return np.where(scale > 0, scale, 1.0)

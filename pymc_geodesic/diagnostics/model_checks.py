@@ -1,0 +1,85 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What only the model can tell: how many rows its data has, and the temperature of positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.type_other import NoneTypeT
+
+from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.sampler_checks import LARGEST_DAMPING, TOO_LARGE, TOO_SMALL
+from pymc_geodesic.potential.minibatch import find_batch_sources, known_size
+
+__all__ = ["check_positions", "check_total_size"]
+
+# Twice what a step that tunes itself may have.
+WRONG_TEMPERATURE = 0.2
+SIGNIFICANT = 4.0
+
+
+def check_total_size(model: Model) -> list[Finding]:
+    """Compare ``total_size`` with the rows that ``pm.Minibatch`` draws from."""
+    findings = []
+    sources = find_batch_sources(model)
+    for rv in model.observed_RVs:
+        if not isinstance(rv.owner.op, MinibatchRandomVariable):
+            continue
+        used = set(ancestors([rv, model.rvs_to_values[rv]]))
+        rows = {source.n_rows for source in sources if not used.isdisjoint(source.batches)}
+        given = rv.owner.inputs[1]
+        if len(rows) != 1 or isinstance(given.type, NoneTypeT):
+            continue
+        declared, [held] = known_size(given), rows
+        if declared == held:
+            continue
+        sentence = (
+            f"`total_size` of `{rv.name}` is {declared}, but its `pm.Minibatch` draws from {held} "
+            f"rows: the likelihood counts {declared / held:.3g} times."
+        )
+        advice = f"Pass `total_size={held}`."
+        evidence = {"total_size": declared, "rows": held, "variable": rv.name}
+        findings.append(Finding("total_size", "error", sentence, advice, evidence))
+    return findings
+
+
+def check_positions(
+    temperatures: pd.DataFrame, *, friction: float | None, step_size: float | None
+) -> list[Finding]:
+    """Look for variables whose positions are too wide or too narrow.
+
+    Parameters
+    ----------
+    temperatures : DataFrame
+        Of :func:`~pymc_geodesic.diagnostics.configurational_temperature`.
+    friction : float or None
+        Of a step with a fixed one, whose positions only noise can heat.
+    step_size : float or None
+        Of the step, for the advice.
+    """
+    off = temperatures[
+        (np.abs(temperatures["mean"] - 1) > WRONG_TEMPERATURE)
+        & (np.abs(temperatures["z"]) > SIGNIFICANT)
+    ]
+    if off.empty:
+        return []
+    name = (off["mean"] - 1).abs().idxmax()
+    temperature = float(off.loc[name, "mean"])
+    width = "wide" if temperature > 1 else "narrow"
+    named = ", ".join(f"{key} at {row['mean']:.3g}" for key, row in off.iterrows())
+    sentence = f"Positions are too {width}: configurational temperatures are {named}."
+    evidence = off["mean"].to_dict()
+    damps_little = friction is not None and friction * (step_size or 0.0) <= LARGEST_DAMPING
+    if damps_little and temperature > 1:
+        advice = (
+            f"Raise `friction` from {friction:.2g} to {friction * (temperature - 1) / 0.05:.2g}, "
+            "give `gradient_noise='fisher'`, or change to `pmg.gSGNHT`."
+        )
+        return [Finding(TOO_SMALL, "error", sentence, advice, evidence)]
+    now = "" if step_size is None else f" from {step_size:.2g} to {step_size / 2:.2g}"
+    return [Finding(TOO_LARGE, "error", sentence, f"Decrease `step_size`{now}.", evidence)]
