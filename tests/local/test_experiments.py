@@ -68,10 +68,12 @@ def test_topics_of_a_spherical_admixture():
     rows = pm.draw(pmg.VonMisesFisher.dist(means, 40.0), random_seed=6)
     reference = nuts(spherical_admixture(rows), target_accept=0.9)
     with spherical_admixture(rows, batch_size=15):
-        local = pmg.LocalGMC(["theta"], draws=10, tune=10, n_leapfrog=5)
-        step = pmg.gSGNHT(["topics"], local=local, step_size=0.01, diffusion=2.0, backend="jax")
+        local = pmg.LocalGMC(["theta"], draws=5, tune=15, n_leapfrog=5)
+        step = pmg.gSGNHT(
+            ["topics"], local=local, step_size=0.02, diffusion=3.0, n_steps=5, backend="jax"
+        )
         ours = pm.sample(
-            15_000, tune=2000, chains=2, cores=1, step=step, random_seed=7, progressbar=False
+            8000, tune=500, chains=2, cores=1, step=step, random_seed=7, progressbar=False
         )
     found, expected = (x.posterior["topics"].values for x in (ours, reference))
     assert_same_means(invariant(found), invariant(expected))
