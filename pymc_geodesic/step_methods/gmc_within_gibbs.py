@@ -9,7 +9,7 @@ from typing import Unpack
 from pymc_geodesic.local.gmc import LocalGMC
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.gmc import GMC
-from pymc_geodesic.step_methods.stochastic import StepOptions
+from pymc_geodesic.step_methods.options import StepOptions
 
 __all__ = ["GMCWithinGibbs"]
 

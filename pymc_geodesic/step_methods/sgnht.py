@@ -13,7 +13,7 @@ from pymc_geodesic.dynamics.thermostat import Grouping
 from pymc_geodesic.schedules import Schedule, positive
 from pymc_geodesic.step_methods.base import Variables
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
-from pymc_geodesic.step_methods.stochastic import StepOptions
+from pymc_geodesic.step_methods.options import StepOptions
 
 __all__ = ["SGNHT"]
 
