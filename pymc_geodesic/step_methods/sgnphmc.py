@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.dynamics import State, sgnphmc
 from pymc_geodesic.schedules import Schedule, whole
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.options import StepOptions
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 
 __all__ = ["SGNPHMC"]

@@ -22,10 +22,10 @@ from pymc_geodesic.engine.streams import BatchStreamState
 from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.potential.estimator import noise_model
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.options import (
+from pymc_geodesic.step_methods.arguments import (
     DEFAULT_LEARNING_RATE,
     DEFAULT_MOMENTUM_DECAY,
+    Variables,
     step_size_of,
 )
 from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
