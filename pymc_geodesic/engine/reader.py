@@ -109,8 +109,9 @@ class StreamReader(WithSamplingState):
         parts, missing = [], n_batches * size
         while missing > 0:
             if not len(self.pool):
-                self.pool = self._next_buffer()
-                rng.shuffle(self.pool)
+                rows = self._next_buffer()
+                # NumPy shuffles the rows of a matrix in place four times more slowly.
+                self.pool = rows[rng.permutation(len(rows))]
             parts.append(self.pool[:missing])
             self.pool = self.pool[missing:]
             missing -= len(parts[-1])
