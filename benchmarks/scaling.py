@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -29,7 +29,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pymc as pm
 
-from common import Check, SamplingClock, arguments, effective_samples, report, table
+from common import (
+    RESULTS,
+    Check,
+    SamplingClock,
+    arguments,
+    effective_samples,
+    report,
+    table,
+)
 from pymc_extras.variational.dataloader import DataLoader, parquet_source
 from scipy.special import expit
 
@@ -40,14 +48,17 @@ PART = 500_000
 PLOT = Path(__file__).parents[1] / "docs" / "_static" / "scaling.png"
 # Fewer rows have a posterior that is not quite Gaussian.
 SMALLEST_LAPLACE = 50_000
-# NUTS would pass over the largest data for the better part of an hour, and hold them in memory.
-LARGEST_NUTS = 1_000_000
+# Beyond this NUTS would pass over the data for the better part of an hour, and hold them in memory;
+# plain gradients would need as many passes for few effective samples.
+LARGEST = {"nuts": 1_000_000, "plain": 1_000_000}
+# What was measured before; delete the file to measure anew.
+KEPT = RESULTS / "scaling_runs.json"
 ADVI_STEPS, ADVI_EVERY = 60_000, 1_000
 LABELS = {
+    "controlled": "SGNHT, control variates",
+    "plain": "SGNHT, plain gradients",
     "nuts": "NUTS (nutpie)",
     "advi": "ADVI",
-    "plain": "SGNHT, plain gradients",
-    "controlled": "SGNHT, control variates",
 }
 
 
@@ -67,16 +78,19 @@ def write_parquet(folder: str, n_rows: int) -> None:
     names = [f"x{i}" for i in range(N_COEFFICIENTS)] + ["y"]
     for i, part in enumerate(parts(n_rows)):
         columns = {name: part[:, j] for j, name in enumerate(names)}
-        pq.write_table(pa.table(columns), f"{folder}/{i:03}.parquet", row_group_size=50_000)
+        pq.write_table(
+            pa.table(columns), f"{folder}/{i:03}.parquet", row_group_size=50_000, compression="none"
+        )
 
 
-def laplace(blocks: Callable[[], Iterator[np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+def laplace(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Mode by Newton's method, and standard deviations from the curvature there."""
     beta = np.zeros(N_COEFFICIENTS)
-    for _ in range(8):
+    # Near the mode of some rows two steps on all of them converge.
+    for n in [*[min(PART, n_rows)] * 8, *[n_rows] * 2]:
         gradient, precision = -beta / 100, np.eye(N_COEFFICIENTS) / 100
-        for block in blocks():
-            x, y = block[:, :-1], block[:, -1]
+        for part in parts(n):
+            x, y = part[:, :-1], part[:, -1]
             p = expit(x @ beta)
             gradient = gradient + x.T @ (y - p)
             precision = precision + (x * (p * (1 - p))[:, None]).T @ x
@@ -87,7 +101,7 @@ def laplace(blocks: Callable[[], Iterator[np.ndarray]]) -> tuple[np.ndarray, np.
 def truth_of(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviations of the posterior."""
     if n_rows >= SMALLEST_LAPLACE:
-        return laplace(lambda: parts(n_rows))
+        return laplace(n_rows)
     result = in_new_process("nuts", n_rows, "", 2_500)
     return np.array(result["mean"]), np.array(result["sd"])
 
@@ -120,7 +134,7 @@ def minibatch_model(n_rows: int, folder: str) -> tuple[pm.Model, DataLoader | No
     return model, loader
 
 
-def found(draws: np.ndarray, compiling: float, fixed: float, sampling: float) -> dict:
+def summary(draws: np.ndarray, compiling: float, fixed: float, sampling: float) -> dict:
     """Summarise draws ``(chain, draw, coefficient)``; the least of the effective sizes counts."""
     effective = effective_samples(draws)
     return {
@@ -139,12 +153,12 @@ def self_tuned(n_rows: int, folder: str, draws: int, variance_reduction: str | N
     start = time.process_time()
     with model:
         data = {} if loader is None else {"data": {"batch": loader}}
-        step = pmg.SGNHT(variance_reduction=variance_reduction, **data)
+        step = pmg.SGNHT(variance_reduction=variance_reduction, backend="jax", **data)
         compiling = time.process_time() - start
         start, clock = time.process_time(), SamplingClock()
         idata = pm.sample(
             draws,
-            tune=min(draws, 1_000),
+            tune=min(draws // 2, 1_000),
             step=step,
             chains=1,
             cores=1,
@@ -155,7 +169,7 @@ def self_tuned(n_rows: int, folder: str, draws: int, variance_reduction: str | N
         )
     total = time.process_time() - start
     posterior = np.asarray(idata.posterior["beta"])
-    return found(posterior, compiling, total - clock.seconds, clock.seconds)
+    return summary(posterior, compiling, total - clock.seconds, clock.seconds)
 
 
 def nuts(n_rows: int, _folder: str, draws: int) -> dict:
@@ -177,7 +191,7 @@ def nuts(n_rows: int, _folder: str, draws: int) -> dict:
     kept = float(np.sum(idata.sample_stats["n_steps"]))
     share = kept / (kept + float(np.sum(idata.warmup_sample_stats["n_steps"])))
     posterior = np.asarray(idata.posterior["beta"])
-    return found(posterior, compiling, (1 - share) * sampling, share * sampling)
+    return summary(posterior, compiling, (1 - share) * sampling, share * sampling)
 
 
 def advi(n_rows: int, folder: str, n_steps: int) -> dict:
@@ -255,8 +269,8 @@ def judged(what: str, result: dict, truth: tuple[np.ndarray, np.ndarray]) -> dic
         "compiling": compiling,
         "fixed": fixed,
         "all_steps": path[-1][0] - compiling,
-        "seconds_per_effective": np.nan,
-        "effective": np.nan,
+        "seconds_per_effective": float("nan"),
+        "effective": float("nan"),
         "memory": result["memory"],
     }
 
@@ -295,8 +309,28 @@ def sizes_of(what: str, n_rows: int, *, quick: bool) -> int:
     if quick:
         return 100
     if what == "nuts":
-        return 1_000 if n_rows <= 10_000 else 200 if n_rows <= 100_000 else 60
-    return 500 if what == "plain" and n_rows > 1_000_000 else 2_000
+        return 1_000 if n_rows <= 10_000 else 200 if n_rows <= 100_000 else 40
+    return 2_000 if what == "controlled" or n_rows <= 10_000 else 1_000
+
+
+def measure_size(n_rows: int, kept: dict[str, dict], *, streamed: bool, quick: bool) -> dict:
+    """Measure what has not been measured before for one number of rows; by method."""
+    wanted = [what for what in LABELS if quick or n_rows <= LARGEST.get(what, n_rows)]
+    missing = [what for what in wanted if f"{what} {n_rows}" not in kept]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = temporary if streamed else ""
+        if missing and folder:
+            write_parquet(folder, n_rows)
+        truth = truth_of(n_rows) if missing else None
+        for what in missing:
+            size = sizes_of(what, n_rows, quick=quick)
+            result = judged(what, in_new_process(what, n_rows, folder, size), truth)
+            kept[f"{what} {n_rows}"] = result
+            if not quick:
+                RESULTS.mkdir(exist_ok=True)
+                KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+            print(n_rows, what, result["seconds_per_effective"], result["errors"], flush=True)
+    return {what: kept[f"{what} {n_rows}"] for what in wanted}
 
 
 def main() -> None:
@@ -306,24 +340,16 @@ def main() -> None:
         return
     quick = arguments(__doc__.splitlines()[0]).quick
     all_sizes = [1_000, 20_000] if quick else [10**3, 10**4, 10**5, 10**6, 10**7]
-    results: dict[str, dict[int, dict]] = {what: {} for what in MEASUREMENTS}
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() and not quick else {}
+    results: dict[str, dict[int, dict]] = {what: {} for what in LABELS}
     rows = []
     for n_rows in all_sizes:
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = temporary if n_rows == all_sizes[-1] else ""
-            if folder:
-                write_parquet(folder, n_rows)
-            truth = truth_of(n_rows)
-            for what in MEASUREMENTS:
-                if what == "nuts" and n_rows > LARGEST_NUTS:
-                    continue
-                size = sizes_of(what, n_rows, quick=quick)
-                result = judged(what, in_new_process(what, n_rows, folder, size), truth)
-                results[what][n_rows] = result
-                rows.append([f"{n_rows:.0e}", LABELS[what], result["compiling"], result["fixed"]])
-                rows[-1] += [result["effective"], result["seconds_per_effective"]]
-                rows[-1] += [*result["errors"], result["memory"]]
-                print(*rows[-1], sep=" | ", flush=True)
+        streamed = n_rows == all_sizes[-1]
+        for what, found in measure_size(n_rows, kept, streamed=streamed, quick=quick).items():
+            results[what][n_rows] = found
+            rows.append([f"{n_rows:.0e}", LABELS[what], found["compiling"], found["fixed"]])
+            rows[-1] += [found["effective"], found["seconds_per_effective"]]
+            rows[-1] += [*found["errors"], found["memory"]]
     header = ["N", "method", "compiling s", "fixed s", "effective", "s per effective", "bias (sd)"]
     header += ["smallest sd", "largest sd", "memory, GB"]
     table(f"Logistic regression, d = {N_COEFFICIENTS}", header, rows)

@@ -27,10 +27,12 @@ from pymc_geodesic.adaptation import JointMass, Mass
 from pymc_geodesic.schedules import ConstantSchedule
 
 KEYS = ["linear", "robust", "hierarchical", "directional", "location_scale"]
-N_CHAINS, N_DRAWS, N_TRANSITIONS = 2, 2_000, 20_000
+N_CHAINS, N_DRAWS = 2, 2_000
+# Of a chain of the grid: transitions, and draws at the least.
+N_TRANSITIONS, FEWEST_DRAWS = 12_000, 600
 # In units of the narrowest scale, or of one over the highest frequency, of the posterior.
-STEP_SIZES = [0.15, 0.3, 0.5, 0.8]
-N_STEPS = {"none": [20, 100], "given": [5, 20]}
+STEP_SIZES = [0.3, 0.5, 0.8]
+N_STEPS = {"none": [50], "given": [5, 15]}
 ASKED = 0.5
 
 
@@ -111,7 +113,7 @@ def grid(case: Case, model: pm.Model, truth: Truth, tuned: Any, *, quick: bool) 
         frictions = sorted({0.5 * slow, middle, 2.0 * middle if slow == fast else fast})
         for n_steps in N_STEPS[mass][:: 2 if quick else 1]:
             step = hand_tuned(case, model, truth, argument, n_steps)
-            settings = list(product(STEP_SIZES, frictions))[:: 5 if quick else 1]
+            settings = list(product(STEP_SIZES, frictions))[:: 4 if quick else 1]
             for size, friction in settings:
                 step.schedule = ConstantSchedule(size / fast)
                 step.parameters = {"diffusion": friction}
@@ -143,7 +145,7 @@ def start_at_mean(case: Case, model: pm.Model, truth: Truth) -> dict[str, np.nda
 
 def hand_tuned_run(case: Case, model, truth: Truth, step, mass: str, *, quick: bool) -> Result:
     """Sample with the present settings of a step, the first fifth to settle."""
-    draws = max(1_000, N_TRANSITIONS // step.n_steps) // (10 if quick else 1)
+    draws = max(FEWEST_DRAWS, N_TRANSITIONS // step.n_steps) // (10 if quick else 1)
     clock = SamplingClock()
     options = {"chains": N_CHAINS, "draws": draws, "tune": draws // 5}
     run = sample(model, lambda: step, random_seed=2, callback=clock, **options)

@@ -4,9 +4,9 @@
 
 The regression is von Mises-Fisher on S^9: a row's mean direction is that of u + x w, with a unit
 vector u, a vector w of effects of the covariate x, and an unknown concentration. Its truth is the
-Laplace approximation, with tangent coordinates for u. In the mixture two clusters overlap and
-nobody knows which is which: the posterior has two modes, control variates centered at one of them
-do not pay at the other, and the step must find out. Its truth is NUTS on all rows.
+Laplace approximation, with tangent coordinates for u. In the mixture three clusters overlap and
+nobody knows which is which: the posterior has six modes, control variates centered at one of them
+do not pay at the others, and the step must find out. Its truth is NUTS on all rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ jax.config.update("jax_enable_x64", True)
 
 DIMENSION, KAPPA, BATCH_SIZE = 10, 20.0, 300
 KAPPA_PRIOR, EFFECT_PRIOR = 100.0, 1.0
-MIXTURE_ROWS, MIXTURE_KAPPA, MIXTURE_BATCH, MIXTURE_ANGLE = 40, 4.0, 10, np.pi / 3
+N_CLUSTERS, MIXTURE_ROWS, MIXTURE_KAPPA, MIXTURE_BATCH = 3, 30, 2.0, 10
 BIAS, RATIOS = 0.1, (0.95, 1.05)
 MIXTURE_BIAS, MIXTURE_RATIOS = 0.15, (0.85, 1.15)
 CHUNK = 50_000
@@ -130,25 +130,27 @@ def laplace(x: np.ndarray, y: np.ndarray) -> Truth:
 
 
 def clusters() -> np.ndarray:
-    """Draw rows of two clusters on S^2."""
-    centers = np.array([[1.0, 0.0, 0.0], [np.cos(MIXTURE_ANGLE), np.sin(MIXTURE_ANGLE), 0.0]])
-    half = MIXTURE_ROWS // 2
+    """Draw rows of clusters on S^2, a right angle from one to the next."""
+    angles = 0.5 * np.pi * np.arange(N_CLUSTERS)
+    centers = np.stack([np.cos(angles), np.sin(angles), np.zeros(N_CLUSTERS)], axis=1)
+    rng = np.random.default_rng(0)
+    size = MIXTURE_ROWS // N_CLUSTERS
     return np.concatenate(
-        [
-            vonmises_fisher(center, MIXTURE_KAPPA).rvs(half, random_state=seed)
-            for seed, center in enumerate(centers)
-        ]
+        [vonmises_fisher(center, MIXTURE_KAPPA).rvs(size, random_state=rng) for center in centers]
     )
 
 
 def mixture(y: np.ndarray, *, minibatch: bool) -> pm.Model:
     """Write the model, for minibatches or for all rows."""
     with pm.Model() as model:
-        a = pmg.VonMisesFisher("a", mu=[1.0, 0.0, 0.0], kappa=0.0)
-        b = pmg.VonMisesFisher("b", mu=[0.0, 1.0, 0.0], kappa=0.0)
-        parts = [pmg.VonMisesFisher.dist(mu=mean, kappa=MIXTURE_KAPPA) for mean in (a, b)]
+        means = [
+            pmg.VonMisesFisher(f"mu{i}", mu=start, kappa=0.0)
+            for i, start in enumerate(np.eye(N_CLUSTERS))
+        ]
+        parts = [pmg.VonMisesFisher.dist(mu=mean, kappa=MIXTURE_KAPPA) for mean in means]
+        weights = np.full(N_CLUSTERS, 1 / N_CLUSTERS)
         observed = pm.Minibatch(y, batch_size=MIXTURE_BATCH) if minibatch else y
-        pm.Mixture("y", w=[0.5, 0.5], comp_dists=parts, observed=observed, total_size=len(y))
+        pm.Mixture("y", w=weights, comp_dists=parts, observed=observed, total_size=len(y))
     return model
 
 
@@ -207,7 +209,7 @@ def main() -> None:
     on_sphere = self_tuned(regression(x, y), ["u", "w", "kappa"], draws, 2)
     print(*on_sphere.log, sep="\n", flush=True)
     first = line_of("regression", on_sphere, laplace(x, y))
-    rows, names = clusters(), ["a", "b"]
+    rows, names = clusters(), [f"mu{i}" for i in range(N_CLUSTERS)]
     mixed = self_tuned(mixture(rows, minibatch=True), names, 2 * draws, 2)
     print(*mixed.log, sep="\n", flush=True)
     second = line_of("mixture", mixed, by_nuts(mixture(rows, minibatch=False), names, 2 * draws))
