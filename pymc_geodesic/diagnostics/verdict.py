@@ -81,7 +81,8 @@ def diagnose(
     >>> rng = np.random.default_rng(1)
     >>> stats = {"step_size": np.full((2, 200), 0.01), "diverging": np.zeros((2, 200), bool)}
     >>> draws = rng.normal([[0.0], [5.0]], 1.0, (2, 200))
-    >>> verdict = pmg.diagnose(az.from_dict({"posterior": {"x": draws}, "sample_stats": stats}))
+    >>> idata = az.from_dict({"posterior": {"x": draws}, "sample_stats": stats})
+    >>> verdict = pmg.diagnose(idata)  # doctest: +ELLIPSIS
     error: The chains are in different modes: ...
     >>> verdict.names
     ('different_modes',)
