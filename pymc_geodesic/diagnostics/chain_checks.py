@@ -19,13 +19,15 @@ LARGEST_R_HAT = 1.05
 LARGEST = 1e100
 # A chain that has visited its surroundings so many times knows them.
 SETTLED = 20
+# Standard deviations within chains: what is nearer is one mode that is explored slowly.
+APART = 2.0
 
 
 def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
     """Tell chains in different modes from chains that have not arrived.
 
-    Chains that each have many effective draws and still disagree are in different places; where the
-    chains themselves have few, they are on their way.
+    Chains that each have many effective draws and are still far apart are in different places;
+    others that disagree are on their way.
 
     Parameters
     ----------
@@ -43,7 +45,9 @@ def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
     evidence = {"r_hat": failed[name], "variable": name, "effective_draws_a_chain": effective}
     evidence["n_variables"] = len(failed)
     figures = f"R-hat of {name} is {failed[name]:.2f}"
-    if len(draws) > 1 and effective >= SETTLED:
+    within = np.sqrt(draws.var(axis=1).mean())
+    apart = np.ptp(draws.mean(axis=1)) > APART * within
+    if apart and effective >= SETTLED:
         means = ", ".join(f"{mean:.3g}" for mean in draws.mean(axis=1))
         sentence = (
             f"The chains are in different modes: {figures}, although each chain moves freely where "
