@@ -4,5 +4,6 @@
 
 from pymc_geodesic.documents.bag_of_words import BagOfWords
 from pymc_geodesic.documents.packed import is_packed, take_rows, unpack
+from pymc_geodesic.documents.projections import projections
 
-__all__ = ["BagOfWords", "is_packed", "take_rows", "unpack"]
+__all__ = ["BagOfWords", "is_packed", "projections", "take_rows", "unpack"]
