@@ -109,7 +109,7 @@ def sgnphmc(
 
     estimate = estimator(position, state.estimator)
     potential = (
-        estimator.energy(position) - estimator.energy(start) - kinetic + manifold.dim * log_s
+        estimator.energy(position) - estimator.energy(start) - kinetic + float(manifold.dim) * log_s
     )
     error = potential + _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
     friction = tuple(
@@ -125,7 +125,7 @@ def sgnphmc(
         step_size=step_size,
         noise_variance=tuple(np.zeros(()) for _ in velocity),
     )
-    q = q - step_size * (potential + manifold.dim)
+    q = q - step_size * (potential + float(manifold.dim))
     velocity = damp(velocity, friction, step_size / 2)
 
     velocity, log_s, q = _rescale(velocity, log_s, q, step_size, thermal_mass)

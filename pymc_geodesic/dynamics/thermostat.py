@@ -60,13 +60,14 @@ class Thermostat:
     def temperature(self, velocity: Point) -> tuple[TensorVariable, ...]:
         """Kinetic temperature ``v.v / m`` of each group; its expectation is one."""
         squares = self.manifold.squared_norm(velocity)
+        # As floats, because large integers would widen single precision.
         if self.grouping == "shared":
-            return (sum(square.sum() for square in squares) / self.manifold.dim,)
+            return (sum(square.sum() for square in squares) / float(self.manifold.dim),)
         if self.grouping == "per_variable":
             pairs = zip(squares, self.manifold.dims, strict=True)
-            return tuple(square.sum() / dim for square, dim in pairs)
+            return tuple(square.sum() / float(dim) for square, dim in pairs)
         pairs = zip(squares, self.manifold.point_dims, strict=True)
-        return tuple(square / dim for square, dim in pairs)
+        return tuple(square / float(dim) for square, dim in pairs)
 
     def heat(
         self,

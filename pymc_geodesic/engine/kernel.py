@@ -284,7 +284,8 @@ def _undo_if_not_finite(
     """
     if new.velocity:
         squares = [square.sum() for square in manifold.squared_norm(new.velocity)]
-        temperatures = [square / dim for square, dim in zip(squares, manifold.dims, strict=True)]
+        pairs = zip(squares, manifold.dims, strict=True)
+        temperatures = [square / float(dim) for square, dim in pairs]
         finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
         for xi in new.thermostat:
             finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)

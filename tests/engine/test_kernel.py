@@ -77,6 +77,8 @@ def test_float32_models_stay_float32():
         with pm.Model() as model:
             pmg.VonMisesFisher("mu", np.array([0.0, 0.6, 0.8], "float32"), 5.0)
             pm.Dirichlet("p", np.ones(3, "float32"))
+            # More entries than 16 bits count, whose number times float32 would be float64.
+            pm.Normal("x", shape=40_000)
         step = pmg.gSGNHT(
             model=model, step_size=0.1, n_steps=10, compile_kwargs={"mode": "FAST_COMPILE"}
         )
