@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 
 from common import (
     Check,
     angle,
     arguments,
-    gradient_noise_rows,
     histogram,
     mcse,
     report,
@@ -19,16 +17,12 @@ from common import (
     table,
     total_variation,
 )
+from noisy_circle import DIFFUSION as FRICTION
+from noisy_circle import NOISE, STEP_SIZE, build_model, log_density
 
 import pymc_geodesic as pmg
 
-STEP_SIZE, FRICTION, NOISE = 0.01, 10.0, 1000.0
-MODES = np.array([[np.cos(np.pi / 3), np.sin(np.pi / 3)], [np.cos(np.pi / 3), -np.sin(np.pi / 3)]])
 EDGES = np.linspace(-np.pi, np.pi, 64)  # bins of 0.0997
-
-
-def log_density(x, log_add_exp):
-    return log_add_exp(5 * x @ MODES[0], np.log(2) + 5 * x @ MODES[1])
 
 
 def truth():
@@ -41,19 +35,10 @@ def truth():
     return bins, (density * np.cos(fine)).sum(), (density * np.sin(fine)).sum()
 
 
-def circle_model(n_rows: int) -> pm.Model:
-    with pm.Model() as model:
-        x = pmg.SphericalUniform("x", shape=2)
-        pm.Potential("target", log_density(x, pm.math.logaddexp))
-        rows = gradient_noise_rows(n_rows, np.full(2, NOISE), seed=1)
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) @ x).sum())
-    return model
-
-
 def main() -> None:
     quick = arguments(__doc__).quick
     draws, n_steps = (500, 20) if quick else (10_000, 100)
-    model = circle_model(100_000)
+    model = build_model()
     common = {"step_size": STEP_SIZE, "n_steps": n_steps, "backend": "jax"}
     methods = {
         "SGGMC, V known": lambda: pmg.SGGMC(friction=FRICTION, gradient_noise=NOISE, **common),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import sys
 import time
 import warnings
 
@@ -16,6 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
+
+# Targets that are examples too are written there, once.
+sys.path.append(str(Path(__file__).parents[1] / "examples"))
+
+from gradient_noise import gradient_noise_rows
+from two_directions import angle
 
 __all__ = [
     "Check",
@@ -75,23 +82,6 @@ def sample(model: pm.Model, step: Callable[[], Any], **options: Any) -> Run:
         for group in ("posterior", "sample_stats")
     ]
     return Run(*groups, seconds)
-
-
-def gradient_noise_rows(n_rows: int, variance: np.ndarray, *, seed: int) -> np.ndarray:
-    """Normal rows with mean exactly zero and covariance exactly ``diag(variance)``.
-
-    A ``pm.Minibatch`` of one such row, times the variable, in a ``pm.Potential`` adds noise of this
-    covariance to every gradient and leaves the posterior as it is.
-    """
-    rows = np.random.default_rng(seed).standard_normal((n_rows, len(variance)))
-    rows -= rows.mean(axis=0)
-    rows = rows @ np.linalg.inv(np.linalg.cholesky(rows.T @ rows / n_rows)).T
-    return rows * np.sqrt(variance)
-
-
-def angle(x: np.ndarray) -> np.ndarray:
-    """Angle of points on the circle, in (-pi, pi]."""
-    return np.arctan2(x[..., 1], x[..., 0])
 
 
 def histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -5,37 +5,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 
-from common import Check, arguments, gradient_noise_rows, mcse, report, sample, table
+from common import Check, arguments, mcse, report, sample, table
+from two_wells import DIFFUSION, STEP_SIZE, B, build_model, truth
 
 import pymc_geodesic as pmg
 
-STEP_SIZE, B = 0.01, 1.0
-DIFFUSION = 1e-3  # zero in the paper; the package asks for a positive number
 STEP_SIZES = (0.01, 0.1, 0.2, 0.3, 0.4)
-
-
-def energy(t):
-    return (t + 4) * (t + 1) * (t - 1) * (t - 3) / 14 + 0.5
-
-
-def truth() -> tuple[float, float]:
-    grid = np.linspace(-8, 8, 200_001)
-    p = np.exp(-energy(grid))
-    p /= p.sum()
-    mean = p @ grid
-    return mean, p @ (grid - mean) ** 2
-
-
-def double_well(step_size: float) -> pm.Model:
-    """Gradient noise N(0, 2 B h) per transition on ``h dU``, so of variance 2 B / h on ``dU``."""
-    with pm.Model() as model:
-        t = pm.Flat("t", initval=-2.0)
-        pm.Potential("target", -energy(t))
-        rows = gradient_noise_rows(100_000, np.array([2 * B / step_size]), seed=1)[:, 0]
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) * t).sum())
-    return model
 
 
 def fixed_friction(friction: float):
@@ -59,7 +35,7 @@ def squared_error(t: np.ndarray, mean: float, variance: float) -> tuple[float, f
 def compare_frictions(quick: bool) -> tuple[list[str], list, list[Check]]:
     draws, n_steps = (500, 100) if quick else (10_000, 200)
     mean, variance = truth()
-    model = double_well(STEP_SIZE)
+    model = build_model(STEP_SIZE)
     methods = {
         "SGNHT, splitting": lambda **o: pmg.SGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, **o),
         "SGNHT, Euler": lambda **o: pmg.SGNHT(
@@ -121,7 +97,7 @@ def compare_integrators(quick: bool) -> tuple[list[str], list, list[Check]]:
     header = ["h", "integrator", "kinetic energy", "diverging draws", "mean", "variance"]
     rows, checks = [], []
     for step_size in STEP_SIZES:
-        model = double_well(step_size)
+        model = build_model(step_size)
         for integrator in ("splitting", "euler"):
             run = sample(
                 model,

@@ -5,22 +5,22 @@
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 
 from common import Check, arguments, report, sample, table
+from dirichlet_corners import ALPHA, SIZE, build_model
+from dirichlet_corners import agreement as exact_agreement
 
 import pymc_geodesic as pmg
 
-ALPHA, SIZE, N_STEPS = 0.01, 1000, 1000
+N_STEPS = 1000
 STEP_SIZES = {"euler": (0.01, 0.1), "cir": (0.5,)}
 
 
 def main() -> None:
     quick = arguments(__doc__).quick
     iterations = {"euler": 10_000 if quick else 1_000_000, "cir": 2000 if quick else 100_000}
-    with pm.Model() as model:
-        pm.Dirichlet("p", np.full(SIZE, ALPHA))
-    exact_second_moment = (ALPHA + 1) / (SIZE * ALPHA + 1)
+    model = build_model()
+    exact_second_moment = exact_agreement()
     rows, checks = [], []
     for dynamics, step_sizes in STEP_SIZES.items():
         for step_size in step_sizes:

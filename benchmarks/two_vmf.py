@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 
 from common import (
     Check,
@@ -18,54 +17,19 @@ from common import (
     table,
     total_variation,
 )
-from scipy.special import i0
+from two_directions import (
+    BATCH_SIZE,
+    LEARNING_RATE,
+    MOMENTUM_DECAY,
+    N_ROWS,
+    build_model,
+    grid_posterior,
+    make_data,
+)
 
 import pymc_geodesic as pmg
 
-KAPPA, N_ROWS, BATCH_SIZE = 20.0, 100, 10
-LEARNING_RATE, MOMENTUM_DECAY = 5e-4, 0.1
-ANGLES = (-np.pi / 24, np.pi / 8)
 EDGES = np.arange(-1.5, 1.5001, 0.05)
-
-
-def make_data() -> np.ndarray:
-    """Draw the data as the paper does: half from ``v1``, half from the middle of the two."""
-    rng = np.random.default_rng(20161)
-    centres = np.array([ANGLES[0], np.mean(ANGLES)])
-    angles = rng.vonmises(centres[rng.integers(0, 2, N_ROWS)], KAPPA)
-    return np.c_[np.cos(angles), np.sin(angles)]
-
-
-def posterior_model(data: np.ndarray, batch_size: int | None) -> pm.Model:
-    with pm.Model() as model:
-        v1 = pmg.VonMisesFisher("v1", mu=[1, 0], kappa=KAPPA)
-        v2 = pmg.VonMisesFisher("v2", mu=[1, 0], kappa=KAPPA)
-        total = v1 + v2
-        middle = total / pm.math.sqrt((total**2).sum())
-        components = [
-            pmg.VonMisesFisher.dist(mu=v1, kappa=KAPPA),
-            pmg.VonMisesFisher.dist(mu=middle, kappa=KAPPA),
-        ]
-        observed = data if batch_size is None else pm.Minibatch(data, batch_size=batch_size)
-        pm.Mixture(
-            "x", w=[0.5, 0.5], comp_dists=components, observed=observed, total_size=len(data)
-        )
-    return model
-
-
-def grid_posterior(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angles of the grid, and the posterior of the two angles on it."""
-    grid = np.arange(EDGES[0] + 0.00125, EDGES[-1], 0.0025)
-    x = angle(data)
-    a, b = grid[:, None], grid[None, :]
-    # The mixture depends on v2 by the middle angle alone: the sum of unit vectors bisects them.
-    first = np.exp(KAPPA * np.cos(x[:, None] - grid)) / (2 * np.pi * i0(KAPPA))
-    log_posterior = KAPPA * (np.cos(a) + np.cos(b))
-    for i, x_i in enumerate(x):
-        second = np.exp(KAPPA * np.cos(x_i - (a + b) / 2)) / (2 * np.pi * i0(KAPPA))
-        log_posterior = log_posterior + np.log(0.5 * first[i][:, None] + 0.5 * second)
-    posterior = np.exp(log_posterior - log_posterior.max())
-    return grid, posterior / posterior.sum()
 
 
 def correlation(grid: np.ndarray, posterior: np.ndarray) -> float:
@@ -78,7 +42,8 @@ def main() -> None:
     quick = arguments(__doc__).quick
     draws, n_steps = (500, 10) if quick else (10_000, 200)
     data = make_data()
-    grid, posterior = grid_posterior(data)
+    grid = np.arange(EDGES[0] + 0.00125, EDGES[-1], 0.0025)
+    posterior = grid_posterior(data, grid)
     bins = [posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)]
     true_correlation = correlation(grid, posterior)
 
@@ -87,7 +52,7 @@ def main() -> None:
             LEARNING_RATE, MOMENTUM_DECAY, model=model, n_steps=n_steps, **options
         )
 
-    minibatch, full = posterior_model(data, BATCH_SIZE), posterior_model(data, None)
+    minibatch, full = build_model(data, BATCH_SIZE), build_model(data, None)
     step_size = float(np.sqrt(LEARNING_RATE / N_ROWS))
     methods = {
         "fresh batches, Fisher": (minibatch, step(minibatch, gradient_noise="fisher")),

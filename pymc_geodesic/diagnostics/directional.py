@@ -83,8 +83,8 @@ def angles_to(x: ArrayLike, center: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> float(angles_to([1.0, 0.0], [0.0, 1.0]) / np.pi)
-    0.5
+    >>> round(float(np.rad2deg(angles_to([1.0, 0.0], [0.0, 1.0]))), 6)
+    90.0
     """
     chord = np.linalg.norm(np.asarray(x, dtype=float) - np.asarray(center, dtype=float), axis=-1)
     # The half chord keeps its digits at small angles, where the arc cosine loses them.

@@ -7,12 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
-
-from arviz_base import dataset_to_dataframe, extract
 
 from pymc_geodesic.diagnostics.directional import (
     angular_sd,
@@ -120,6 +117,11 @@ def summary(
     >>> round(float((found["mean"] ** 2).sum()), 2)
     1.0
     """
+    # ArviZ imports JAX where that is installed: only who asks for a summary waits for it.
+    import arviz as az
+
+    from arviz_base import dataset_to_dataframe, extract
+
     if kind not in KINDS:
         raise ValueError(f"`kind` expected one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
     selection = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
@@ -153,6 +155,8 @@ def _with_columns(found: xr.Dataset, names: list[str]) -> xr.Dataset:
 
 def _describe(found: xr.DataArray, draws: xr.DataArray) -> None:
     """Put the statistics of directions into their places."""
+    import arviz as az
+
     x = draws.values.reshape(-1, *draws.shape[2:])
     mean, length = mean_direction(x), mean_resultant_length(x)
     columns = set(found["summary"].values)

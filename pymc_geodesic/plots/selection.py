@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from arviz_base import extract, rcParams
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 
-__all__ = ["Coordinates", "Draws", "dataset_of", "labelled_vectors", "pick_variable", "thinned"]
+__all__ = [
+    "Coordinates",
+    "Draws",
+    "dataset_of",
+    "labelled_vectors",
+    "pick_variable",
+    "probability_or_default",
+    "thinned",
+]
 
 Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
 """Result of ``pm.sample``, arrays by label, or one array."""
@@ -32,9 +39,12 @@ def dataset_of(
     coords: Coordinates | None,
 ) -> xr.Dataset:
     """Take the chosen part of the draws, with the sample dimensions first."""
+    # ArviZ imports JAX where that is installed: only who draws a picture waits for it.
+    from arviz_base import extract
+
     draws = extract(idata, var_names=var_names, group=group, combined=False, keep_dataset=True)
     draws = draws if coords is None else draws.sel(coords)
-    return draws.transpose(*rcParams["data.sample_dims"], ...)
+    return draws.transpose("chain", "draw", ...)
 
 
 def labelled_vectors(
@@ -99,6 +109,13 @@ def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) 
             "Choose one with `var_names`."
         )
     return dataset[names[0]]
+
+
+def probability_or_default(ci_prob: float | None) -> float:
+    """Return the probability given, or ArviZ's own for intervals."""
+    from arviz_base import rcParams
+
+    return rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
 
 
 def thinned(values: np.ndarray, max_draws: int) -> np.ndarray:

@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from arviz_base import rcParams
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
@@ -19,6 +18,7 @@ from pymc_geodesic.plots.selection import (
     Draws,
     dataset_of,
     labelled_vectors,
+    probability_or_default,
     thinned,
 )
 from pymc_geodesic.plots.style import color_of
@@ -112,7 +112,7 @@ def plot_simplex(
             "`var_names` and `coords`."
         )
     [(label, values)] = vectors.items()
-    ci_prob = rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
+    ci_prob = probability_or_default(ci_prob)
     return _draw_bars(values, names, label, ci_prob, n_entries, ax)
 
 

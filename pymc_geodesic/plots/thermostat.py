@@ -10,7 +10,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from arviz_base import rcParams
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from scipy.stats import gamma
@@ -215,7 +214,7 @@ def _degrees_of_freedom(
 def _dim_of_draws(idata: xr.DataTree, variable: str | None) -> int | None:
     if "posterior" not in idata.children:
         return None
-    draws = idata["posterior"].to_dataset().transpose(*rcParams["data.sample_dims"], ...)
+    draws = idata["posterior"].to_dataset().transpose("chain", "draw", ...)
     if variable is None and len(draws.data_vars) == 1:
         [variable] = map(str, draws.data_vars)
     if variable not in draws:

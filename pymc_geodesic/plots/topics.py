@@ -10,11 +10,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from arviz_base import rcParams
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.plots.selection import Coordinates, dataset_of, pick_variable
+from pymc_geodesic.plots.selection import (
+    Coordinates,
+    dataset_of,
+    pick_variable,
+    probability_or_default,
+)
 from pymc_geodesic.plots.style import color_of
 
 __all__ = ["plot_topics"]
@@ -94,7 +98,7 @@ def plot_topics(
     if len(words) != topics.sizes[word_dim]:
         raise ValueError(f"`vocabulary` expected {topics.sizes[word_dim]} words, got {len(words)}.")
     axes = _axes(axes, topics.sizes[topic_dim], min(n_words, len(words)), n_columns)
-    ci_prob = rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
+    ci_prob = probability_or_default(ci_prob)
     for i, ax in enumerate(axes):
         values = topics.isel({topic_dim: i}).values.reshape(-1, len(words))
         _draw_topic(ax, values, words, n_words, ci_prob)
