@@ -21,14 +21,17 @@ import pymc as pm
 # Targets that are examples too are written there, once.
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 
+from arviz import ess
 from gradient_noise import gradient_noise_rows
 from two_directions import angle
 
 __all__ = [
     "Check",
     "Run",
+    "SamplingClock",
     "angle",
     "arguments",
+    "effective_samples",
     "gradient_noise_rows",
     "histogram",
     "long_run_variance",
@@ -57,6 +60,31 @@ class Check(NamedTuple):
     found: str
     asked: str
     passed: bool
+
+
+class SamplingClock:
+    """A ``callback`` of ``pm.sample`` that times the draws that are kept.
+
+    For chains of one process. What comes before the last draw of the tuning phase is left out:
+    compilation, the search of a center, tuning.
+
+    Attributes
+    ----------
+    seconds : float
+        Seconds of the processor, all threads together, for the kept draws of all chains: what else
+        runs on the machine does not count.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._last = time.process_time()
+
+    def __call__(self, trace: Any, draw: Any) -> None:
+        """Note the time of a draw."""
+        now = time.process_time()
+        if not draw.tuning:
+            self.seconds += now - self._last
+        self._last = now
 
 
 def arguments(description: str) -> argparse.Namespace:
@@ -103,6 +131,17 @@ def long_run_variance(values: np.ndarray, *, batches: int) -> float:
     length = values.shape[1] // batches
     means = values[:, : batches * length].reshape(-1, length).mean(axis=1)
     return float(length * means.var(ddof=1))
+
+
+def effective_samples(draws: np.ndarray) -> float:
+    """Effective samples of the entry of ``(chain, draw, entry)`` that has the fewest.
+
+    Both for its mean and for its squared distance from it: lightly damped chains oscillate, which
+    makes their means better than independent draws would, and their widths worse.
+    """
+    centered = draws - draws.mean(axis=(0, 1))
+    sizes = [(ess(entry), ess(entry**2)) for entry in np.moveaxis(centered, -1, 0)]
+    return float(np.min(sizes))
 
 
 def mcse(values: np.ndarray) -> float:

@@ -106,7 +106,7 @@ CASES = [
         directions,
         lambda: pmg.gSGNHT(n_steps=20, backend="jax"),
         None,
-        {},
+        {"chains": 2},
         True,
     ),
     Case("SGLD, control variates", regression, lambda: pmg.SGLD(n_steps=20, backend="jax"), None),

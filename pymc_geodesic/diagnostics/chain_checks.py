@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import arviz as az
 import numpy as np
 
 from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.monte_carlo import effective_draws, r_hat
 
 __all__ = ["check_chains"]
 
@@ -19,13 +19,15 @@ LARGEST_R_HAT = 1.05
 LARGEST = 1e100
 # A chain that has visited its surroundings so many times knows them.
 SETTLED = 20
+# Standard deviations within chains: what is nearer is one mode that is explored slowly.
+APART = 2.0
 
 
 def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
     """Tell chains in different modes from chains that have not arrived.
 
-    Chains that each have many effective draws and still disagree are in different places; where the
-    chains themselves have few, they are on their way.
+    Chains that each have many effective draws and are still far apart are in different places;
+    others that disagree are on their way.
 
     Parameters
     ----------
@@ -33,17 +35,19 @@ def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
         Scalars to follow, ``(chain, draw)``.
     """
     moving = {name: x for name, x in values.items() if np.abs(x).max() < LARGEST and np.ptp(x) > 0}
-    r_hats = {name: float(az.rhat(x)) for name, x in moving.items()}
+    r_hats = {name: r_hat(x) for name, x in moving.items()}
     failed = {name: r for name, r in r_hats.items() if not r <= LARGEST_R_HAT}
     if not failed:
         return []
     name = max(failed, key=lambda key: failed[key])
     draws = values[name]
-    effective = float(np.median([_effective_draws(chain[None]) for chain in draws]))
+    effective = float(np.median([effective_draws(chain[None]) for chain in draws]))
     evidence = {"r_hat": failed[name], "variable": name, "effective_draws_a_chain": effective}
     evidence["n_variables"] = len(failed)
     figures = f"R-hat of {name} is {failed[name]:.2f}"
-    if len(draws) > 1 and effective >= SETTLED:
+    within = np.sqrt(draws.var(axis=1).mean())
+    apart = np.ptp(draws.mean(axis=1)) > APART * within
+    if apart and effective >= SETTLED:
         means = ", ".join(f"{mean:.3g}" for mean in draws.mean(axis=1))
         sentence = (
             f"The chains are in different modes: {figures}, although each chain moves freely where "
@@ -60,7 +64,3 @@ def check_chains(values: Mapping[str, np.ndarray]) -> list[Finding]:
     )
     advice = "Increase `tune` and `draws`, or `n_steps`, and drop what was drawn so far."
     return [Finding("not_stationary", "error", sentence, advice, evidence)]
-
-
-def _effective_draws(chain: np.ndarray) -> float:
-    return float(az.ess(chain, method="mean")) if np.ptp(chain) > 0 else 0.0

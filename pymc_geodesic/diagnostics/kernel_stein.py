@@ -104,7 +104,8 @@ def kernel_stein_discrepancy(
     -----
     The p value comes from signs that flip with such a probability between successive draws of a
     chain that they remember as long as the draws do. It is right for long chains and too small for
-    short ones of strongly correlated draws.
+    short ones of strongly correlated draws. The test loses power with the number of entries: name
+    the variables in doubt.
 
     References
     ----------

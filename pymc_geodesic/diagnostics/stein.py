@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -17,6 +16,7 @@ from scipy import stats
 
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.harmonics import stein_values
+from pymc_geodesic.diagnostics.monte_carlo import mcse
 
 __all__ = ["SteinCheck", "stein_check"]
 
@@ -176,14 +176,14 @@ def _tested(values: dict[str, np.ndarray], *, tolerance: float) -> pd.DataFrame:
     mean, sd = array.mean(axis=(0, 1)), array.std(axis=(0, 1))
     # Identities that hold at every draw have no error, and nothing to test.
     free = sd > ROUNDING * max(1.0, np.abs(array).max())
-    mcse, z, effect, p_value = (np.full(len(mean), value) for value in (0.0, 0.0, 0.0, 1.0))
-    mcse[free] = az.mcse(array[..., free])
+    error, z, effect, p_value = (np.full(len(mean), value) for value in (0.0, 0.0, 0.0, 1.0))
+    error[free] = mcse(array[..., free])
     effect[free] = mean[free] / sd[free]
     excess = np.maximum(np.abs(mean[free]) - tolerance * sd[free], 0)
-    z[free] = np.sign(mean[free]) * excess / mcse[free]
-    freedom = np.maximum(ERRORS_PER_DRAW * (sd[free] / mcse[free]) ** 2, 2.0)
+    z[free] = np.sign(mean[free]) * excess / error[free]
+    freedom = np.maximum(ERRORS_PER_DRAW * (sd[free] / error[free]) ** 2, 2.0)
     p_value[free] = 2 * stats.t.sf(np.abs(z[free]), freedom)
-    columns = {"mean": mean, "mcse": mcse, "z": z, "effect": effect, "p_value": _holm(p_value)}
+    columns = {"mean": mean, "mcse": error, "z": z, "effect": effect, "p_value": _holm(p_value)}
     table = pd.DataFrame(columns, index=list(values))
     return table.iloc[np.argsort(p_value, kind="stable")]
 

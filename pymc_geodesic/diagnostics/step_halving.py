@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
 import xarray as xr
 
+from pymc_geodesic.diagnostics.monte_carlo import mcse
 from pymc_geodesic.schedules import positive
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 
@@ -179,8 +179,8 @@ def _summary(run: xr.DataTree, var_names: Sequence[str] | None) -> pd.DataFrame:
         for index in np.ndindex(values.shape[2:]):
             entry = values[(slice(None), slice(None), *index)]
             label = f"{name}[{', '.join(map(str, index))}]" if index else name
-            rows[label, "mean"] = entry.mean(), float(az.mcse(entry))
-            rows[label, "sd"] = entry.std(), float(az.mcse(entry, method="sd"))
+            rows[label, "mean"] = entry.mean(), float(mcse(entry))
+            rows[label, "sd"] = entry.std(), float(mcse(entry, method="sd"))
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "error"])
     table.index = pd.MultiIndex.from_tuples(rows, names=["entry", "statistic"])
     return table

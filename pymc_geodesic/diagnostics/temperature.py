@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import arviz as az
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -14,6 +13,7 @@ from scipy import optimize, stats
 
 from pymc_geodesic.diagnostics.fields import work_and_divergence
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
+from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
 
 __all__ = ["configurational_temperature", "kinetic_temperature"]
 
@@ -174,18 +174,6 @@ def configurational_temperature(
         for variable, x, gradient in zip(*draws, strict=True)
     }
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "mcse", "z"])
-
-
-def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
-    """Mean over ``(chain, draw)`` and its Monte Carlo standard error."""
-    if not np.isfinite(values).all():
-        return float(values.mean()), np.inf
-    return float(values.mean()), float(az.mcse(values)) if np.ptp(values) else 0.0
-
-
-def z_score(distance: float, error: float) -> float:
-    """Distance in standard errors; zero where nothing is known of it."""
-    return distance / error if np.isfinite(error) and error > 0 else 0.0
 
 
 def _temperature(manifold, x: np.ndarray, gradient: np.ndarray) -> tuple[float, float, float]:

@@ -68,8 +68,8 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
-    - ``different_modes``: chains that disagree, each with many effective draws.
-    - ``not_stationary``: chains that disagree, with others or with their own past, with few.
+    - ``different_modes``: chains far apart, each with many effective draws.
+    - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
     Temperatures count if they differ from one by four standard errors and by more than the steps
     of this package allow themselves when they tune their own parameters; see
@@ -81,7 +81,8 @@ def diagnose(
     >>> rng = np.random.default_rng(1)
     >>> stats = {"step_size": np.full((2, 200), 0.01), "diverging": np.zeros((2, 200), bool)}
     >>> draws = rng.normal([[0.0], [5.0]], 1.0, (2, 200))
-    >>> verdict = pmg.diagnose(az.from_dict({"posterior": {"x": draws}, "sample_stats": stats}))
+    >>> idata = az.from_dict({"posterior": {"x": draws}, "sample_stats": stats})
+    >>> verdict = pmg.diagnose(idata)  # doctest: +ELLIPSIS
     error: The chains are in different modes: ...
     >>> verdict.names
     ('different_modes',)

@@ -17,7 +17,7 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.distributions.validation import as_float_tensor, check_unit_vectors
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
-from pymc_geodesic.documents import BagOfWords, is_packed, require_unit_vectors, unpack
+from pymc_geodesic.documents import BagOfWords, is_packed, projections, require_unit_vectors
 
 __all__ = ["SphericalAdmixture", "SphericalAdmixtureRV", "least_squares_proportions"]
 
@@ -138,11 +138,7 @@ class SphericalAdmixture(Continuous):
 
 def _projections(value: TensorVariable, topics: TensorVariable, packed: bool) -> TensorVariable:
     """Inner product of each document with each topic, shape ``(D, K)``."""
-    if not packed:
-        return value @ topics.T
-    words, weights = unpack(value)
-    entries = topics.T[words.ravel()].reshape((*words.shape, topics.shape[0]))
-    return (entries * weights[:, :, None]).sum(axis=1)
+    return projections(value, topics) if packed else value @ topics.T
 
 
 @_logprob.register(SphericalAdmixtureRV)

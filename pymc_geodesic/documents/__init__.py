@@ -10,10 +10,12 @@ from pymc_geodesic.documents.packed import (
     take_rows,
     unpack,
 )
+from pymc_geodesic.documents.projections import projections
 
 __all__ = [
     "BagOfWords",
     "is_packed",
+    "projections",
     "require_counts",
     "require_unit_vectors",
     "take_rows",

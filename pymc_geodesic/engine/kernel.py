@@ -13,22 +13,19 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.conditional.op import ifelse
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
+from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
+from pymc_geodesic.engine.undo import undo_if_not_finite
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
-
-# exp(-20) leaves nothing of a velocity; gradient noise that needs it would throw the chain by six
-# times its thermal velocity at every transition.
-LARGEST_DAMPING = 20.0
 
 Transition = Callable[
     [State, Product, Estimator, Point, TensorVariable, dict[str, TensorVariable]], State
@@ -165,7 +162,7 @@ class Kernel:
         outputs = _trajectory(potential, transitions, carried, last_rows)
         inputs = [
             *potential.conditioned,
-            *_leaves(carried),
+            *leaves_of(carried),
             step_sizes,
             *noises,
             *rows,
@@ -192,7 +189,7 @@ class Kernel:
             rows = [row[0] for row in rows]
         outputs = self._function(
             *conditioned,
-            *_leaves(state),
+            *leaves_of(state),
             step_sizes,
             *noise,
             *rows,
@@ -228,7 +225,7 @@ def _trajectory(
         state = state._replace(position=position, velocity=velocity)
     values = as_values(potential, state.position)
     means = [temperature.mean() for temperature in temperatures]
-    return [*_leaves(state._replace(position=values)), *means, ~pt.all(finite), energy]
+    return [*leaves_of(state._replace(position=values)), *means, ~pt.all(finite), energy]
 
 
 def _scan(
@@ -243,22 +240,24 @@ def _scan(
 ):
     """Run the transitions; return the last state and each transition's statistics."""
     sizes = [len(part) for part in state]
-    shapes = [shape for part in (potential.manifold.shapes, *_shapes(state[1:])) for shape in part]
-    carry = Carry(_leaves(state), shapes=shapes)
+    shapes = [
+        shape for part in (potential.manifold.shapes, *shapes_of(state[1:])) for shape in part
+    ]
+    carry = Carry(leaves_of(state), shapes=shapes)
 
     sequences = noises if shares_rows else [*noises, *rows]
 
     def step(step_size, *arguments):
-        noise, indices, leaves = _split(arguments, len(noises), len(sequences) - len(noises))
+        noise, indices, leaves = split(arguments, len(noises), len(sequences) - len(noises))
         indices = tuple(rows) if shares_rows else indices
-        old = _unflatten(carry.unpack(leaves), sizes)
+        old = unflatten(carry.unpack(leaves), sizes)
         new = one_transition(old, noise, indices, step_size)
-        new, temperatures, finite = _undo_if_not_finite(
+        new, temperatures, finite = undo_if_not_finite(
             potential.manifold, old, new, noise, step_size
         )
-        return [*carry.pack(_leaves(new)), *temperatures, finite]
+        return [*carry.pack(leaves_of(new)), *temperatures, finite]
 
-    initial = carry.pack(_leaves(state))
+    initial = carry.pack(leaves_of(state))
     n_statistics = len(state.velocity) + 1
     traces = pytensor.scan(
         step,
@@ -268,37 +267,9 @@ def _scan(
         return_updates=False,
         name="transitions",
     )
-    last = _unflatten(carry.unpack([trace[-1] for trace in traces[: len(initial)]]), sizes)
+    last = unflatten(carry.unpack([trace[-1] for trace in traces[: len(initial)]]), sizes)
     *temperatures, finite = traces[len(initial) :]
     return last, temperatures, finite
-
-
-def _undo_if_not_finite(
-    manifold: Product, old: State, new: State, noise: Point, step_size: TensorVariable
-) -> tuple[State, list[TensorVariable], TensorVariable]:
-    """Keep the old state where the new one is not finite, with a velocity drawn anew.
-
-    The kinetic energy is finite exactly if every velocity is, and a position can only become
-    infinite one transition after its velocity has overflowed. A thermostat does not overflow: it
-    stops a chain that is thrown out, wherever it is and for ever, so that is undone too.
-    """
-    if new.velocity:
-        squares = [square.sum() for square in manifold.squared_norm(new.velocity)]
-        pairs = zip(squares, manifold.dims, strict=True)
-        temperatures = [square / float(dim) for square, dim in pairs]
-        finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
-        for xi in new.thermostat:
-            finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)
-        fresh = tuple(noise[: len(old.position)])
-        old = old._replace(velocity=manifold.to_tangent(old.position, fresh))
-    else:
-        temperatures = []
-        total = sum(position.sum() for position in new.position)
-        finite = ~pt.isinf(total) & ~pt.isnan(total)
-    # With `switch` PyTensor would not fuse the operations that the new state comes from.
-    pairs = zip(_leaves(new), _leaves(old), strict=True)
-    kept = [ifelse(finite, b, b.type.filter_variable(a)) for b, a in pairs]
-    return _unflatten(kept, [len(part) for part in new]), temperatures, finite
 
 
 def _center_inputs(potential: Potential) -> tuple[Point, Point]:
@@ -307,22 +278,3 @@ def _center_inputs(potential: Potential) -> tuple[Point, Point]:
         tuple(position.type(f"{name}_{position.name}") for position in potential.positions)
         for name in ("center", "center_gradient")
     )
-
-
-def _leaves(state: State) -> list:
-    return [leaf for part in state for leaf in part]
-
-
-def _unflatten(leaves: Sequence, sizes: Sequence[int]) -> State:
-    return State(*_split(leaves, *sizes[:-1]))
-
-
-def _split(items: Sequence, *sizes: int) -> list[tuple]:
-    """Cut a sequence into parts of the given sizes, and the rest."""
-    ends = list(accumulate(sizes, initial=0))
-    parts = [tuple(items[a:b]) for a, b in pairwise(ends)]
-    return [*parts, tuple(items[ends[-1] :])]
-
-
-def _shapes(parts: Sequence[tuple[TensorVariable, ...]]) -> list[list[tuple]]:
-    return [[leaf.type.shape for leaf in part] for part in parts]

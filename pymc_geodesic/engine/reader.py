@@ -21,39 +21,52 @@ BUFFER = 64
 
 
 def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
-    """Go once through a loader, and check what it gives.
+    """Go once through a loader, check what it gives, and cut it into batches.
+
+    A loader may give blocks of any number of rows, such as the row groups of a Parquet file.
 
     Raises
     ------
     SamplingError
-        If a batch has another shape, holds NaN, or the rows disagree with ``total_size``.
+        If a block has rows of another shape, holds NaN, or the rows disagree with ``total_size``.
     """
-    expected, n_rows = (source.batch_size, *source.row_shape), 0
-    for batch in source.loader:
-        batch = np.asarray(batch, dtype=source.dtype)
-        if batch.shape != expected:
-            raise SamplingError(
-                f"The stream `{source.name}` expected batches of shape {expected}, that of the "
-                f"`pm.Data`, got {batch.shape} after {n_rows} rows. Drop a shorter last batch."
-            )
-        if not np.all(np.isfinite(batch)):
-            raise SamplingError(
-                f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
-                f"{n_rows} rows. Drop or impute such rows in the loader."
-            )
-        n_rows += len(batch)
-        yield batch
+    size, n_rows, n_held, held = source.batch_size, 0, 0, []
+    for block in source.loader:
+        block = _checked_block(source, block, n_rows)
+        n_rows += len(block)
+        n_held += len(block)
+        held.append(block)
+        if n_held >= size:
+            rows = np.concatenate(held) if len(held) > 1 else block
+            n_held = len(rows) % size
+            held = [rows[len(rows) - n_held :]]
+            yield from rows[: len(rows) - n_held].reshape(-1, size, *source.row_shape)
     if not n_rows:
         raise SamplingError(
             f"The stream `{source.name}` expected batches, got none. A loader must give them each "
             "time it is iterated over."
         )
-    # A loader may leave out the rows that do not fill a last batch.
+    # Rows that do not fill a last batch are left out, here or by the loader.
     if not source.n_rows - source.batch_size < n_rows <= source.n_rows:
         raise SamplingError(
             f"The stream `{source.name}` expected {source.n_rows} rows in a pass, the model's "
             f"`total_size`, but ended after {n_rows}. Correct `total_size`, or the loader."
         )
+
+
+def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
+    block = np.asarray(block, dtype=source.dtype)
+    if block.ndim == 0 or block.shape[1:] != source.row_shape:
+        raise SamplingError(
+            f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, that "
+            f"of the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+        )
+    if not np.all(np.isfinite(block)):
+        raise SamplingError(
+            f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
+            f"{n_rows} rows. Drop or impute such rows in the loader."
+        )
+    return block
 
 
 @dataclass_state
@@ -96,8 +109,9 @@ class StreamReader(WithSamplingState):
         parts, missing = [], n_batches * size
         while missing > 0:
             if not len(self.pool):
-                self.pool = self._next_buffer()
-                rng.shuffle(self.pool)
+                rows = self._next_buffer()
+                # NumPy shuffles the rows of a matrix in place four times more slowly.
+                self.pool = rows[rng.permutation(len(rows))]
             parts.append(self.pool[:missing])
             self.pool = self.pool[missing:]
             missing -= len(parts[-1])

@@ -17,12 +17,14 @@ from pymc.logprob.utils import (
 )
 from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import in2out
-from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.tensor import TensorConstant, TensorVariable, tensor
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
@@ -143,15 +145,62 @@ def _with_rows(
     replacements = {}
     for source, given in rows.items():
         replacements |= source.replacements(given)
-    batches = list(replacements)
-    graph = FunctionGraph(outputs=[*outputs, *batches], clone=True, copy_inputs=False)
-    for node in graph.toposort():
-        if isinstance(node.op, MinibatchRandomVariable):
-            graph.replace(node.outputs[0], _rescaled(*node.inputs) if scaled else node.inputs[0])
-    outputs, batches = graph.outputs[: len(outputs)], graph.outputs[len(outputs) :]
-    replacements = dict(zip(batches, replacements.values(), strict=True))
-    # The batch's static shape is burnt into the random variables: the types must be rebuilt.
-    return clone_replace(outputs, replace=replacements, rebuild_strict=False)
+    return _rebuilt(outputs, replacements, scaled=scaled)
+
+
+def _rebuilt(
+    outputs: Sequence[TensorVariable],
+    replacements: dict[TensorVariable, TensorVariable],
+    *,
+    scaled: bool = True,
+) -> list[TensorVariable]:
+    """Clone graphs with some variables replaced by others, whose static shapes may differ.
+
+    The batch's static shape is burnt into the random variables: every type must be made anew.
+    Unless they are to be ``scaled``, variables with ``total_size`` become what they were without.
+    """
+    made = dict(replacements)
+    for node in io_toposort(list(replacements), outputs):
+        inputs = [made.get(x, x) for x in node.inputs]
+        if not scaled and isinstance(node.op, MinibatchRandomVariable):
+            made[node.outputs[0]] = inputs[0]
+            continue
+        if all(x is y for x, y in zip(inputs, node.inputs, strict=True)):
+            continue
+        for old, new in zip(node.outputs, _with_inputs(node, inputs).outputs, strict=True):
+            new.name = old.name
+            made[old] = new
+    return [made.get(output, output) for output in outputs]
+
+
+def _with_inputs(node: Apply, inputs: Sequence[Variable]) -> Apply:
+    if isinstance(node.op, MinibatchRandomVariable):
+        return _rescaled.make_node(*inputs)
+    if isinstance(node.op, OpFromGraph):
+        return _with_types(node.op, inputs).make_node(*inputs)
+    return node.clone_with_new_inputs(inputs, strict=False)
+
+
+def _with_types(op: OpFromGraph, inputs: Sequence[Variable]) -> OpFromGraph:
+    """Let an op that holds a graph take inputs of other static shapes.
+
+    It would put up with them as they are, but fix them to the shapes that it knows.
+    """
+    graph = op.fgraph.unfreeze()
+    pairs = zip(graph.inputs, inputs, strict=True)
+    new = {x: _looser(x, y) for x, y in pairs if not x.type.is_super(y.type)}
+    if not new:
+        return op
+    outputs = _rebuilt(graph.outputs, new)
+    return op.clone_with_inner_graph(
+        FunctionGraph([new.get(x, x) for x in graph.inputs], outputs, clone=False)
+    )
+
+
+def _looser(old: TensorVariable, new: TensorVariable) -> TensorVariable:
+    """Make an input with the static shape that both have."""
+    pairs = zip(old.type.shape, new.type.shape, strict=True)
+    return tensor(old.name, dtype=new.dtype, shape=[a if a == b else None for a, b in pairs])
 
 
 class _Rescaled(MinibatchRandomVariable):

@@ -14,7 +14,6 @@ from pymc.model import Model, modelcontext
 from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.step_methods.compound import BlockedStep, Competence
 from pymc.util import get_random_generator
-from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.adaptation import Mass, MassRecord, read_mass
 from pymc_geodesic.adaptation.read import MassArgument
@@ -25,68 +24,15 @@ from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 
-__all__ = ["GeodesicStep", "Variables"]
-
-Variables = TensorVariable | str | Sequence[TensorVariable | str]
-"""Random variables or their names."""
-
-
-def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable]:
-    """Resolve the user's ``vars`` to value variables in the model's order.
-
-    The order matters: PyMC's own steps swap the values of variables given in another one.
-
-    Raises
-    ------
-    ValueError
-        If a variable is not a free variable of the model, or there is none.
-    """
-    if vars is None:
-        if not model.continuous_value_vars:
-            raise ValueError(
-                "The model expected at least one continuous free variable to sample, got none."
-            )
-        return list(model.continuous_value_vars)
-    chosen = set()
-    for var in [vars] if isinstance(vars, str | TensorVariable) else vars:
-        rv = model.named_vars.get(var) if isinstance(var, str) else var
-        value = model.rvs_to_values.get(rv, rv)
-        if value not in model.value_vars:
-            free = ", ".join(f"`{free_rv.name}`" for free_rv in model.free_RVs)
-            raise ValueError(
-                f"`vars` expected free random variables of the model, which are {free}; got "
-                f"{getattr(var, 'name', var)!r}."
-            )
-        chosen.add(value)
-    return [value for value in model.value_vars if value in chosen]
+__all__ = ["GeodesicStep"]
 
 
 def _shortened(point: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
     with np.printoptions(threshold=10, precision=4):
         return ", ".join(f"{name} = {point[name]}" for name in names)
-
-
-def global_and_local(
-    model: Model, vars: Variables | None, local: LocalGMC | None
-) -> tuple[list[TensorVariable], list[TensorVariable]]:
-    """Resolve the user's ``vars`` and ``local``; without ``vars`` take all that is not local.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`value_variables`, and for a variable that is in both.
-    """
-    if local is None:
-        return value_variables(model, vars), []
-    local_values = value_variables(model, local.vars)
-    if vars is None:
-        return [v for v in value_variables(model, None) if v not in local_values], local_values
-    values = value_variables(model, vars)
-    if both := [model.values_to_rvs[v].name for v in values if v in local_values]:
-        raise ValueError(f"`vars` and `local` expected different variables, got {both} in both.")
-    return values, local_values
 
 
 class GeodesicStep(BlockedStep):

@@ -18,9 +18,9 @@ from pymc_geodesic.engine import draw_noise
 from pymc_geodesic.engine.metropolis import MetropolisKernel
 from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.schedules import positive, whole
+from pymc_geodesic.step_methods.arguments import StepOptions
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
-from pymc_geodesic.step_methods.stochastic import StepOptions
 
 __all__ = ["GMC"]
 

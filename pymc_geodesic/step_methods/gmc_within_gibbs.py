@@ -7,9 +7,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from pymc_geodesic.local.gmc import LocalGMC
-from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.gmc import GMC
-from pymc_geodesic.step_methods.stochastic import StepOptions
 
 __all__ = ["GMCWithinGibbs"]
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.dynamics import State, gsgnht
 from pymc_geodesic.dynamics.thermostat import Grouping
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.thermostated import ThermostatedStep
 
 __all__ = ["gSGNHT"]

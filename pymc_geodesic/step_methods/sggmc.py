@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.dynamics import State, sggmc
 from pymc_geodesic.dynamics.splitting import least_friction
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
+from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 from pymc_geodesic.tuning.rules import friction_rule
 
 __all__ = ["SGGMC"]

@@ -8,8 +8,8 @@ from typing import Unpack
 
 from pymc_geodesic.dynamics import State, sgld
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
+from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 from pymc_geodesic.tuning.rules import langevin_rule
 
 __all__ = ["SGLD"]

@@ -11,9 +11,8 @@ import numpy as np
 from pymc_geodesic.dynamics import gsgnht, sgnht_euler
 from pymc_geodesic.dynamics.thermostat import Grouping
 from pymc_geodesic.schedules import Schedule, positive
-from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
-from pymc_geodesic.step_methods.stochastic import StepOptions
 
 __all__ = ["SGNHT"]
 

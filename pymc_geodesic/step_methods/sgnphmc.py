@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.dynamics import State, sgnphmc
 from pymc_geodesic.schedules import Schedule, whole
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
+from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 
 __all__ = ["SGNPHMC"]
 

@@ -18,8 +18,8 @@ from pymc_geodesic.engine.cir import CoxIngersollRoss
 from pymc_geodesic.manifolds import LogSimplex, Simplex
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.stochastic import StepOptions, StochasticGradientStep
+from pymc_geodesic.step_methods.arguments import StepOptions, Variables
+from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
 
 __all__ = ["SGRLD"]
 

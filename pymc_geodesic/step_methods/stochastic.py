@@ -4,67 +4,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self, TypedDict
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from numpy.typing import ArrayLike
 from pymc.model import Model, modelcontext
-from pymc.stats.convergence import SamplerWarning
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
-from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
 from pymc_geodesic.engine.streams import BatchStreamState
-from pymc_geodesic.local.gmc import LocalGMC
 from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.potential.estimator import noise_model
-from pymc_geodesic.potential.minibatch import total_size
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
-from pymc_geodesic.step_methods.base import Variables
-from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.arguments import (
+    DEFAULT_LEARNING_RATE,
+    DEFAULT_MOMENTUM_DECAY,
+    Variables,
+    step_size_of,
+)
 from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
+from pymc_geodesic.step_methods.transition_statistics import TransitionStatistics, merged
 from pymc_geodesic.tuning.self_tuner import Center, VarianceReduction
 
-__all__ = ["StepOptions", "StochasticGradientState", "StochasticGradientStep", "step_size_of"]
-
-# The SGGMC paper recommends 0.01 to 0.1 for both; the careful end suits models it has not seen.
-DEFAULT_LEARNING_RATE = 0.01
-DEFAULT_MOMENTUM_DECAY = 0.01
-
-SHOWN = [
-    Shown("step_size", "Step", "sg_step_size", "0.2g"),
-    Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
-]
-
-
-class StepOptions(TypedDict, total=False):
-    """Keywords that every stochastic-gradient step takes."""
-
-    n_steps: int | None
-    mass: MassArgument
-    variance_reduction: VarianceReduction | None
-    center: Mapping[str, ArrayLike] | None
-    accuracy: float
-    replacement: bool
-    data: Mapping[str, Iterable[np.ndarray]] | None
-    local: LocalGMC | None
-    backend: str | None
-    compile_kwargs: dict[str, Any] | None
-    model: Model | None
-    rng: Any
-    initial_point: Mapping[str, np.ndarray] | None
-    blocked: bool
-
-
-def step_size_of(learning_rate: float, model: Model) -> float:
-    """Step size ``sqrt(learning_rate / N)`` with N from the model's ``total_size``."""
-    return float(np.sqrt(positive("learning_rate", learning_rate) / total_size(model)))
+__all__ = ["StochasticGradientState", "StochasticGradientStep"]
 
 
 @dataclass_state
@@ -89,7 +57,7 @@ class StochasticGradientState(StepMethodState):
     latents: LatentsState
 
 
-class StochasticGradientStep(SelfTunedStep):
+class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
     """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
 
     A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics,
@@ -99,14 +67,6 @@ class StochasticGradientStep(SelfTunedStep):
     _state_class = StochasticGradientState
     friction_keyword: ClassVar[str | None] = None
     order: ClassVar[int] = 2
-    stats_dtypes_shapes: ClassVar[dict] = {
-        "step_size": (np.float64, []),
-        "kinetic_temperature": (np.float64, []),
-        "potential_estimate": (np.float64, []),
-        "n_steps": (np.int64, []),
-        "diverging": (bool, []),
-        "warning": (SamplerWarning, None),
-    }
 
     def __init__(
         self,
@@ -274,12 +234,7 @@ class StochasticGradientStep(SelfTunedStep):
 
     def _prepare(self) -> None:
         """Set up what the dynamics need before they are compiled, and declare statistics."""
-        names = [variable.name for variable in self.variables]
-        if len(names) > 1 and self.has_velocity:
-            self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
-        self._degrees_of_freedom = self._read_degrees_of_freedom() if self.has_velocity else {}
-        self._declare({name: (np.int64, []) for name in self._degrees_of_freedom})
-        self._declare({name: (np.float64, []) for name in self._mass_statistics})
+        self._declare_statistics()
 
     def _reset(self) -> None:
         shapes = self._shapes if self.has_velocity else ()
@@ -321,7 +276,7 @@ class StochasticGradientStep(SelfTunedStep):
             point, output, sizes = self._run_call(point)
             outputs.append(output)
             step_sizes.append(sizes)
-        output, step_sizes = _merged(outputs), np.concatenate(step_sizes)
+        output, step_sizes = merged(outputs), np.concatenate(step_sizes)
         self._observe(output.values, self.velocity)
         self._remember(output.values)
         return point, self._statistics(output, step_sizes)
@@ -378,53 +333,3 @@ class StochasticGradientStep(SelfTunedStep):
             rows,
         )
         return np.nan if output.diverging or not self.latents.finite else output.energy
-
-    def _statistics(self, output: KernelOutput, step_sizes: np.ndarray) -> dict[str, Any]:
-        stats = {
-            "step_size": float(step_sizes[-1]),
-            "potential_estimate": output.energy,
-            "n_steps": self.n_steps,
-            "diverging": output.diverging,
-            "warning": self._warning(output.diverging),
-        }
-        if self.variance_reduction is not None:
-            stats["gradient_variance_ratio"] = self.variance_ratio
-        if self.has_velocity:
-            stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
-        own = stats | self._degrees_of_freedom | self._mass_statistics
-        return own | self.latents.statistics
-
-    def _read_degrees_of_freedom(self) -> dict[str, int]:
-        """Without them nobody who has only the draws can say how much temperatures may vary."""
-        name, total = "degrees_of_freedom", {"degrees_of_freedom": sum(self._dims)}
-        if len(self._dims) == 1:
-            return total
-        pairs = zip(self.variables, self._dims, strict=True)
-        return total | {f"{name}_{variable.name}": dim for variable, dim in pairs}
-
-    def _per_variable(self, name: str, values, weights) -> dict[str, float]:
-        """One statistic for all variables, weighted by dimension, and one for each."""
-        if len(values) == 1:
-            return {name: values[0]}
-        total = sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
-        pairs = zip(self.variables, values, strict=True)
-        return {name: total} | {f"{name}_{variable.name}": value for variable, value in pairs}
-
-    @staticmethod
-    def _progressbar_config(n_chains=1):
-        return progress_columns(SHOWN, n_chains)
-
-    @staticmethod
-    def _make_progressbar_update_functions():
-        return progress_updates(SHOWN)
-
-
-def _merged(outputs: list[KernelOutput]) -> KernelOutput:
-    """Join the outputs of consecutive calls: the last state, statistics of all."""
-    if len(outputs) == 1:
-        return outputs[0]
-    temperatures = np.mean([output.temperature for output in outputs], axis=0)
-    return outputs[-1]._replace(
-        temperature=[float(t) for t in temperatures],
-        diverging=any(output.diverging for output in outputs),
-    )

@@ -11,7 +11,7 @@ import numpy as np
 from pymc.step_methods.state import dataclass_state
 
 from pymc_geodesic.dynamics.thermostat import Grouping, Thermostat
-from pymc_geodesic.step_methods.base import Variables
+from pymc_geodesic.step_methods.arguments import Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientState, StochasticGradientStep
 from pymc_geodesic.tuning.rules import thermostat_rule
 from pymc_geodesic.tuning.self_tuner import Findings
@@ -109,7 +109,9 @@ class ThermostatedStep(StochasticGradientStep):
     def _balanced(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         temperature = 1 + (end - start) / self.measured_time
         mean = 0.5 * (start + end)
-        return (mean * np.clip(temperature, *TRUSTED_TEMPERATURES)).astype(end.dtype)
+        balanced = mean * np.clip(temperature, *TRUSTED_TEMPERATURES)
+        # Arithmetic makes numbers of arrays without axes, for which Numba compiles anew.
+        return np.asarray(balanced, dtype=end.dtype)
 
     def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         was_hurrying = self._is_hurrying
@@ -129,7 +131,7 @@ class ThermostatedStep(StochasticGradientStep):
         # The mean begins anew half-way: what came before belongs to the way to the posterior.
         weight = 1 / max(1, self.n_tuned - self.tuning_draws // 4)
         self.measured_from = [
-            (mean + weight * (xi - mean)).astype(xi.dtype)
+            np.asarray(mean + weight * (xi - mean), dtype=xi.dtype)
             for mean, xi in zip(self.measured_from, self.thermostat, strict=True)
         ]
         if not self._is_hurrying:

@@ -17,8 +17,9 @@ from pymc_geodesic.tuning.noise import GradientNoise
 
 __all__ = ["Demands", "friction_rule", "langevin_rule", "thermostat_rule"]
 
-# A friction of the order of the slowest frequency, one, mixes fastest.
-BEST_FRICTION = 1.5
+# In the frame of the mass all frequencies are about one. With friction xi a coordinate has the
+# autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
+BEST_FRICTION = 1.0
 # Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
 # and forces that are not linear have errors of their own.
 LARGEST_STEP = 0.5

@@ -89,17 +89,16 @@ def test_mean_is_zero_for_independent_draws():
 
 
 def test_draws_that_are_right_and_wrong():
-    target = model()
-    right = pmg.kernel_stein_discrepancy(independent_draws(draws=100), model=target, random_seed=1)
+    target, options = model(), {"random_seed": 1, "var_names": ["x", "u"]}
+    right = pmg.kernel_stein_discrepancy(independent_draws(draws=100), model=target, **options)
     assert right.p_value > 0.01
     assert right.n_draws == 400
     assert "shows no difference" in str(right)
-    hot = pmg.kernel_stein_discrepancy(
-        independent_draws(temperature=1.5, draws=100), model=target, random_seed=1
-    )
-    assert hot.p_value < 0.01
-    assert hot.squared > right.squared
-    assert "shows a difference" in str(hot)
+    hot = independent_draws(temperature=1.5, draws=100)
+    wrong = pmg.kernel_stein_discrepancy(hot, model=target, **options)
+    assert wrong.p_value < 0.01
+    assert wrong.squared > right.squared
+    assert "shows a difference" in str(wrong)
 
 
 @pytest.mark.slow

@@ -116,6 +116,12 @@ def test_chains_on_their_way(starts):
     assert diagnosis.names == ("not_stationary",)
 
 
+def test_one_mode_that_is_explored_slowly():
+    x = np.random.default_rng(1).normal(size=(*SHAPE, 3))
+    x += np.linspace(-0.6, 0.6, 4)[:, None, None]
+    assert pmg.diagnose(run(x=x, friction=1.0)).names == ("not_stationary",)
+
+
 @pytest.mark.parametrize("total_size", [1000, 50, (1000, None)])
 def test_total_size_that_is_not_the_number_of_rows(total_size):
     with pm.Model() as model:

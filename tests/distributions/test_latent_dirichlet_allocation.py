@@ -100,7 +100,7 @@ def test_draws_have_the_lengths_and_shares_of_the_documents():
 
 def test_density_is_refused_with_advice():
     with model_of(COUNTS) as model, pytest.raises(NotImplementedError, match="SGRLD"):
-        model.compile_logp()(model.initial_point())
+        model.compile_logp(mode="FAST_COMPILE")(model.initial_point())
     with model_of(COUNTS), pytest.raises(ValueError, match="GMC"):
         pmg.GMC()
 

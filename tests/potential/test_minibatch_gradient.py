@@ -97,8 +97,27 @@ def scaled_potential(batches):
     pm.Potential("likelihood", pm.logp(pm.Normal.dist(theta, 2.0), y).sum())
 
 
+def directions_of_covariates(batches):
+    covariates, x = batch(COVARIATES, X, size=7, batches=batches)
+    mu = pmg.VonMisesFisher("mu", [0.0, 0.6, 0.8], 1.5)
+    slope = pm.Normal("slope", shape=3)
+    mean = mu + covariates[:, :1] * slope
+    mean = mean / pm.math.sqrt((mean**2).sum(axis=-1, keepdims=True))
+    pmg.VonMisesFisher("x", mean, 3.0, observed=x, **scale(X, batches))
+
+
+def mixture_of_covariates(batches):
+    covariates, y = batch(COVARIATES, Y, size=7, batches=batches)
+    b = pm.Normal("b", shape=2)
+    means = [covariates @ b, covariates[:, 0] * 0.5]
+    censored = [pm.Censored.dist(pm.Normal.dist(mean, 1.0), -3.0, 3.0) for mean in means]
+    pm.Mixture("y", w=[0.3, 0.7], comp_dists=censored, observed=y, **scale(Y, batches))
+
+
 MODELS = [
     sphere,
+    directions_of_covariates,
+    mixture_of_covariates,
     points_on_spheres,
     regression,
     two_streams,

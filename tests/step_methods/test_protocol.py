@@ -11,7 +11,7 @@ from pymc.step_methods.compound import Competence
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.step_methods.base import value_variables
+from pymc_geodesic.step_methods.arguments import value_variables
 
 N = 60
 DATA = np.random.default_rng(1).normal([0.5, 1.0], 1.0, (N, 2))

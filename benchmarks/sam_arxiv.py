@@ -1,0 +1,218 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The spherical admixture model of a quarter of a million abstracts: cost, memory, perplexity.
+
+250,000 abstracts of arXiv, less 1,000 that are scored, as tf-idf unit vectors of 5,000 words; 50
+topics, batches of 100, and the settings that Liu, Zhu and Song (2016) use for Wikipedia-150K, the
+nearest of their data: sigma = 6e3, kappa = 2e4, gamma = 0.1, rho = 0.5, ten transitions a batch.
+A second run is at a step size whose kinetic temperature is one.
+
+    python benchmarks/sam_arxiv.py [--quick] [--part cost|memory|curve ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import scipy.sparse as sp
+
+from common import RESULTS, Check, report, table
+from spherical_admixture import (
+    chain,
+    data_file,
+    is_due,
+    model_of,
+    noisy_mean,
+    perplexity,
+    read_csr,
+)
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.documents import take_rows
+from pymc_geodesic.engine.interpreted import interpreted
+
+N_TOPICS, N_WORDS, BATCH_SIZE, N_TEST = 50, 5000, 100, 1000
+SIGMA, KAPPA = 6e3, 2e4
+SIZES = [2_500, 25_000, 250_000]
+# What words are kept: in at least 20 documents of a thousand words' worth of information, that is
+# not in more than this share of all documents, then the most frequent.
+LARGEST_SHARE = 0.06
+PARTS = ("memory", "cost", "curve")
+
+
+def read_counts() -> sp.csr_array:
+    """Read the counts of all words in all documents."""
+    with np.load(data_file("arxiv", "arxiv250k.npz")) as z:
+        return read_csr(z, "")
+
+
+def chosen_words(counts: sp.csr_array) -> np.ndarray:
+    """Choose words by document frequency, as the paper did: the most frequent below a share."""
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    frequency = np.where(frequency <= LARGEST_SHARE * counts.shape[0], frequency, 0)
+    return np.sort(np.argsort(-frequency, kind="stable")[:N_WORDS])
+
+
+def corpora() -> tuple[pmg.BagOfWords, sp.csr_array]:
+    """Unit vectors of all documents but the last, and of these."""
+    counts = read_counts()
+    counts = counts[:, chosen_words(counts)]
+    counts = counts[np.diff(counts.indptr) > 0]
+    vectors = pmg.BagOfWords(counts).tf_idf().matrix
+    return pmg.BagOfWords(vectors[:-N_TEST]), vectors[-N_TEST:]
+
+
+def model_for(corpus: pmg.BagOfWords) -> pm.Model:
+    return model_of(corpus, n_topics=N_TOPICS, batch_size=BATCH_SIZE, sigma=SIGMA, kappa=KAPPA)
+
+
+def published(model: pm.Model):
+    """Make the step of the paper, whose proportions hardly leave the least-squares solution."""
+    with model:
+        return pmg.gSGNHT.from_learning_rate(
+            0.1,
+            0.5,
+            ["topics"],
+            local=pmg.LocalGMC("theta", draws=20, tune=40, step_size=1e-6),
+            steps_per_batch=10,
+        )
+
+
+def cost(*, quick: bool) -> dict[str, Any]:
+    """Time draws with more and more documents, in turn."""
+    corpus, _ = corpora()
+    chains = {}
+    for size in SIZES[: 2 if quick else 3]:
+        # The scored documents are left out of the largest.
+        part = pmg.BagOfWords(corpus.matrix[:size])
+        start = noisy_mean(part, N_TOPICS, seed=1)
+        model = model_for(part)
+        chains[size] = chain(model, published(model), start)
+        next(chains[size])
+    taken: dict[int, list[float]] = {size: [] for size in chains}
+    for _ in range(5 if quick else 60):
+        for size, draws in chains.items():
+            begin = time.process_time()
+            next(draws)
+            taken[size].append(time.process_time() - begin)
+    return {"seconds": {size: float(np.median(t)) for size, t in taken.items()}}
+
+
+def memory() -> dict[str, float]:
+    """Hold all documents and words in a corpus and a minibatch of it, and read batches."""
+    before = peak()
+    corpus = pmg.BagOfWords(read_counts()).tf_idf()
+    held = peak()
+    with pm.Model():
+        batch = pm.Minibatch(corpus, batch_size=BATCH_SIZE)
+    rows = pt.lvector()
+    read = interpreted([rows], [take_rows(batch.owner.inputs[0], rows, static_shapes=False)])
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        read(rng.integers(0, len(corpus), BATCH_SIZE))
+    matrix = corpus.matrix
+    arrays = (matrix.data, matrix.indices, matrix.indptr)
+    return {
+        "imports": before,
+        "corpus": held,
+        "minibatch": peak(),
+        "arrays": sum(a.nbytes for a in arrays) / 1e9,
+    }
+
+
+def peak() -> float:
+    """Return the largest memory that the process has had, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def curve(*, quick: bool) -> dict[str, Any]:
+    """Log perplexity against the number of averaged draws and the documents read."""
+    corpus, test = corpora()
+    start = noisy_mean(corpus, N_TOPICS, seed=1)
+    model = model_for(corpus)
+    step = published(model)
+    n_draws = 10 if quick else 300
+    draws, topics = [], []
+    for draw in chain(model, step, start):
+        draws.append(draw._replace(topics=None))
+        topics.append(draw.topics.astype("float32"))
+        if len(draws) == n_draws:
+            break
+    scores = perplexity(np.array(topics), test, kappa=KAPPA)
+    mean = np.tile(corpus.mean_direction(), (1, N_TOPICS, 1))
+    return {
+        "n_documents": len(corpus),
+        "baseline": perplexity(mean, test, kappa=KAPPA).value,
+        "curve": [
+            [n, draws[n - 1].wall, draws[n - 1].cpu, scores.cumulative[n - 1], scores.single[n - 1]]
+            for n in range(1, n_draws + 1)
+            if is_due(n, per_tenfold=5) or n == n_draws
+        ],
+        "rate": n_draws / draws[-1].cpu,
+        "temperature": float(
+            np.mean([draw.stats["kinetic_temperature"] for draw in draws[n_draws // 2 :]])
+        ),
+        "peak": peak(),
+    }
+
+
+def in_process(part: str, *, quick: bool) -> dict[str, Any]:
+    """Run a part in a process of its own, so that its memory is its own too."""
+    command = [sys.executable, __file__, "--child", part, *(["--quick"] if quick else [])]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def checks_of(found: dict[str, Any]) -> list[Check]:
+    """Compare with what was asked for."""
+    checks = []
+    if "memory" in found:
+        gb = found["memory"]["minibatch"]
+        what = "peak memory with 250,000 x 9,677 documents and a minibatch, GB"
+        checks.append(Check(what, f"{gb:.2f}", "< 2", gb < 2))
+    if "cost" in found:
+        seconds = list(found["cost"]["seconds"].values())
+        ratio = max(seconds) / min(seconds)
+        what = "longest over shortest time of a draw, 2,500 to 250,000 documents"
+        checks.append(Check(what, f"{ratio:.2f}", "<= 1.1", ratio <= 1.1))
+    return checks
+
+
+def main() -> None:
+    warnings.simplefilter("ignore", UserWarning)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS, help="what to measure")
+    parser.add_argument("--child", choices=PARTS, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        functions = {"memory": lambda quick: memory(), "cost": cost, "curve": curve}
+        result = functions[given.child](quick=given.quick)
+        print(json.dumps(result, default=float))
+        return
+    kept = RESULTS / "sam_arxiv.json"
+    found = json.loads(kept.read_text())["found"] if kept.exists() and not given.quick else {}
+    for part in given.part:
+        found[part] = in_process(part, quick=given.quick) | {"load": os.getloadavg()[0]}
+        print(part, found[part], flush=True)
+    if "curve" in found:
+        header = ["averaged draws", "wall s", "CPU s", "log perplexity", "this draw"]
+        table("Abstracts of arXiv", header, found["curve"]["curve"])
+    report("sam_arxiv", checks_of(found), quick=given.quick, found=found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""ArviZ's Monte Carlo errors, imported when they are used: ArviZ brings JAX along where it can."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+__all__ = ["effective_draws", "mcse", "mean_and_mcse", "r_hat", "z_score"]
+
+
+def mcse(values: np.ndarray, *, method: Literal["mean", "sd"] = "mean") -> np.ndarray:
+    """Monte Carlo standard error of each statistic of ``(chain, draw, ...)``."""
+    import arviz
+
+    return arviz.mcse(values, method=method)
+
+
+def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
+    """Mean over ``(chain, draw)`` and its Monte Carlo standard error."""
+    if not np.isfinite(values).all():
+        return float(values.mean()), np.inf
+    return float(values.mean()), float(mcse(values)) if np.ptp(values) else 0.0
+
+
+def z_score(distance: float, error: float) -> float:
+    """Distance in standard errors; zero where nothing is known of it."""
+    return distance / error if np.isfinite(error) and error > 0 else 0.0
+
+
+def r_hat(values: np.ndarray) -> float:
+    """Rank-normalised R-hat of ``(chain, draw)``, each chain cut in two."""
+    import arviz
+
+    return float(arviz.rhat(values))
+
+
+def effective_draws(values: np.ndarray) -> float:
+    """Effective sample size for the mean of ``(chain, draw)``; zero if nothing moves."""
+    import arviz
+
+    return float(arviz.ess(values, method="mean")) if np.ptp(values) > 0 else 0.0

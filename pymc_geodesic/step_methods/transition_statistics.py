@@ -1,0 +1,93 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a stochastic-gradient step records of each draw, and shows while it samples."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pymc.stats.convergence import SamplerWarning
+
+from pymc_geodesic.engine import KernelOutput
+from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+
+__all__ = ["TransitionStatistics", "merged"]
+
+SHOWN = [
+    Shown("step_size", "Step", "sg_step_size", "0.2g"),
+    Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
+]
+
+
+class TransitionStatistics:
+    """The statistics of a stochastic-gradient step; documented with :class:`SGGMC`."""
+
+    stats_dtypes_shapes: ClassVar[dict] = {
+        "step_size": (np.float64, []),
+        "kinetic_temperature": (np.float64, []),
+        "potential_estimate": (np.float64, []),
+        "n_steps": (np.int64, []),
+        "diverging": (bool, []),
+        "warning": (SamplerWarning, None),
+    }
+
+    def _declare_statistics(self) -> None:
+        """Declare what depends on the model: one of each for every variable."""
+        names = [variable.name for variable in self.variables]
+        if len(names) > 1 and self.has_velocity:
+            self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
+        self._degrees_of_freedom = self._read_degrees_of_freedom() if self.has_velocity else {}
+        self._declare({name: (np.int64, []) for name in self._degrees_of_freedom})
+        self._declare({name: (np.float64, []) for name in self._mass_statistics})
+
+    def _statistics(self, output: KernelOutput, step_sizes: np.ndarray) -> dict[str, Any]:
+        stats = {
+            "step_size": float(step_sizes[-1]),
+            "potential_estimate": output.energy,
+            "n_steps": self.n_steps,
+            "diverging": output.diverging,
+            "warning": self._warning(output.diverging),
+        }
+        if self.variance_reduction is not None:
+            stats["gradient_variance_ratio"] = self.variance_ratio
+        if self.has_velocity:
+            stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
+        own = stats | self._degrees_of_freedom | self._mass_statistics
+        return own | self.latents.statistics
+
+    def _read_degrees_of_freedom(self) -> dict[str, int]:
+        """Without them nobody who has only the draws can say how much temperatures may vary."""
+        name, total = "degrees_of_freedom", {"degrees_of_freedom": sum(self._dims)}
+        if len(self._dims) == 1:
+            return total
+        pairs = zip(self.variables, self._dims, strict=True)
+        return total | {f"{name}_{variable.name}": dim for variable, dim in pairs}
+
+    def _per_variable(self, name: str, values, weights) -> dict[str, float]:
+        """One statistic for all variables, weighted by dimension, and one for each."""
+        if len(values) == 1:
+            return {name: values[0]}
+        total = sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
+        pairs = zip(self.variables, values, strict=True)
+        return {name: total} | {f"{name}_{variable.name}": value for variable, value in pairs}
+
+    @staticmethod
+    def _progressbar_config(n_chains=1):
+        return progress_columns(SHOWN, n_chains)
+
+    @staticmethod
+    def _make_progressbar_update_functions():
+        return progress_updates(SHOWN)
+
+
+def merged(outputs: list[KernelOutput]) -> KernelOutput:
+    """Join the outputs of consecutive calls: the last state, statistics of all."""
+    if len(outputs) == 1:
+        return outputs[0]
+    temperatures = np.mean([output.temperature for output in outputs], axis=0)
+    return outputs[-1]._replace(
+        temperature=[float(t) for t in temperatures],
+        diverging=any(output.diverging for output in outputs),
+    )
