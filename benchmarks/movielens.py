@@ -83,9 +83,7 @@ def main() -> None:
     runs, checks, rows = {}, [], []
     with pytensor.config.change_flags(floatX="float32"):
         for method in arguments.methods:
-            run = runs[method] = measured(
-                method, train, test, *((5, 5) if quick else (TUNE, DRAWS))
-            )
+            run = runs[method] = measured(method, train, test, *length)
             wall, processor = run["seconds"]
             numbers = [run["first"], run["error"], run["temperature"]]
             rows.append([method, *SETTINGS[method], *numbers, f"{wall:.0f}", f"{processor:.0f}"])

@@ -77,7 +77,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 def mean_directions(idata: xr.DataTree, hours: np.ndarray) -> np.ndarray:
     """Draws of the angle of the mean direction at some hours, shape ``(sample, hour)``."""
-    posterior = idata.posterior.stack(sample=("chain", "draw"))
+    posterior = idata.posterior.to_dataset().stack(sample=("chain", "draw"))
     prevailing = posterior["prevailing"].transpose("sample", "axis").values
     daily = posterior["daily"].transpose("sample", "axis", "phase").values
     mean = prevailing[:, None, :] + np.einsum("hp,sap->sha", phases(hours), daily)
