@@ -49,7 +49,7 @@ def _word_sums(documents, coefficients, topics) -> TensorVariable:
     inputs = [documents.type(), coefficients.type(), topics.type()]
     words, weights = unpack(inputs[0])
     terms = weights[:, :, None] * inputs[1][:, None, :]
-    terms = terms.reshape((words.size, inputs[1].shape[1]))
+    terms = terms.reshape((-1, inputs[1].shape[1]))
     output = inputs[2].T.zeros_like()[words.ravel()].inc(terms).T
     return WordSums(inputs, [output])(documents, coefficients, topics)
 

@@ -1,0 +1,109 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""One model sampled twice: by minibatches on its manifolds, and by NUTS with all of the data.
+
+The regression of the wind, written for minibatches, is given to gSGNHT as it is and to PyMC's own
+NUTS through ``pmg.full_data``, which puts all rows in the place of the batches. NUTS knows no
+manifolds: it samples the unit vector as the direction of a vector of the plane. Both must find the
+same posterior, in different times.
+"""
+
+from __future__ import annotations
+
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pymc as pm
+import wind
+import xarray as xr
+
+from arviz import ess
+from matplotlib.figure import Figure
+from shared import main, without_box
+
+import pymc_geodesic as pmg
+
+METHODS = {"gSGNHT, minibatches": "posterior", "NUTS, all of the data": "posterior_nuts"}
+
+
+def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+    """Sample with both; the draws of NUTS are in the group `posterior_nuts`."""
+    start = time.perf_counter()
+    idata = wind.run(quick, backend)
+    seconds = {"posterior": time.perf_counter() - start}
+    draws, tune, chains = (100, 200, 1) if quick else (1000, 500, 2)
+    start = time.perf_counter()
+    with pmg.full_data(wind.build_model()):
+        nuts = pm.sample(
+            draws,
+            tune=tune,
+            chains=chains,
+            cores=1,
+            random_seed=20261121,
+            progressbar=False,
+            backend=backend,
+        )
+    seconds["posterior_nuts"] = time.perf_counter() - start
+    idata["posterior_nuts"] = nuts["posterior"]
+    for group, taken in seconds.items():
+        idata[group].attrs["seconds"] = taken
+    return idata
+
+
+def numbers(idata: xr.DataTree, group: str) -> dict[str, xr.DataArray]:
+    """Give each plain number of the posterior; the prevailing wind as an angle in degrees."""
+    posterior = idata[group]
+    x = posterior["prevailing"]
+    angle = np.degrees(np.arctan2(x.sel(axis="north"), x.sel(axis="east")))
+    daily = {
+        f"daily, {axis}, {phase}": posterior["daily"].sel(axis=axis, phase=phase)
+        for axis in ("east", "north")
+        for phase in ("cosine", "sine")
+    }
+    return {"prevailing, degrees": angle, **daily, "kappa": posterior["kappa"]}
+
+
+def plot(idata: xr.DataTree) -> Figure:
+    """Draw the densities of each number by both."""
+    figure, axes = plt.subplots(2, 3, figsize=(9, 4.6), layout="constrained")
+    colors = {"posterior": "#0072B2", "posterior_nuts": "#D55E00"}
+    for label, group in METHODS.items():
+        for ax, (name, values) in zip(axes.flat, numbers(idata, group).items(), strict=True):
+            filled = group == "posterior"
+            ax.hist(
+                values.values.ravel(),
+                bins=40,
+                density=True,
+                histtype="stepfilled" if filled else "step",
+                alpha=0.4 if filled else 1.0,
+                linewidth=1.5,
+                color=colors[group],
+                label=label,
+            )
+            ax.set(title=name, yticks=[])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    without_box(*axes.flat)
+    return figure
+
+
+def report(idata: xr.DataTree) -> str:
+    """Say how far apart the means and deviations are, and how long both took."""
+    ours, theirs = (numbers(idata, group) for group in METHODS.values())
+    lines = []
+    for name in ours:
+        sd = theirs[name].std().item()
+        shift = (ours[name].mean().item() - theirs[name].mean().item()) / sd
+        ratio = ours[name].std().item() / sd
+        lines.append(f"{name}: means differ by {shift:+.2f} sd, ratio of sd {ratio:.2f}")
+    for label, group in METHODS.items():
+        seconds = idata[group].attrs["seconds"]
+        effective = min(float(ess(values)) for values in numbers(idata, group).values())
+        lines.append(
+            f"{label}: {seconds:.1f} s in all, {effective:.0f} effective draws of the worst"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(__doc__, run=run, plot=plot, report=report)

@@ -1,0 +1,119 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A million rows on a laptop.
+
+Logistic regression with a million outcomes and twenty covariates. A pass over all rows takes as
+long as 3,000 batches of 300 of them. The step searches the mode first, and from there on follows
+the differences of minibatch gradients from those at the mode, which have a hundredth of the noise;
+step size, masses and friction it finds while tuning. The posterior of so much data is close to
+normal, so that Laplace's approximation is there to check it.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from matplotlib.figure import Figure
+from scipy.special import expit
+from shared import main, without_box
+
+import pymc_geodesic as pmg
+
+N_COEFFICIENTS, BATCH_SIZE = 20, 300
+N_ROWS = 1_000_000
+
+
+def make_data(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate independent covariates and outcomes about half of which can be told."""
+    rng = np.random.default_rng(1)
+    design = rng.standard_normal((n_rows, N_COEFFICIENTS))
+    weights = 1.5 * rng.standard_normal(N_COEFFICIENTS) / np.sqrt(N_COEFFICIENTS)
+    return design, (rng.uniform(size=n_rows) < expit(design @ weights)).astype(float)
+
+
+def build_model(design: np.ndarray, outcome: np.ndarray, *, minibatch: bool = True) -> pm.Model:
+    """Write the model, for minibatches or for all rows."""
+    with pm.Model() as model:
+        beta = pm.Normal("beta", 0.0, 10.0, shape=N_COEFFICIENTS)
+        x, y, size = design, outcome, {}
+        if minibatch:
+            x, y = pm.Minibatch(design, outcome, batch_size=BATCH_SIZE)
+            size = {"total_size": len(design)}
+        pm.Bernoulli("y", logit_p=x @ beta, observed=y, **size)
+    return model
+
+
+def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mode by Newton's method, and standard deviations from the curvature there."""
+    beta = np.zeros(N_COEFFICIENTS)
+    for _ in range(20):
+        p = expit(design @ beta)
+        gradient = design.T @ (outcome - p) - beta / 100
+        precision = (design * (p * (1 - p))[:, None]).T @ design + np.eye(len(beta)) / 100
+        beta = beta + np.linalg.solve(precision, gradient)
+    return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
+
+
+def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+    """Sample with all defaults; Laplace's approximation goes into the group `laplace`."""
+    n_rows, draws, tune, chains = (20_000, 200, 200, 1) if quick else (N_ROWS, 1000, 1000, 2)
+    design, outcome = make_data(n_rows)
+    with build_model(design, outcome):
+        idata = pm.sample(
+            draws,
+            tune=tune,
+            chains=chains,
+            cores=1,
+            step=pmg.SGNHT(backend=backend),
+            random_seed=20261121,
+            progressbar=False,
+        )
+    mean, sd = (("beta_dim_0", values) for values in laplace(design, outcome))
+    idata["laplace"] = xr.DataTree(xr.Dataset({"mean": mean, "sd": sd}))
+    idata.attrs["n_rows"] = n_rows
+    return idata
+
+
+def plot(idata: xr.DataTree) -> Figure:
+    """Draw intervals of each coefficient over those of Laplace's approximation."""
+    beta = idata.posterior["beta"]
+    mean, sd = beta.mean(("chain", "draw")).values, beta.std(("chain", "draw")).values
+    exact, exact_sd = idata["laplace"]["mean"].values, idata["laplace"]["sd"].values
+    order = np.argsort(exact)
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(9, 4), width_ratios=[1, 1], layout="constrained"
+    )
+    at = np.arange(len(order))
+    left.plot(exact[order], at, "o", color="#D55E00", markersize=4, label="Laplace")
+    left.errorbar(
+        mean[order], at, xerr=2 * sd[order], fmt="none", color="#0072B2", label="draws, 2 sd"
+    )
+    left.set(xlabel="coefficient", yticks=[], title=f"{idata.attrs['n_rows']:,} rows")
+    left.legend(frameon=False, loc="upper left")
+    right.axvspan(-0.1, 0.1, color="0.9")
+    right.plot(((mean - exact) / exact_sd)[order], at, "o", color="#0072B2", label="mean, in sd")
+    right.plot((sd / exact_sd)[order] - 1, at, "s", color="#009E73", mfc="none", label="sd, ratio")
+    right.set(xlabel="difference from Laplace", yticks=[], xlim=(-0.5, 0.5))
+    right.legend(frameon=False, loc="upper left")
+    without_box(left, right)
+    return figure
+
+
+def report(idata: xr.DataTree) -> str:
+    """Compare with Laplace's approximation, and give the time of sampling."""
+    beta = idata.posterior["beta"]
+    sd = idata["laplace"]["sd"].values
+    shift = np.abs(beta.mean(("chain", "draw")).values - idata["laplace"]["mean"].values) / sd
+    ratio = beta.std(("chain", "draw")).values / sd
+    return (
+        f"{idata.attrs['n_rows']:,} rows: means within {shift.max():.2f} sd of Laplace's, ratios "
+        f"of sd {ratio.min():.2f} to {ratio.max():.2f}, "
+        f"{idata.posterior.attrs['sampling_time']:.1f} s to sample"
+    )
+
+
+if __name__ == "__main__":
+    main(__doc__, run=run, plot=plot, report=report)

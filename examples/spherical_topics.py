@@ -1,0 +1,170 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Topics of newsgroups as directions.
+
+A document is a unit vector: the weights of its words, rare words counting for more, without its
+length. A topic is a unit vector too, which may have negative entries: words that speak against it.
+Documents lie around mixtures of topics. The mixtures belong to the documents and are sampled anew
+with each batch, the topics move on their spheres. The spherical admixture model of Reisinger et al.
+(2010), sampled as Liu, Zhu and Song (2016) do, in steps so small that the temperature stays near
+one.
+
+The posts are those of four of the 20 Newsgroups: from the path given, from ``20news/20news.npz`` in
+the folder that the environment variable PYMC_GEODESIC_DATA names, or as scikit-learn has them if it
+has fetched them before; without any, 1,000 documents that are generated from four topics.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pymc as pm
+import xarray as xr
+
+from matplotlib.figure import Figure
+from scipy import sparse
+from scipy.cluster.vq import kmeans2
+from shared import data_file, main
+
+import pymc_geodesic as pmg
+
+GROUPS = ["comp.graphics", "rec.sport.hockey", "sci.space", "talk.politics.mideast"]
+N_TOPICS, BATCH_SIZE, MOST_WORDS = 6, 50, 1500
+# Concentrations a word: of documents around their mixtures, of topics around their mean.
+DOCUMENTS, TOPICS = 6.0, 2.0
+STEP_SIZE, DAMPING = 2e-5, 0.01
+
+
+def load_posts(path: str | Path | None = None) -> tuple[sparse.csr_array, np.ndarray]:
+    """Load counts of words in documents, and the words."""
+    file = data_file("20news", "20news.npz", path=path)
+    if file is not None:
+        counts, words = read(file)
+    elif (found := fetched()) is not None:
+        counts, words = found
+    else:
+        return generated()
+    containing = np.bincount(counts.indices, minlength=counts.shape[1]) / counts.shape[0]
+    # Words that are neither names of one thread nor everywhere, and more than two letters.
+    usual = (containing >= 0.004) & (containing <= 0.12) & (np.char.str_len(words) > 2)
+    kept = np.flatnonzero(usual)
+    kept = np.sort(kept[np.argsort(-containing[kept], kind="stable")[:MOST_WORDS]])
+    counts = counts[:, kept]
+    return counts[np.diff(counts.indptr) > 4], words[kept]
+
+
+def read(file: Path) -> tuple[sparse.csr_array, np.ndarray]:
+    """Read the chosen groups of a file of counts."""
+    with np.load(file) as z:
+        parts = (z["train_data"].astype(float), z["train_indices"].astype(int), z["train_indptr"])
+        counts = sparse.csr_array(parts, shape=tuple(z["train_shape"]))
+        chosen = np.isin(z["label_names"][z["train_labels"]], GROUPS)
+        return counts[chosen], z["vocab"]
+
+
+def fetched() -> tuple[sparse.csr_array, np.ndarray] | None:
+    """Count the words of the posts if scikit-learn has fetched them before."""
+    try:
+        from sklearn.datasets import fetch_20newsgroups
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        posts = fetch_20newsgroups(
+            categories=GROUPS, remove=("headers", "footers"), download_if_missing=False
+        )
+    except (ImportError, OSError):
+        return None
+    vectorizer = CountVectorizer(token_pattern=r"[a-z]{3,}")
+    counts = sparse.csr_array(vectorizer.fit_transform(posts.data), dtype=float)
+    return counts, vectorizer.get_feature_names_out().astype(str)
+
+
+def generated(n_documents: int = 1000, seed: int = 1) -> tuple[sparse.csr_array, np.ndarray]:
+    """Draw documents of 60 words, a tenth of which any document may hold, the rest from topics."""
+    rng = np.random.default_rng(seed)
+    subjects = ["image", "hockey", "orbit", "border"]
+    words = np.array([f"{subject}-{i}" for subject in subjects for i in range(25)])
+    of_topics = np.kron(np.eye(4), np.full(25, 0.9 / 25)) + 0.1 / 100
+    mixtures = rng.dirichlet(np.full(4, 0.3), size=n_documents)
+    counts = rng.multinomial(60, mixtures @ of_topics)
+    return sparse.csr_array(counts.astype(float)), words
+
+
+def starting_topics(corpus: pmg.BagOfWords) -> np.ndarray:
+    """Give the directions of clusters of documents."""
+    centers, _ = kmeans2(corpus.matrix.toarray(), N_TOPICS, minit="++", seed=3)
+    return centers / np.linalg.norm(centers, axis=1, keepdims=True)
+
+
+def build_model(corpus: pmg.BagOfWords, words: np.ndarray) -> pm.Model:
+    """Write the admixture; `theta` belongs to the documents of a batch."""
+    with pm.Model(coords={"topic": range(1, N_TOPICS + 1), "word": words}) as model:
+        v = pm.Minibatch(corpus, batch_size=BATCH_SIZE)
+        theta = pm.Dirichlet("theta", np.full(N_TOPICS, 2.0), shape=(BATCH_SIZE, N_TOPICS))
+        topics = pmg.CollapsedMeanTopics(
+            "topics",
+            corpus.mean_direction(),
+            TOPICS * len(words),
+            n_topics=N_TOPICS,
+            mean_concentration=TOPICS * len(words),
+            dims=("topic", "word"),
+            initval=starting_topics(corpus),
+        )
+        kappa = DOCUMENTS * len(words)
+        pmg.SphericalAdmixture("v", theta, topics, kappa, observed=v, total_size=len(corpus))
+    return model
+
+
+def run(
+    quick: bool = False, backend: str | None = None, path: str | Path | None = None
+) -> xr.DataTree:
+    """Sample the topics; `quick` makes a short run for tests."""
+    draws, tune, n_steps = (20, 20, 5) if quick else (300, 300, 10)
+    counts, words = load_posts(path)
+    with build_model(pmg.BagOfWords(counts).tf_idf(), words):
+        step = pmg.gSGNHT(
+            "topics",
+            step_size=STEP_SIZE,
+            diffusion=DAMPING / STEP_SIZE,
+            local=pmg.LocalGMC("theta", draws=5, tune=10),
+            n_steps=n_steps,
+            backend=backend,
+        )
+        return pm.sample(
+            draws,
+            tune=tune,
+            chains=1,
+            step=step,
+            random_seed=20261121,
+            progressbar=False,
+            compute_convergence_checks=False,
+            var_names=["topics"],
+        )
+
+
+def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
+    """Draw the top words of each topic."""
+    axes = pmg.plot_topics(idata, "topics", n_words=8, n_columns=3)
+    for ax in axes:
+        ax.set_xlabel("entry of the unit vector", fontsize=8)
+    return axes[0].figure
+
+
+def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
+    """Name the topics by their words, and say how hot and how mobile the chain is."""
+    topics = idata.posterior["topics"]
+    mean = topics.mean(("chain", "draw"))
+    lines = [
+        f"topic {int(topic)}: {' '.join(mean['word'].values[np.argsort(-row.values)[:8]])}"
+        for topic, row in zip(mean["topic"], mean, strict=True)
+    ]
+    stats = idata.sample_stats.mean()
+    lines.append(
+        f"kinetic temperature {stats['kinetic_temperature'].item():.3f} (expected 1), proportions "
+        f"accepted {stats['local_acceptance'].item():.2f}"
+    )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main(__doc__, run=run, plot=plot, report=report, takes_path=True)
