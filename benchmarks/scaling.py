@@ -240,6 +240,7 @@ def in_new_process(what: str, n_rows: int, folder: str, size: int) -> dict:
 def measure(what: str, n_rows: int, folder: str, size: int) -> None:
     """Be that process."""
     result = MEASUREMENTS[what](n_rows, folder, size)
+    # Not less than what the parent process held: a bound where that is more.
     result["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(json.dumps(result))
 
