@@ -48,7 +48,7 @@ bench:
 	@echo "See benchmarks/README.md for the data they need and the figures found."
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache docs/_build docs/api/generated
+	rm -rf $(VENV) .pytest_cache .ruff_cache docs/_build docs/api/generated docs/gallery/pages
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A PYTHON of the environment is left alone: it may be meant for something else.

@@ -24,7 +24,8 @@ import numpy as np
 import pymc as pm
 
 from common import Check, SamplingClock, arguments, effective_samples, report, table
-from million_rows import BATCH_SIZE, N_COEFFICIENTS, data, errors, laplace, regression
+from million import BATCH_SIZE, N_COEFFICIENTS, build_model, laplace, make_data
+from million_rows import errors
 
 import pymc_geodesic as pmg
 
@@ -178,7 +179,7 @@ def ours(problem: Problem, backend: str, draws: int) -> tuple[Result, float]:
     """Sample with defaults; return also the seconds in all, with tuning and compilation."""
     start = time.process_time()
     clock = SamplingClock()
-    with regression(problem.design, problem.outcome, minibatch=True):
+    with build_model(problem.design, problem.outcome, minibatch=True):
         idata = pm.sample(
             draws,
             step=pmg.SGNHT(backend=backend),
@@ -203,7 +204,7 @@ def best(results: list[Result], accuracy: str) -> Result | None:
 def main() -> None:
     quick = arguments(__doc__.splitlines()[0]).quick
     n_rows, draws = (20_000, 1_000) if quick else (1_000_000, 3_000)
-    design, outcome = data(n_rows)
+    design, outcome = make_data(n_rows)
     problem = Problem(design, outcome, *laplace(design, outcome))
     own = [ours(problem, backend, draws) for backend in ("jax", "numba")]
     peers = grid(problem, draws, 10, quick=quick)

@@ -23,42 +23,9 @@ import pymc as pm
 
 from arviz import ess
 from common import Check, arguments, report, table
-from scipy.special import expit
+from million import N_COEFFICIENTS, build_model, laplace, make_data
 
 import pymc_geodesic as pmg
-
-N_COEFFICIENTS, BATCH_SIZE = 20, 300
-
-
-def data(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Simulate independent covariates and outcomes about half of which can be told."""
-    rng = np.random.default_rng(1)
-    design = rng.standard_normal((n_rows, N_COEFFICIENTS))
-    weights = 1.5 * rng.standard_normal(N_COEFFICIENTS) / np.sqrt(N_COEFFICIENTS)
-    return design, (rng.uniform(size=n_rows) < expit(design @ weights)).astype(float)
-
-
-def regression(design: np.ndarray, outcome: np.ndarray, *, minibatch: bool) -> pm.Model:
-    """Write the model, for minibatches or for all rows."""
-    with pm.Model() as model:
-        beta = pm.Normal("beta", 0.0, 10.0, shape=N_COEFFICIENTS)
-        x, y, size = design, outcome, {}
-        if minibatch:
-            x, y = pm.Minibatch(design, outcome, batch_size=BATCH_SIZE)
-            size = {"total_size": len(design)}
-        pm.Bernoulli("y", logit_p=x @ beta, observed=y, **size)
-    return model
-
-
-def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mode by Newton's method, and standard deviations from the curvature there."""
-    beta = np.zeros(N_COEFFICIENTS)
-    for _ in range(20):
-        p = expit(design @ beta)
-        gradient = design.T @ (outcome - p) - beta / 100
-        precision = (design * (p * (1 - p))[:, None]).T @ design + np.eye(len(beta)) / 100
-        beta = beta + np.linalg.solve(precision, gradient)
-    return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
 
 
 def errors(draws: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> list[float]:
@@ -92,9 +59,9 @@ def nuts(n_rows: int, draws: int, tune: int) -> dict:
 
 def timed(n_rows: int, options: Callable[[], dict], *, minibatch: bool) -> dict:
     """Sample with ``options``, which are made within the model, and time it from the model on."""
-    design, outcome = data(n_rows)
+    design, outcome = make_data(n_rows)
     start = time.perf_counter()
-    with regression(design, outcome, minibatch=minibatch):
+    with build_model(design, outcome, minibatch=minibatch):
         idata = pm.sample(
             random_seed=1, progressbar=False, compute_convergence_checks=False, **options()
         )

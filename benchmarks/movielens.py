@@ -9,21 +9,15 @@ al. (2014). Needs ``ml-1m/ml-1m.npz`` in $PYMC_GEODESIC_DATA; its terms forbid t
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-
-from pathlib import Path
 
 import pymc as pm
 import pytensor
 
 from common import Check, report, table
+from matrix_factorization import averages, build_model, load_ratings, rmse
 
 import pymc_geodesic as pmg
-
-sys.path.append(str(Path(__file__).parents[1] / "examples"))
-
-import matrix_factorization
 
 PAPER = {"SGNHT": 0.8572, "SGHMC": 0.8582}
 # Learning rate and injected noise: the best of the paper for each.
@@ -39,7 +33,7 @@ def measured(method: str, train, test, tune: int, draws: int) -> dict:
     learning_rate, injected = SETTINGS[method]
     step_size = learning_rate**0.5
     start, processor = time.perf_counter(), time.process_time()
-    with matrix_factorization.build_model(train):
+    with build_model(train):
         step = STEPS[method](
             step_size=step_size,
             n_steps=N_STEPS,
@@ -56,8 +50,8 @@ def measured(method: str, train, test, tune: int, draws: int) -> dict:
             compute_convergence_checks=False,
         )
     seconds = time.perf_counter() - start, time.process_time() - processor
-    averages = matrix_factorization.averages(idata, test, train.stars.mean())
-    curve = [matrix_factorization.rmse(average, test.stars) for average in averages]
+    predictions = averages(idata, test, train.stars.mean())
+    curve = [rmse(predicted, test.stars) for predicted in predictions]
     stats = idata.sample_stats
     return {
         "first": curve[0],
@@ -79,7 +73,7 @@ def main() -> None:
     arguments = parser.parse_args()
     quick = arguments.quick
     length = (5, 5) if quick else (TUNE, DRAWS)
-    train, test = matrix_factorization.load_ratings()
+    train, test = load_ratings()
     runs, checks, rows = {}, [], []
     with pytensor.config.change_flags(floatX="float32"):
         for method in arguments.methods:

@@ -2,6 +2,13 @@
 #   SPDX-License-Identifier: Apache-2.0
 import importlib.metadata
 import os
+import sys
+
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import gallery
 
 project = "pymc_geodesic"
 copyright = "2026, The pymc_geodesic developers"
@@ -39,3 +46,7 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_title = "pymc_geodesic"
+
+
+def setup(app):
+    app.connect("builder-inited", gallery.write)

@@ -94,12 +94,12 @@ def plot(idata: xr.DataTree) -> Figure:
         "Monte Carlo EM": (deviations(idata), "#0072B2"),
     }
     grid = np.linspace(-6, 6, 400)
-    for i, (ax, name) in enumerate(zip(axes, NAMES, strict=True)):
+    for ax, i in zip(axes, reversed(range(len(NAMES))), strict=True):
         for label, (values, color) in samples.items():
             bins = {"bins": 48, "range": (-6, 6), "density": True, "color": color}
             ax.hist(values[:, i], histtype="stepfilled", alpha=0.45, label=label, **bins)
         ax.plot(grid, norm.pdf(grid), color="black", linewidth=1.5, label="exact")
-        ax.set(title=name, xlabel="coefficient, in exact sd", ylim=(0, 1), yticks=[])
+        ax.set(title=NAMES[i], xlabel="coefficient, in exact sd", ylim=(0, 1), yticks=[])
     axes[0].legend(frameon=False, fontsize=9, loc="upper left")
     without_box(*axes)
     return figure

@@ -11,18 +11,18 @@ probability vector and two positive numbers, sampled together, each on its own m
 
 from __future__ import annotations
 
-import argparse
-import logging
 import sys
 
-from pathlib import Path
+from functools import partial
 
 import arviz as az
 import numpy as np
 import pymc as pm
 import xarray as xr
 
+from matplotlib.figure import Figure
 from scipy.special import logsumexp
+from shared import main
 
 import pymc_geodesic as pmg
 
@@ -88,7 +88,7 @@ def mixture_log_density(idata: xr.DataTree):
     return lambda x: logsumexp(np.log(weight) + log_c + kappa * (x @ mu.T), axis=-1)
 
 
-def draw(idata: xr.DataTree, path: Path) -> None:
+def plot(idata: xr.DataTree) -> Figure:
     """Draw the data, the posterior of both directions and the fitted density on the sphere."""
     mu = idata.posterior["mu"]
     ax = pmg.plot_sphere(
@@ -98,24 +98,14 @@ def draw(idata: xr.DataTree, path: Path) -> None:
         center=(-80, 15),
         tilt=90,
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(path, dpi=150, bbox_inches="tight")
+    return ax.figure
 
 
-def main() -> None:
-    """Fit, print the summary, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("comets.png"))
-    picture = parser.parse_args().picture
-    idata = run(progressbar=sys.stdout.isatty())
-    draw(idata, picture)
-    sys.stdout.write(f"{az.summary(directions(idata))}\n")
-    sys.stdout.write(
-        f"kinetic temperature {idata.sample_stats['kinetic_temperature'].mean().item():.3f} "
-        f"(expected 1); picture: {picture}\n"
-    )
+def report(idata: xr.DataTree) -> str:
+    """Summarise the parameters, and say how hot the chains were."""
+    temperature = idata.sample_stats["kinetic_temperature"].mean().item()
+    return f"{az.summary(directions(idata))}\nkinetic temperature {temperature:.3f} (expected 1)"
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.WARNING)
-    main()
+    main(__doc__, run=partial(run, progressbar=sys.stdout.isatty()), plot=plot, report=report)

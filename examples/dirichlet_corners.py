@@ -11,15 +11,12 @@ these.
 
 from __future__ import annotations
 
-import argparse
-import logging
-import sys
-
-from pathlib import Path
-
 import numpy as np
 import pymc as pm
 import xarray as xr
+
+from matplotlib.figure import Figure
+from shared import main
 
 import pymc_geodesic as pmg
 
@@ -56,30 +53,23 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
         )
 
 
-def draw(idata: xr.DataTree, path: Path) -> None:
+def plot(idata: xr.DataTree) -> Figure:
     """Draw the largest entries of one draw: a corner, or the edge between a few."""
     last = idata.posterior["p"].values[0, -1]
     ax = pmg.plot_simplex(last[None], n_entries=20)
     ax.set_title(f"one draw: {ax.get_title()}", fontsize=10)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(path, dpi=150)
+    return ax.figure
 
 
-def main() -> None:
-    """Sample, compare the mean agreement with the exact one, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("dirichlet_corners.png"))
-    picture = parser.parse_args().picture
-    idata = run()
-    draw(idata, picture)
+def report(idata: xr.DataTree) -> str:
+    """Compare the mean agreement with the exact one, and look at the edges of the simplex."""
     p = idata.posterior["p"]
     found = (p**2).sum("p_dim_0").mean().item()
-    sys.stdout.write(
+    return (
         f"agreement {found:.4f} (exact {agreement():.4f}), smallest entry {p.min().item():.1e}, "
-        f"sums of one within {abs(p.sum('p_dim_0') - 1).max().item():.1e}; picture: {picture}\n"
+        f"sums of one within {abs(p.sum('p_dim_0') - 1).max().item():.1e}"
     )
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    main()
+    main(__doc__, run=run, plot=plot, report=report)

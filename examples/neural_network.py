@@ -52,6 +52,7 @@ def load_digits(path: str | Path | None = None) -> Digits:
     """Load MNIST; without it 1,500 small digits to learn from and 297 to test."""
     file = data_file("mnist", "mnist.npz", path=path)
     if file is None:
+        # Only the stand-in needs scikit-learn, which the package does not.
         from sklearn.datasets import load_digits as small_digits
 
         images, labels = small_digits(return_X_y=True)

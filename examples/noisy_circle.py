@@ -11,18 +11,15 @@ A + step_size * variance / 2, here 10 + 5 = 15. The experiment of Liu, Zhu and S
 
 from __future__ import annotations
 
-import argparse
-import logging
-import sys
-
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pymc as pm
 import xarray as xr
 
 from gradient_noise import gradient_noise_rows
+from matplotlib.figure import Figure
+from shared import main
 
 import pymc_geodesic as pmg
 
@@ -63,31 +60,23 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
         )
 
 
-def draw(idata: xr.DataTree, path: Path) -> None:
+def plot(idata: xr.DataTree) -> Figure:
     """Draw the density of the draws over that of the target."""
     ax = pmg.plot_sphere(
         idata, cap=None, log_density=partial(log_density, log_add_exp=np.logaddexp)
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ax.figure.savefig(path, dpi=150, bbox_inches="tight")
+    return ax.figure
 
 
-def main() -> None:
-    """Sample, print what the thermostat found, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("noisy_circle.png"))
-    picture = parser.parse_args().picture
-    idata = run()
-    draw(idata, picture)
-    stats = idata.sample_stats
+def report(idata: xr.DataTree) -> str:
+    """Compare what the thermostat found with theory."""
+    stats = idata.sample_stats.mean()
     expected = DIFFUSION + 0.5 * STEP_SIZE * NOISE
-    sys.stdout.write(
-        f"thermostat {stats['thermostat'].mean().item():.2f} (expected {expected:.2f}), "
-        f"kinetic temperature {stats['kinetic_temperature'].mean().item():.3f} (expected 1); "
-        f"picture: {picture}\n"
+    return (
+        f"thermostat {stats['thermostat'].item():.2f} (expected {expected:.2f}), "
+        f"kinetic temperature {stats['kinetic_temperature'].item():.3f} (expected 1)"
     )
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    main()
+    main(__doc__, run=run, plot=plot, report=report)

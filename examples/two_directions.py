@@ -10,18 +10,14 @@ way by the empirical Fisher information. The experiment of Liu, Zhu and Song (20
 
 from __future__ import annotations
 
-import argparse
-import logging
-import sys
-
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 import xarray as xr
 
+from matplotlib.figure import Figure
 from scipy.special import i0
+from shared import main
 
 import pymc_geodesic as pmg
 
@@ -97,7 +93,7 @@ def run(quick: bool = False) -> xr.DataTree:
         )
 
 
-def draw(idata: xr.DataTree, path: Path) -> None:
+def plot(idata: xr.DataTree) -> Figure:
     """Draw the draws of both angles over the contours of the exact posterior."""
     grid = np.linspace(-1.2, 1.2, 481)
     posterior = grid_posterior(make_data(), grid)
@@ -109,20 +105,13 @@ def draw(idata: xr.DataTree, path: Path) -> None:
     ax.contour(*np.rad2deg([grid, grid]), posterior.T, levels=levels, colors="#D55E00")
     ax.set(xlabel="angle of v1, degrees", ylabel="angle of v2, degrees")
     ax.set_title("draws, and the exact regions of 50% and 95%", fontsize=10)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
-def main() -> None:
-    """Sample, print the summary, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("two_directions.png"))
-    picture = parser.parse_args().picture
-    idata = run()
-    draw(idata, picture)
-    sys.stdout.write(f"{pmg.summary(idata).to_string()}\npicture: {picture}\n")
+def report(idata: xr.DataTree) -> str:
+    """Summarise the directions."""
+    return pmg.summary(idata).to_string()
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    main()
+    main(__doc__, run=run, plot=plot, report=report)

@@ -10,18 +10,14 @@ section 4.
 
 from __future__ import annotations
 
-import argparse
-import logging
-import sys
-
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 import xarray as xr
 
 from gradient_noise import gradient_noise_rows
+from matplotlib.figure import Figure
+from shared import main
 
 import pymc_geodesic as pmg
 
@@ -69,7 +65,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
         )
 
 
-def draw(idata: xr.DataTree, path: Path) -> None:
+def plot(idata: xr.DataTree) -> Figure:
     """Draw the density of the draws over the exact one, and below it the thermostat."""
     figure = plt.figure(figsize=(8, 7.5), layout="constrained")
     top, below = figure.subfigures(2, 1, height_ratios=[1, 1.3])
@@ -82,25 +78,18 @@ def draw(idata: xr.DataTree, path: Path) -> None:
     ax.legend(frameon=False)
     axes = below.subplots(3, 1, sharex=True)
     pmg.plot_thermostat(idata.isel(draw=slice(-500, None)), axes=axes)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    return figure
 
 
-def main() -> None:
-    """Sample, compare with the exact moments, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("two_wells.png"))
-    picture = parser.parse_args().picture
-    idata = run()
-    draw(idata, picture)
+def report(idata: xr.DataTree) -> str:
+    """Compare with the exact moments and the thermostat to expect."""
     t, (mean, variance) = idata.posterior["t"], truth()
-    sys.stdout.write(
+    return (
         f"mean {t.mean().item():.3f} (exact {mean:.3f}), variance {t.var().item():.3f} (exact "
         f"{variance:.3f}), thermostat {idata.sample_stats['thermostat'].mean().item():.3f} "
-        f"(expected {B + DIFFUSION:.3f}); picture: {picture}\n"
+        f"(expected {B + DIFFUSION:.3f})"
     )
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    main()
+    main(__doc__, run=run, plot=plot, report=report)

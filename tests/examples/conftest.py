@@ -5,6 +5,7 @@
 import importlib
 import sys
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -18,6 +19,25 @@ def load_example():
     sys.path.insert(0, str(EXAMPLES))
     yield importlib.import_module
     sys.path.remove(str(EXAMPLES))
+
+
+@pytest.fixture(autouse=True)
+def no_data(monkeypatch):
+    """Take the stand-ins, wherever the tests are run."""
+    monkeypatch.delenv("PYMC_GEODESIC_DATA", raising=False)
+
+
+@pytest.fixture
+def check_picture():
+    """Draw the picture, and check that there is something in it and a report."""
+
+    def check(example, idata):
+        picture = BytesIO()
+        example.plot(idata).savefig(picture)
+        assert picture.tell() > 10_000
+        assert example.report(idata)
+
+    return check
 
 
 @pytest.fixture(autouse=True)

@@ -2,22 +2,13 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The example of the comets runs, and says what it should."""
 
-import importlib.util
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "comets.py"
-
 
 @pytest.fixture(scope="module")
-def comets():
-    spec = importlib.util.spec_from_file_location("comets", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def comets(load_example):
+    return load_example("comets")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +31,5 @@ def test_cluster_near_the_ecliptic_is_near_its_pole(comets, idata):
     assert abs(latitude.sel(cluster="the rest") + 56.0) < 20
 
 
-def test_picture_is_written(comets, idata, tmp_path):
-    path = tmp_path / "comets.png"
-    comets.draw(idata, path)
-    assert path.stat().st_size > 10_000
+def test_picture_and_report(comets, idata, check_picture):
+    check_picture(comets, idata)

@@ -12,13 +12,7 @@ pytestmark = [
 ]
 
 
-def check_picture(example, idata, tmp_path):
-    path = tmp_path / "picture.png"
-    example.draw(idata, path)
-    assert path.stat().st_size > 10_000
-
-
-def test_noisy_circle(load_example, tmp_path):
+def test_noisy_circle(load_example, check_picture):
     example = load_example("noisy_circle")
     idata = example.run(quick=True, backend="jax")
     x = idata.posterior["x"]
@@ -27,10 +21,10 @@ def test_noisy_circle(load_example, tmp_path):
     assert idata.sample_stats["thermostat"].mean() == pytest.approx(15, abs=2)
     # Both modes lie to the right.
     assert x[..., 0].mean() > 0.2
-    check_picture(example, idata, tmp_path)
+    check_picture(example, idata)
 
 
-def test_two_wells(load_example, tmp_path):
+def test_two_wells(load_example, check_picture):
     example = load_example("two_wells")
     mean, variance = example.truth()
     grid = np.linspace(-8, 8, 2001)
@@ -40,10 +34,10 @@ def test_two_wells(load_example, tmp_path):
     # Wells are changed some tens of times in a short run.
     assert abs(idata.posterior["t"].mean() - mean) < 1.2
     assert variance < idata.posterior["t"].var() + 1.5
-    check_picture(example, idata, tmp_path)
+    check_picture(example, idata)
 
 
-def test_dirichlet_corners(load_example, tmp_path):
+def test_dirichlet_corners(load_example, check_picture):
     example = load_example("dirichlet_corners")
     idata = example.run(quick=True, backend="jax")
     p = idata.posterior["p"]
@@ -52,7 +46,7 @@ def test_dirichlet_corners(load_example, tmp_path):
     np.testing.assert_allclose(p.sum("p_dim_0"), 1, atol=1e-12)
     expected = example.agreement(size=100)
     assert (p**2).sum("p_dim_0").mean() == pytest.approx(expected, abs=0.15)
-    check_picture(example, idata, tmp_path)
+    check_picture(example, idata)
 
 
 def test_exact_posterior_of_two_directions(load_example):
@@ -66,7 +60,7 @@ def test_exact_posterior_of_two_directions(load_example):
 
 
 @pytest.mark.slow
-def test_two_directions(load_example, tmp_path):
+def test_two_directions(load_example, check_picture):
     example = load_example("two_directions")
     idata = example.run(quick=True)
     grid = np.linspace(-1.2, 1.2, 241)
@@ -78,4 +72,4 @@ def test_two_directions(load_example, tmp_path):
         np.corrcoef(*(example.angle(idata.posterior[v].values).ravel() for v in ("v1", "v2")))[0, 1]
         < -0.3
     )
-    check_picture(example, idata, tmp_path)
+    check_picture(example, idata)

@@ -1,0 +1,75 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Draws the pictures of the gallery: ``python docs/draw_gallery.py [--quick] [NAME ...]``.
+
+The examples take minutes each, so that their pictures are stored in ``docs/_static/gallery``, with
+a thumbnail of the first panel; the documentation is built without running them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import logging
+import sys
+
+from pathlib import Path
+
+import matplotlib
+
+from gallery import EXAMPLES, PICTURES
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+
+# Pixels, and height over width of the thumbnails.
+THUMBNAIL_WIDTH, WIDTH, ASPECT = 600, 1350, 0.75
+
+
+def first_panel(figure: Figure) -> Bbox:
+    """Box around the first panel with what is written around it, widened to the form of a card."""
+    renderer = figure.canvas.get_renderer()
+    box = figure.axes[0].get_tightbbox(renderer).transformed(figure.dpi_scale_trans.inverted())
+    box = box.padded(0.08)
+    missing = box.width * ASPECT - box.height
+    wider, higher = max(0.0, -missing / ASPECT), max(0.0, missing)
+    return Bbox.from_extents(
+        box.x0 - wider / 2, box.y0 - higher / 2, box.x1 + wider / 2, box.y1 + higher / 2
+    )
+
+
+def save(figure: Figure, name: str, folder: Path) -> None:
+    """Save the picture and its thumbnail."""
+    folder.mkdir(parents=True, exist_ok=True)
+    dpi = WIDTH / figure.get_size_inches()[0]
+    figure.savefig(folder / f"{name}.png", dpi=dpi, bbox_inches="tight")
+    box = first_panel(figure)
+    for ax in figure.axes[1:]:
+        ax.set_visible(False)
+    thumbnail = folder / f"{name}_thumbnail.png"
+    figure.savefig(thumbnail, dpi=THUMBNAIL_WIDTH / box.width, bbox_inches=box)
+
+
+def main() -> None:
+    """Run the examples asked for, and save their pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    parser.add_argument("--folder", type=Path, default=PICTURES, help="where to put the pictures")
+    parser.add_argument("--backend", help="backend of the examples that leave the choice")
+    parser.add_argument("names", nargs="*", default=list(EXAMPLES), help="all examples by default")
+    arguments = parser.parse_args()
+    matplotlib.use("Agg")
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    for name in arguments.names:
+        example = importlib.import_module(name)
+        options = {"quick": arguments.quick}
+        if arguments.backend and "backend" in inspect.signature(example.run).parameters:
+            options["backend"] = arguments.backend
+        idata = example.run(**options)
+        sys.stdout.write(f"{name}: {example.report(idata)}\n")
+        sys.stdout.flush()
+        save(example.plot(idata), name, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()

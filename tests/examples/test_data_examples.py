@@ -1,0 +1,83 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The examples that take data which is not shipped run on their stand-ins."""
+
+import numpy as np
+import pytest
+
+pytestmark = [
+    # Short runs are not settled, and say so.
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+
+def test_data_file_prefers_the_path_and_then_the_folder(
+    load_example, tmp_path, monkeypatch, capsys
+):
+    shared = load_example("shared")
+    file = tmp_path / "set" / "set.npz"
+    assert shared.data_file("set", "set.npz") is None
+    assert "stand-in" in capsys.readouterr().out
+    monkeypatch.setenv("PYMC_GEODESIC_DATA", str(tmp_path))
+    assert shared.data_file("set", "set.npz") is None
+    file.parent.mkdir()
+    file.write_bytes(b"")
+    assert shared.data_file("set", "set.npz") == file
+    with pytest.raises(FileNotFoundError, match="expected a file"):
+        shared.data_file("set", "set.npz", path=tmp_path / "other.npz")
+    assert shared.data_file("other", "other.npz", path=file) == file
+
+
+def test_neural_network(load_example, check_picture):
+    pytest.importorskip("sklearn")
+    example = load_example("neural_network")
+    digits = example.load_digits()
+    idata = example.run(quick=True)
+    assert idata.posterior["w1"].dtype == np.float32
+    *_, average = example.averages(idata, digits.test_images)
+    np.testing.assert_allclose(average.sum(axis=1), 1, atol=1e-5)
+    # Guessing is wrong nine times in ten.
+    assert example.error(average, digits.test_labels) < 0.25
+    check_picture(example, idata)
+
+
+def test_neural_network_reads_a_file(load_example, tmp_path):
+    example = load_example("neural_network")
+    rng = np.random.default_rng(1)
+    images = rng.integers(0, 256, size=(7, 28, 28), dtype=np.uint8)
+    path = tmp_path / "digits.npz"
+    labels = np.arange(7, dtype=np.uint8)
+    np.savez(path, x_train=images, y_train=labels, x_test=images[:3], y_test=labels[:3])
+    digits = example.load_digits(path)
+    assert digits.images.shape == (7, 784)
+    assert digits.test_images.shape == (3, 784)
+
+
+def test_matrix_factorization(load_example, check_picture):
+    example = load_example("matrix_factorization")
+    train, test = example.load_ratings()
+    pairs = [set(zip(part.user, part.item, strict=True)) for part in (train, test)]
+    assert not pairs[0] & pairs[1]
+    idata = example.run(quick=True)
+    *_, average = example.averages(idata, test, train.stars.mean())
+    constant = np.full(len(test.stars), train.stars.mean())
+    error = example.rmse(average, test.stars)
+    assert error < 0.9 * example.rmse(constant, test.stars)
+    # No prediction beats the noise of the ratings, and the rounding to whole stars.
+    assert error > 0.5
+    check_picture(example, idata)
+
+
+def test_spherical_topics(load_example, check_picture):
+    example = load_example("spherical_topics")
+    idata = example.run(quick=True, backend="jax")
+    topics = idata.posterior["topics"]
+    np.testing.assert_allclose(np.linalg.norm(topics, axis=-1), 1, atol=1e-10)
+    mean = topics.mean(("chain", "draw"))
+    # Every subject has a topic most of whose top words are its own.
+    top = mean["word"].values[np.argsort(-mean.values, axis=1)[:, :10]]
+    subjects = {word.partition("-")[0] for word in mean["word"].values}
+    for subject in subjects:
+        assert max(np.char.startswith(words, subject).sum() for words in top) >= 8
+    check_picture(example, idata)

@@ -1,0 +1,62 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The examples with generated data find what it was generated from."""
+
+import numpy as np
+import pytest
+
+pytestmark = [
+    # Short runs are not settled, and say so.
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+
+def test_wind(load_example, check_picture):
+    example = load_example("wind")
+    idata = example.run(quick=True, backend="jax")
+    posterior = idata.posterior
+    np.testing.assert_allclose(np.linalg.norm(posterior["prevailing"], axis=-1), 1, atol=1e-10)
+    # Posterior standard deviations are about 0.006, 0.01 and 0.025.
+    means = posterior.mean(("chain", "draw"))
+    assert np.abs(means["prevailing"].values - example.PREVAILING).max() < 0.05
+    assert np.abs(means["daily"].values - example.DAILY).max() < 0.08
+    assert abs(means["kappa"].item() - example.KAPPA) < 0.2
+    check_picture(example, idata)
+
+
+@pytest.mark.slow
+def test_beside_nuts(load_example, check_picture):
+    example = load_example("beside_nuts")
+    idata = example.run(quick=True, backend="jax")
+    ours, theirs = (example.numbers(idata, group) for group in example.METHODS.values())
+    for name, values in ours.items():
+        sd = theirs[name].std().item()
+        assert abs(values.mean().item() - theirs[name].mean().item()) < sd
+        assert 0.5 < values.std().item() / sd < 2
+    check_picture(example, idata)
+
+
+def test_badly_scaled(load_example, check_picture):
+    example = load_example("badly_scaled")
+    idata = example.run(quick=True, backend="jax")
+    with_mass = example.deviations(idata).std(axis=0)
+    without = example.deviations(idata, "posterior_without_mass").std(axis=0)
+    # The noisiest is too wide without a mass, and the calmest hardly moves.
+    assert without[2] > 1.3
+    assert without[0] < 0.5
+    assert np.abs(np.log(with_mass)).max() < np.abs(np.log(without)).max()
+    check_picture(example, idata)
+
+
+def test_million(load_example, check_picture):
+    example = load_example("million")
+    idata = example.run(quick=True, backend="jax")
+    assert idata.attrs["n_rows"] == 20_000
+    beta, laplace = idata.posterior["beta"], idata["laplace"]
+    z = (beta.mean(("chain", "draw")).values - laplace["mean"].values) / laplace["sd"].values
+    assert np.abs(z).max() < 1
+    ratio = beta.std(("chain", "draw")).values / laplace["sd"].values
+    assert ratio.min() > 0.6
+    assert ratio.max() < 1.5
+    check_picture(example, idata)
