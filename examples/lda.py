@@ -48,7 +48,7 @@ def load_corpus(file: Path | None = None, max_words: int = 2000) -> Corpus:
         with np.load(file) as z:
             parts = (z["data"].astype("int32"), z["indices"], z["indptr"])
             counts = sp.csr_array(parts, shape=tuple(int(size) for size in z["shape"]))
-            return common_words(counts, z["vocab"], str(file), max_words)
+            return common_words(counts, z["vocab"], file.name, max_words)
     try:
         from sklearn.datasets import fetch_20newsgroups
         from sklearn.feature_extraction.text import CountVectorizer
