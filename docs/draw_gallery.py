@@ -20,14 +20,17 @@ import matplotlib
 
 from gallery import EXAMPLES, PICTURES
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-# Pixels, and height over width of the thumbnails.
-THUMBNAIL_WIDTH, WIDTH, ASPECT = 600, 1350, 0.75
+# In pixels: the width of a picture, of a thumbnail where it is shown, and of its smallest text.
+WIDTH, SHOWN_WIDTH, SMALLEST_TEXT = 1350, 300, 10
+ASPECT = 0.75
 
 
 def first_panel(figure: Figure) -> Bbox:
     """Box around the first panel with what is written around it, widened to the form of a card."""
+    figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     box = figure.axes[0].get_tightbbox(renderer).transformed(figure.dpi_scale_trans.inverted())
     box = box.padded(0.08)
@@ -38,16 +41,24 @@ def first_panel(figure: Figure) -> Bbox:
     )
 
 
+def enlarge_text(figure: Figure) -> None:
+    """Make what is written on the first panel legible where a thumbnail is shown."""
+    smallest = SMALLEST_TEXT * 72 * first_panel(figure).width / SHOWN_WIDTH
+    for text in figure.axes[0].findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), smallest))
+
+
 def save(figure: Figure, name: str, folder: Path) -> None:
     """Save the picture and its thumbnail."""
     folder.mkdir(parents=True, exist_ok=True)
     dpi = WIDTH / figure.get_size_inches()[0]
     figure.savefig(folder / f"{name}.png", dpi=dpi, bbox_inches="tight")
-    box = first_panel(figure)
     for ax in figure.axes[1:]:
         ax.set_visible(False)
+    enlarge_text(figure)
+    box = first_panel(figure)
     thumbnail = folder / f"{name}_thumbnail.png"
-    figure.savefig(thumbnail, dpi=THUMBNAIL_WIDTH / box.width, bbox_inches=box)
+    figure.savefig(thumbnail, dpi=2 * SHOWN_WIDTH / box.width, bbox_inches=box)
 
 
 def main() -> None:

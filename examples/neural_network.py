@@ -27,6 +27,7 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from matplotlib.figure import Figure
+from pymc.pytensorf import intX
 from scipy.special import expit, softmax
 from shared import data_file, main, without_box
 
@@ -72,7 +73,7 @@ def build_model(digits: Digits, batch_size: int = BATCH_SIZE, *, seed: int = 1) 
         return pm.Normal(name, shape=shape, initval=start)
 
     with pm.Model() as model:
-        x, y = pm.Minibatch(digits.images, pm.intX(digits.labels), batch_size=batch_size)
+        x, y = pm.Minibatch(digits.images, intX(digits.labels), batch_size=batch_size)
         x = x.astype(pytensor.config.floatX) / 255
         hidden = pt.sigmoid(x @ weights("w1", pixels, HIDDEN) + weights("b1", HIDDEN))
         logit = hidden @ weights("w2", HIDDEN, CLASSES) + weights("b2", CLASSES)
