@@ -15,11 +15,15 @@ import logging
 import os
 import sys
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 
 from gallery import EXAMPLES, PICTURES
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
@@ -47,20 +51,31 @@ def first_panel(figure: Figure) -> Bbox:
 
 def enlarge_text(figure: Figure) -> None:
     """Make what is written on the first panel legible where a thumbnail is shown."""
-    smallest = SMALLEST_TEXT * 72 * first_panel(figure).width / SHOWN_WIDTH
-    for text in figure.axes[0].findobj(Text):
-        text.set_fontsize(max(text.get_fontsize(), smallest))
-
-
-def hide_crowded_legends(figure: Figure) -> None:
-    """Take away legends that lie over other text, as large text may."""
-    figure.canvas.draw()
     ax = figure.axes[0]
-    for legend in ax.findobj(Legend):
-        box = legend.get_window_extent()
+    legends = ax.findobj(Legend)
+    for legend in legends:
+        legend.set_visible(False)
+    smallest = SMALLEST_TEXT * 72 * first_panel(figure).width / SHOWN_WIDTH
+    for text in ax.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), smallest))
+    for legend in legends:
+        legend.set_visible(True)
+    figure.canvas.draw()
+    for axis in (ax.xaxis, ax.yaxis):
+        if overlap(axis.get_ticklabels()):
+            axis.set_tick_params(labelbottom=False, labelleft=False)
+    for legend in legends:
         others = [text for text in ax.findobj(Text) if text not in legend.findobj(Text)]
-        if any(box.overlaps(text.get_window_extent()) for text in others if text.get_text()):
-            legend.set_visible(False)
+        box = legend.get_window_extent()
+        inside = np.all(ax.bbox.min <= box.min) and np.all(box.max <= ax.bbox.max)
+        legend.set_visible(inside and not any(overlap([legend, text]) for text in others))
+
+
+def overlap(artists: Sequence[Artist]) -> bool:
+    """Whether neighbours among some artists lie over each other."""
+    boxes = [artist.get_window_extent() for artist in artists]
+    boxes = [box for box in boxes if box.width * box.height > 0]
+    return any(one.overlaps(other) for one, other in pairwise(boxes))
 
 
 def save(figure: Figure, name: str, folder: Path) -> None:
@@ -71,7 +86,6 @@ def save(figure: Figure, name: str, folder: Path) -> None:
     for ax in figure.axes[1:]:
         ax.set_visible(False)
     enlarge_text(figure)
-    hide_crowded_legends(figure)
     box = first_panel(figure)
     thumbnail = folder / f"{name}_thumbnail.png"
     figure.savefig(thumbnail, dpi=2 * SHOWN_WIDTH / box.width, bbox_inches=box)

@@ -69,7 +69,9 @@ def generate_ratings(
 ) -> tuple[Ratings, Ratings]:
     """Draw ratings of two tastes and two traits, nine tenths of them to learn from."""
     rng = np.random.default_rng(seed)
-    pair = rng.choice(n_users * n_items, n_ratings, replace=False)
+    popularity = np.tile(1 / np.arange(10, n_items + 10), n_users)
+    share = popularity / popularity.sum()
+    pair = rng.choice(n_users * n_items, n_ratings, replace=False, p=share)
     user, item = pair // n_items, pair % n_items
     tastes, traits = rng.standard_normal((n_users, 2)), rng.standard_normal((n_items, 2))
     means = 0.4 * rng.standard_normal(n_users)[user] + 0.5 * rng.standard_normal(n_items)[item]
