@@ -83,8 +83,8 @@ def save(figure: Figure, name: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     dpi = WIDTH / figure.get_size_inches()[0]
     figure.savefig(folder / f"{name}.png", dpi=dpi, bbox_inches="tight")
-    for ax in figure.axes[1:]:
-        ax.set_visible(False)
+    for artist in (*figure.axes[1:], *figure.legends):
+        artist.set_visible(False)
     enlarge_text(figure)
     box = first_panel(figure)
     thumbnail = folder / f"{name}_thumbnail.png"
