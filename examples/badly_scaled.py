@@ -99,7 +99,7 @@ def plot(idata: xr.DataTree) -> Figure:
             bins = {"bins": 48, "range": (-6, 6), "density": True, "color": color}
             ax.hist(values[:, i], histtype="stepfilled", alpha=0.45, label=label, **bins)
         ax.plot(grid, norm.pdf(grid), color="black", linewidth=1.5, label="exact")
-        ax.set(title=NAMES[i], xlabel="coefficient, in exact sd", ylim=(0, 1), yticks=[])
+        ax.set(title=NAMES[i], xlabel="coefficient, in exact sd", ylim=(0, 0.9), yticks=[])
     axes[0].legend(frameon=False, fontsize=9, loc="upper left")
     without_box(*axes)
     return figure

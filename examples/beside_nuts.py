@@ -2,10 +2,10 @@
 #   SPDX-License-Identifier: Apache-2.0
 """One model sampled twice: by minibatches on its manifolds, and by NUTS with all of the data.
 
-The regression of the wind, written for minibatches, is given to gSGNHT as it is and to PyMC's own
-NUTS through ``pmg.full_data``, which puts all rows in the place of the batches. NUTS knows no
-manifolds: it samples the unit vector as the direction of a vector of the plane. Both must find the
-same posterior, in different times.
+The regression of the wind, written for minibatches, is given to gSGNHT as it is and to the NUTS
+that PyMC chooses through ``pmg.full_data``, which puts all rows in the place of the batches. NUTS
+knows no manifolds: it samples the unit vector as the direction of a vector of the plane. Both must
+find the same posterior, in different times.
 """
 
 from __future__ import annotations

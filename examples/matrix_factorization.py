@@ -10,7 +10,8 @@ thermostat takes it up. The experiment of Ding et al. (2014), section 5.3.
 
 The ratings are those of MovieLens 1M (Harper and Konstan, 2015), from the path given or from
 ``ml-1m/ml-1m.npz`` in the folder that the environment variable PYMC_GEODESIC_DATA names; without
-them 20,000 ratings that are generated from such a model.
+them, as in the gallery's picture, 20,000 ratings that are generated from such a model. The terms of
+MovieLens forbid to pass its data on.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def generate_ratings(
 ) -> tuple[Ratings, Ratings]:
     """Draw ratings of two tastes and two traits, nine tenths of them to learn from."""
     rng = np.random.default_rng(seed)
-    pair = rng.choice(n_users * n_items, n_ratings, replace=False)
+    popularity = np.tile(1 / np.arange(10, n_items + 10), n_users)
+    share = popularity / popularity.sum()
+    pair = rng.choice(n_users * n_items, n_ratings, replace=False, p=share)
     user, item = pair // n_items, pair % n_items
     tastes, traits = rng.standard_normal((n_users, 2)), rng.standard_normal((n_items, 2))
     means = 0.4 * rng.standard_normal(n_users)[user] + 0.5 * rng.standard_normal(n_items)[item]
@@ -79,7 +82,7 @@ def generate_ratings(
     return ratings.part(~is_test), ratings.part(is_test)
 
 
-def build_model(ratings: Ratings, batch_size: int = BATCH_SIZE, *, seed: int = 1) -> pm.Model:
+def build_model(ratings: Ratings, *, seed: int = 1) -> pm.Model:
     """Write the factorisation; `seed` is that of the tastes and traits it starts from."""
     rng = np.random.default_rng(seed)
     n_users, n_items = ratings.user.max() + 1, ratings.item.max() + 1
@@ -91,7 +94,7 @@ def build_model(ratings: Ratings, batch_size: int = BATCH_SIZE, *, seed: int = 1
         return pm.Normal(name, 0, scale, shape=shape, initval=start)
 
     with pm.Model() as model:
-        user, item, stars = pm.Minibatch(*ratings, batch_size=batch_size)
+        user, item, stars = pm.Minibatch(*ratings, batch_size=BATCH_SIZE)
         mean = ratings.stars.mean() + spread("viewer", n_users)[user]
         mean = mean + spread("film", n_items)[item]
         tastes = spread("tastes", n_users, N_FACTORS)

@@ -18,6 +18,7 @@ import xarray as xr
 
 from matplotlib.figure import Figure
 from scipy.special import expit
+from scipy.stats import norm
 from shared import main, without_box
 
 import pymc_geodesic as pmg
@@ -78,25 +79,25 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw intervals of each coefficient over those of Laplace's approximation."""
+    """Draw one coefficient over Laplace's approximation, and how far all are from theirs."""
     beta = idata.posterior["beta"]
-    mean, sd = beta.mean(("chain", "draw")).values, beta.std(("chain", "draw")).values
     exact, exact_sd = idata["laplace"]["mean"].values, idata["laplace"]["sd"].values
-    order = np.argsort(exact)
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(9, 4), width_ratios=[1, 1], layout="constrained"
-    )
-    at = np.arange(len(order))
-    left.plot(exact[order], at, "o", color="#D55E00", markersize=4, label="Laplace")
-    left.errorbar(
-        mean[order], at, xerr=2 * sd[order], fmt="none", color="#0072B2", label="draws, 2 sd"
-    )
-    left.set(xlabel="coefficient", yticks=[], title=f"{idata.attrs['n_rows']:,} rows")
-    left.legend(frameon=False, loc="upper left")
-    right.axvspan(-0.1, 0.1, color="0.9")
-    right.plot(((mean - exact) / exact_sd)[order], at, "o", color="#0072B2", label="mean, in sd")
-    right.plot((sd / exact_sd)[order] - 1, at, "s", color="#009E73", mfc="none", label="sd, ratio")
-    right.set(xlabel="difference from Laplace", yticks=[], xlim=(-0.5, 0.5))
+    shift = (beta.mean(("chain", "draw")).values - exact) / exact_sd
+    ratio = beta.std(("chain", "draw")).values / exact_sd
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    grid = np.linspace(exact[0] - 4 * exact_sd[0], exact[0] + 4 * exact_sd[0], 200)
+    draws = beta.values[..., 0].ravel()
+    left.hist(draws, bins=40, density=True, color="#0072B2", alpha=0.45, label="draws")
+    left.plot(grid, norm.pdf(grid, exact[0], exact_sd[0]), color="#D55E00", label="Laplace")
+    left.set(xlabel="first coefficient", yticks=[], title=f"{idata.attrs['n_rows']:,} rows")
+    left.locator_params(axis="x", nbins=5)
+    left.legend(frameon=False, loc="upper left", fontsize=9)
+    at = np.arange(1, len(exact) + 1)
+    right.axhspan(-0.1, 0.1, color="0.92")
+    right.plot(at, shift, "o", color="#0072B2", label="mean, in sd")
+    right.plot(at, ratio - 1, "s", color="#009E73", mfc="none", label="sd, relative")
+    right.set(xlabel="coefficient", ylabel="difference from Laplace", ylim=(-0.5, 0.5))
+    right.set_xticks(range(5, len(exact) + 1, 5))
     right.legend(frameon=False, loc="upper left")
     without_box(left, right)
     return figure

@@ -27,6 +27,7 @@ import pytensor.tensor as pt
 import xarray as xr
 
 from matplotlib.figure import Figure
+from pymc.pytensorf import intX
 from scipy.special import expit, softmax
 from shared import data_file, main, without_box
 
@@ -63,16 +64,16 @@ def load_digits(path: str | Path | None = None) -> Digits:
         return Digits(images, z["y_train"], test, z["y_test"])
 
 
-def build_model(digits: Digits, batch_size: int = BATCH_SIZE, *, seed: int = 1) -> pm.Model:
+def build_model(digits: Digits, *, prior_sd: float = 1.0, seed: int = 1) -> pm.Model:
     """Write the network; `seed` is that of the weights it starts from."""
     rng, pixels = np.random.default_rng(seed), digits.images.shape[1]
 
     def weights(name: str, *shape: int):
         start = 0.1 * rng.standard_normal(shape).astype(pytensor.config.floatX)
-        return pm.Normal(name, shape=shape, initval=start)
+        return pm.Normal(name, 0, prior_sd, shape=shape, initval=start)
 
     with pm.Model() as model:
-        x, y = pm.Minibatch(digits.images, pm.intX(digits.labels), batch_size=batch_size)
+        x, y = pm.Minibatch(digits.images, intX(digits.labels), batch_size=BATCH_SIZE)
         x = x.astype(pytensor.config.floatX) / 255
         hidden = pt.sigmoid(x @ weights("w1", pixels, HIDDEN) + weights("b1", HIDDEN))
         logit = hidden @ weights("w2", HIDDEN, CLASSES) + weights("b2", CLASSES)

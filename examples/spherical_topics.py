@@ -33,7 +33,7 @@ GROUPS = ["comp.graphics", "rec.sport.hockey", "sci.space", "talk.politics.midea
 N_TOPICS, BATCH_SIZE, MOST_WORDS = 6, 50, 1500
 # Concentrations a word: of documents around their mixtures, of topics around their mean.
 DOCUMENTS, TOPICS = 6.0, 2.0
-STEP_SIZE, DAMPING = 2e-5, 0.01
+STEP_SIZE, DAMPING = 1e-5, 0.02
 
 
 def load_posts(path: str | Path | None = None) -> tuple[sparse.csr_array, np.ndarray]:

@@ -88,20 +88,21 @@ def plot(idata: xr.DataTree) -> Figure:
     """Draw the data, the fitted density of each hour, and draws of the mean direction."""
     hour, wind = make_data()
     angle = np.degrees(np.arctan2(wind[:, 1], wind[:, 0])) % 360
-    hours, grid = np.linspace(0, 24, 121), np.linspace(0, 360, 181)
+    hours, grid = np.linspace(-0.4, 24, 121), np.linspace(0, 360, 181)
     draws = mean_directions(idata, hours)
     kappa = idata.posterior["kappa"].values.mean()
     middle = np.angle(np.exp(1j * draws).mean(axis=0))
     density = np.exp(kappa * (np.cos(np.radians(grid)[:, None] - middle) - 1)) / i0e(kappa)
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    ax.contourf(hours, grid, density, levels=12, cmap="YlOrBr", alpha=0.9)
+    ax.contourf(hours, grid, density, levels=12, cmap="YlOrBr", vmin=0, vmax=2 * density.max())
     some = np.random.default_rng(1).choice(N_HOURS, 1500, replace=False)
     jitter = np.random.default_rng(2).uniform(-0.3, 0.3, len(some))
-    ax.plot(hour[some] + 0.3 + jitter, angle[some], ".", color="0.25", markersize=2.5, alpha=0.5)
+    ax.plot(hour[some] + jitter, angle[some], ".", color="0.25", markersize=2.5, alpha=0.5)
     for curve in draws[:: max(1, len(draws) // 40)]:
-        ax.plot(hours, np.degrees(np.unwrap(curve)) % 360, ",", color="#0072B2")
-        ax.scatter(hours, np.degrees(curve) % 360, s=3, color="#0072B2", alpha=0.3, linewidths=0)
-    ax.set(xlabel="hour of the day", ylabel="direction, degrees", xlim=(0, 24), ylim=(0, 360))
+        degrees = np.degrees(curve) % 360
+        degrees[1:][np.abs(np.diff(degrees)) > 180] = np.nan  # no line from top to bottom
+        ax.plot(hours, degrees, color="#0072B2", alpha=0.4, linewidth=1)
+    ax.set(xlabel="hour of the day", ylabel="direction, degrees", xlim=(-0.4, 24), ylim=(0, 360))
     ax.set(xticks=range(0, 25, 6), yticks=range(0, 361, 90))
     return figure
 
