@@ -109,7 +109,7 @@ def cost(*, quick: bool) -> dict[str, Any]:
         chains[size] = chain(model, published(model), start)
         next(chains[size])
     taken: dict[int, list[float]] = {size: [] for size in chains}
-    for _ in range(5 if quick else 60):
+    for _ in range(5 if quick else 15):
         for size, draws in chains.items():
             begin = time.process_time()
             next(draws)
