@@ -94,7 +94,12 @@ def read_counts(file: Path) -> sp.csr_array:
 
 
 def variational(
-    corpus: Corpus, *, batch_size: int, offset: float, n_topics: int = N_TOPICS
+    corpus: Corpus,
+    *,
+    batch_size: int,
+    offset: float,
+    decay: float = 0.7,
+    n_topics: int = N_TOPICS,
 ) -> Iterator[Snapshot]:
     """Yield topics after each batch of online variational Bayes."""
     n_documents = corpus.train.shape[0]
@@ -103,6 +108,7 @@ def variational(
         doc_topic_prior=corpus.alpha,
         topic_word_prior=corpus.beta,
         learning_offset=offset,
+        learning_decay=decay,
         total_samples=n_documents,
         random_state=1,
     )

@@ -6,6 +6,8 @@ The model is that of sam_20news.py at the published settings. "Cold" starts from
 what PyTensor and Numba keep, "warm" from what the cold process has left there. JAX keeps nothing.
 Wall time depends on what else the machine does, processor time hardly, so both are reported.
 
+The cold process also tells which functions took Numba longest, without those that they call.
+
     python benchmarks/sam_compile.py [--quick]
 """
 
@@ -18,11 +20,14 @@ import sys
 import tempfile
 import time
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from common import Check, arguments, report, table
+from numba.core import event
 from spherical_admixture import chain, model_of, noisy_mean, read_newsgroups
 
 import pymc_geodesic as pmg
@@ -31,8 +36,30 @@ N_TOPICS, BATCH_SIZE = 20, 50
 ASKED = {"Numba, cold": 60.0, "Numba, warm": 6.0, "JAX": 10.0}
 
 
-def first_draw(backend: str) -> dict[str, float]:
+class Compilations(event.Listener):
+    """Processor time that Numba spends on each function, without the functions that it calls."""
+
+    def __init__(self) -> None:
+        self.open: list[list[float]] = []
+        self.seconds: Counter[str] = Counter()
+
+    def on_start(self, event) -> None:
+        """Note when a compilation begins."""
+        self.open.append([time.process_time(), 0.0])
+
+    def on_end(self, event) -> None:
+        """Give the function what its callees have not taken."""
+        begin, of_callees = self.open.pop()
+        seconds = time.process_time() - begin
+        if self.open:
+            self.open[-1][1] += seconds
+        self.seconds[event.data["dispatcher"].py_func.__name__] += seconds - of_callees
+
+
+def first_draw(backend: str) -> dict[str, Any]:
     """Build the model and its step, and draw once."""
+    compilations = Compilations()
+    event.register("numba:compile", compilations)
     corpus, _ = read_newsgroups()
     start = noisy_mean(corpus, N_TOPICS, seed=1)
     begin = time.perf_counter(), time.process_time()
@@ -51,10 +78,12 @@ def first_draw(backend: str) -> dict[str, float]:
         "wall": time.perf_counter() - begin[0],
         "cpu": time.process_time() - begin[1],
         "load": os.getloadavg()[0],
+        "numba": sum(compilations.seconds.values()),
+        "longest": compilations.seconds.most_common(12),
     }
 
 
-def in_process(backend: str, folder: Path) -> dict[str, float]:
+def in_process(backend: str, folder: Path) -> dict[str, Any]:
     """Measure in a new process that keeps what it compiles in a folder."""
     flags = {
         "PYTENSOR_FLAGS": f"base_compiledir={folder}",
@@ -82,6 +111,9 @@ def main() -> None:
     header = ["", "wall s", "CPU s", "load"]
     rows = [[name, run["wall"], run["cpu"], run["load"]] for name, run in found.items()]
     table("From the model to the first draw", header, rows)
+    if "Numba, cold" in found:
+        header, rows = ["function", "CPU s"], found["Numba, cold"]["longest"]
+        table("What took Numba longest", header, rows)
     checks = [
         Check(f"{name}, {clock} s", f"{run[clock]:.1f}", f"<= {ASKED[name]:g}",
               run[clock] <= ASKED[name])

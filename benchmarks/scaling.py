@@ -12,6 +12,7 @@ of NUTS.
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -33,7 +34,6 @@ from common import (
     RESULTS,
     Check,
     SamplingClock,
-    arguments,
     effective_samples,
     report,
     table,
@@ -240,6 +240,7 @@ def in_new_process(what: str, n_rows: int, folder: str, size: int) -> dict:
 def measure(what: str, n_rows: int, folder: str, size: int) -> None:
     """Be that process."""
     result = MEASUREMENTS[what](n_rows, folder, size)
+    # Not less than what the parent process held: a bound where that is more.
     result["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(json.dumps(result))
 
@@ -313,9 +314,16 @@ def sizes_of(what: str, n_rows: int, *, quick: bool) -> int:
     return 2_000 if what == "controlled" or n_rows <= 10_000 else 1_000
 
 
-def measure_size(n_rows: int, kept: dict[str, dict], *, streamed: bool, quick: bool) -> dict:
-    """Measure what has not been measured before for one number of rows; by method."""
+def wanted_of(n_rows: int, kept: dict[str, dict] | None, *, quick: bool) -> list[str]:
+    """List the methods to show for a number of rows; if ``kept``, only those that are there."""
     wanted = [what for what in LABELS if quick or n_rows <= LARGEST.get(what, n_rows)]
+    return [what for what in wanted if kept is None or f"{what} {n_rows}" in kept]
+
+
+def measure_size(
+    n_rows: int, wanted: list[str], kept: dict[str, dict], *, streamed: bool, quick: bool
+) -> dict[str, dict]:
+    """Measure what has not been measured before for one number of rows; by method."""
     missing = [what for what in wanted if f"{what} {n_rows}" not in kept]
     with tempfile.TemporaryDirectory() as temporary:
         folder = temporary if streamed else ""
@@ -338,14 +346,21 @@ def main() -> None:
         what, n_rows, folder, size = sys.argv[sys.argv.index("--only") + 1 :]
         measure(what, int(n_rows), folder, int(size))
         return
-    quick = arguments(__doc__.splitlines()[0]).quick
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    parser.add_argument("--kept", action="store_true", help="table and plot of what is measured")
+    options = parser.parse_args()
+    quick = options.quick
     all_sizes = [1_000, 20_000] if quick else [10**3, 10**4, 10**5, 10**6, 10**7]
     kept = json.loads(KEPT.read_text()) if KEPT.exists() and not quick else {}
     results: dict[str, dict[int, dict]] = {what: {} for what in LABELS}
     rows = []
     for n_rows in all_sizes:
         streamed = n_rows == all_sizes[-1]
-        for what, found in measure_size(n_rows, kept, streamed=streamed, quick=quick).items():
+        wanted = wanted_of(n_rows, kept if options.kept else None, quick=quick)
+        for what, found in measure_size(
+            n_rows, wanted, kept, streamed=streamed, quick=quick
+        ).items():
             results[what][n_rows] = found
             rows.append([f"{n_rows:.0e}", LABELS[what], found["compiling"], found["fixed"]])
             rows[-1] += [found["effective"], found["seconds_per_effective"]]

@@ -37,13 +37,14 @@ ASKED = 0.5
 
 
 class Result(NamedTuple):
-    """Settings of a run, its errors, effective samples and seconds."""
+    """Settings of a run, its errors, effective samples, seconds and transitions."""
 
     settings: dict[str, Any]
     bias: float
     ratios: tuple[float, float]
     effective: float
     seconds: float
+    transitions: int
 
     @property
     def rate(self) -> float:
@@ -61,11 +62,12 @@ def judged(settings: dict, run, seconds: float, case: Case, truth: Truth) -> Res
     """Compare a run with the truth."""
     draws = flat(run.draws, case.names)
     if not np.all(np.isfinite(draws)) or np.any(np.ptp(draws, axis=(0, 1)) == 0):
-        return Result(settings, np.inf, (0.0, np.inf), 0.0, seconds)
+        return Result(settings, np.inf, (0.0, np.inf), 0.0, seconds, 1)
     ratios = draws.std(axis=(0, 1)) / truth.sd
     bias = float(np.max(np.abs(draws.mean(axis=(0, 1)) - truth.mean) / truth.sd))
     extremes = float(ratios.min()), float(ratios.max())
-    return Result(settings, bias, extremes, effective_samples(draws), seconds)
+    transitions = draws.shape[0] * draws.shape[1] * settings["n_steps"]
+    return Result(settings, bias, extremes, effective_samples(draws), seconds, transitions)
 
 
 def self_tuned(case: Case, model: pm.Model, truth: Truth) -> tuple[Result, Any]:
@@ -179,17 +181,21 @@ def main() -> None:
         figures[key] = {"own": own._asdict(), "grid": [r._asdict() for r in results]}
         counted = f"{len(right)} of {len(results)}"
         if not right:
-            lines.append([case.what, own.rate, written(own.settings), np.nan, "none", counted, ""])
+            lines.append(
+                [case.what, own.rate, written(own.settings), np.nan, "none", counted, "", ""]
+            )
             continue
         best = max(right, key=lambda result: result.rate)
         ratio = own.rate / best.rate
         lines.append([case.what, own.rate, written(own.settings), best.rate])
-        lines[-1] += [written(best.settings), counted, f"{ratio:.2f}"]
+        # What else runs on the machine moves seconds, but not this.
+        work = own.effective / own.transitions / (best.effective / best.transitions)
+        lines[-1] += [written(best.settings), counted, f"{ratio:.2f}", f"{work:.2f}"]
         print(*lines[-1], own, best, sep=" | ", flush=True)
         passed = ratio >= ASKED and own.is_right
         checks.append(Check(case.what, f"{ratio:.2f}", f">= {ASKED}, accurate", passed))
     header = ["model", "a second", "found by itself", "best of grid, a second", "its settings"]
-    header += ["accurate", "ratio"]
+    header += ["accurate", "ratio", "ratio a transition"]
     table("Self-tuned against tuned by hand", header, lines)
     kept_back = options.quick or bool(options.only)
     report("self_tuned_grid", checks, quick=kept_back, header=header, rows=lines, models=figures)

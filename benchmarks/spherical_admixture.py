@@ -75,6 +75,7 @@ def model_of(
     batch_size: int | None,
     sigma: float = SIGMA,
     kappa: float = KAPPA,
+    total_size: int | None = None,
 ) -> pm.Model:
     """Spherical admixture model of documents in batches, or of all at once."""
     n_rows = batch_size or len(corpus)
@@ -84,7 +85,7 @@ def model_of(
         topics = pmg.CollapsedMeanTopics(
             "topics", corpus.mean_direction(), sigma, n_topics=n_topics, mean_concentration=sigma
         )
-        total = {} if batch_size is None else {"total_size": len(corpus)}
+        total = {} if batch_size is None else {"total_size": total_size or len(corpus)}
         pmg.SphericalAdmixture("v", theta, topics, kappa, observed=documents, **total)
     return model
 

@@ -39,8 +39,8 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
     """
     inputs = [documents.type(), topics.type()]
     words, weights = unpack(inputs[0])
-    entries = inputs[1].T[words.ravel()].reshape((*words.shape, inputs[1].shape[0]))
-    output = (entries * weights[:, :, None]).sum(axis=1)
+    # Without `reshape`, for which JAX would have to know shapes that it only knows by value.
+    output = (inputs[1].T[words] * weights[:, :, None]).sum(axis=1)
     return Projections(inputs, [output])(documents, topics)
 
 
@@ -49,8 +49,7 @@ def _word_sums(documents, coefficients, topics) -> TensorVariable:
     inputs = [documents.type(), coefficients.type(), topics.type()]
     words, weights = unpack(inputs[0])
     terms = weights[:, :, None] * inputs[1][:, None, :]
-    terms = terms.reshape((-1, inputs[1].shape[1]))
-    output = inputs[2].T.zeros_like()[words.ravel()].inc(terms).T
+    output = inputs[2].T.zeros_like()[words].inc(terms).T
     return WordSums(inputs, [output])(documents, coefficients, topics)
 
 

@@ -110,6 +110,11 @@ def _total(x: TensorVariable) -> TensorVariable:
     return x.sum(axis=-1, keepdims=True)
 
 
+def _size(theta: TensorVariable) -> TensorVariable:
+    """Return the number of entries in the dtype of ``theta``: an integer would widen float32."""
+    return theta.shape[-1].astype(theta.dtype)
+
+
 def _projected(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
     return g - pi * _total(g)
 
@@ -147,7 +152,7 @@ class ExpandedMean(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = theta / _total(theta)
-        natural = _projected(g, pi) + (self.shape - theta.shape[-1]) * pi
+        natural = _projected(g, pi) + (self.shape - _size(theta)) * pi
         if self.fisher:
             drift, scale = natural + 1 - theta, pt.sqrt(theta)
         else:
@@ -159,7 +164,7 @@ class ExpandedMean(SimplexCoordinates):
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
         total = _total(theta)
-        weights = (self.shape - theta.shape[-1]) * pt.log(total) - total
+        weights = (self.shape - _size(theta)) * pt.log(total) - total
         return log_pi_density + weights.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
@@ -185,7 +190,7 @@ class ExpandedNatural(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = softmax(theta, axis=-1)
-        natural = _projected(g, pi) + (self.shape - theta.shape[-1]) * pi
+        natural = _projected(g, pi) + (self.shape - _size(theta)) * pi
         if self.fisher:
             drift, scale = pt.exp(-theta) * natural - 1, pt.exp(-0.5 * theta)
         else:
@@ -194,7 +199,7 @@ class ExpandedNatural(SimplexCoordinates):
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
         total = pt.logsumexp(theta, axis=-1, keepdims=True)
-        weights = (self.shape - theta.shape[-1]) * total - pt.exp(total)
+        weights = (self.shape - _size(theta)) * total - pt.exp(total)
         return log_pi_density + weights.sum() + theta.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
@@ -220,7 +225,7 @@ class ReducedMean(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         if self.fisher:
-            drift = _projected(g, theta) + 1 - theta.shape[-1] * theta
+            drift = _projected(g, theta) + 1 - _size(theta) * theta
             return theta + 0.5 * step_size * drift, pt.sqrt(step_size * theta)
         gradient = g / theta
         drift = _closed(gradient[..., :-1] - gradient[..., -1:])
@@ -268,7 +273,7 @@ class ReducedNatural(SimplexCoordinates):
         if self.fisher:
             drift, scale = h / pi, 1 / pt.sqrt(pi)
         else:
-            drift, scale = h + 1 - theta.shape[-1] * pi, pt.ones_like(theta)
+            drift, scale = h + 1 - _size(theta) * pi, pt.ones_like(theta)
             drift = pt.set_subtensor(drift[..., -1], 0.0)
         moved = theta + 0.5 * step_size * drift
         return moved - moved[..., -1:], pt.sqrt(step_size) * scale

@@ -244,11 +244,17 @@ def _gather(words, topics, alpha, rows, elsewhere):
     for k in range(len(topics)):
         for i in range(len(words)):
             rows[i, k] = topics[k, words[i]]
+    # Written out: sums of array expressions would allocate twice a word.
     for i in range(len(words)):
+        total, weighted = 0.0, 0.0
+        for k in range(len(topics)):
+            total += rows[i, k]
+            weighted += alpha[k] * rows[i, k]
         # Early in a chain a rare word may underflow in all topics.
-        if not rows[i].sum() > 0:
+        if not total > 0:
             rows[i] = 1.0
-        elsewhere[i] = (alpha * rows[i]).sum()
+            weighted = alpha.sum()
+        elsewhere[i] = weighted
 
 
 @numba.njit(cache=True)

@@ -17,7 +17,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
-from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
@@ -58,8 +58,8 @@ def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorV
                 f"The local variable `{variable.name}` expected an observed variable that depends "
                 "on it, got none."
             )
-        scaled = any(isinstance(rv.owner.op, MinibatchRandomVariable) for rv in children)
-        sizes[variable.rv] = total_size(model) if scaled else variable.shape[0]
+        scaled = [rv for rv in children if isinstance(rv.owner.op, MinibatchRandomVariable)]
+        sizes[variable.rv] = known_size(scaled[0].owner.inputs[1]) if scaled else variable.shape[0]
     return sizes
 
 

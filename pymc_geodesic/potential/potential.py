@@ -252,11 +252,12 @@ def _require_rows_of_batches(
             "`pm.Minibatch`. Write it with the whole data as `observed`."
         )
     n_rows = rows_of(variables)
-    if others := [source.batch_size for source in sources if source.batch_size != n_rows]:
+    sizes = [source.batch_size for source in sources]
+    if sizes and n_rows not in sizes:
         raise ValueError(
             "`local` expected variables whose first axis is the row of the batch, got "
             f"{[variable.name for variable in variables]} with {n_rows} rows and batches of "
-            f"{others[0]}."
+            f"{sizes}."
         )
 
 

@@ -86,6 +86,8 @@ class GeodesicStep(BlockedStep):
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
         self.variables = self.potential.variables
+        local_potential = self.potential.local
+        self.local_variables = () if local_potential is None else local_potential.variables
         if mass is not None and not self.has_velocity:
             raise ValueError(
                 f"`{type(self).__name__}` has no velocities, and so no `mass`, got {mass!r}."
@@ -165,8 +167,7 @@ class GeodesicStep(BlockedStep):
         return point, [stats]
 
     def _check_start(self, point) -> None:
-        local = self.potential.local
-        for variable in (*self.variables, *(() if local is None else local.variables)):
+        for variable in (*self.variables, *self.local_variables):
             if problem := variable.check(point[variable.value.name]):
                 raise SamplingError(
                     f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value "

@@ -183,7 +183,8 @@ class SGRLD(StochasticGradientStep):
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._gamma_shapes = [_gamma_shape(variable) for variable in self.variables]
+        shapes = [_gamma_shape(variable) for variable in self.variables]
+        self._gamma_shapes = [np.asarray(shape, self._dtype) for shape in shapes]
         if self.full_data:
             self._noise_shapes = [*self._noise_shapes, ()]
 

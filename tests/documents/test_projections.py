@@ -56,3 +56,22 @@ def test_products_and_gradients_are_those_of_dense_documents(backend):
     arguments = [TOPICS, ROWS][: len(inputs)]
     for found, expected in zip(function(*arguments), exact(), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+def test_jax_takes_gradients_within_a_scan():
+    pytest.importorskip("jax")
+    corpus = pmg.BagOfWords(COUNTS).unit_vectors()
+    rows = pt.lvector(shape=(4,))
+    documents = take_rows(pt.as_tensor(corpus), rows, static_shapes=True)
+    topics = pt.dmatrix(shape=(3, 11))
+
+    def step(x, documents):
+        return x + pytensor.grad((projections(documents, x) * COEFFICIENTS).sum(), x)
+
+    traces = pytensor.scan(
+        step, outputs_info=[topics], non_sequences=[documents], n_steps=2, return_updates=False
+    )
+    function = pytensor.function([topics, rows], traces[-1], mode="JAX")
+    dense = (COUNTS / np.linalg.norm(COUNTS, axis=1, keepdims=True))[ROWS]
+    expected = TOPICS + 2 * COEFFICIENTS.T @ dense
+    np.testing.assert_allclose(function(TOPICS, ROWS), expected, rtol=1e-12)

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Variables local to the rows of a minibatch."""
 
+import cloudpickle
 import numpy as np
 import pymc as pm
 import pytest
@@ -147,6 +148,50 @@ def test_draws_are_reproducible_and_resumable():
     for name, value in ahead[0].items():
         np.testing.assert_array_equal(value, again[0][name])
     assert ahead[1][0]["local_step_size"] == again[1][0]["local_step_size"]
+
+
+def test_a_worker_draws_the_same():
+    with random_effects(batch_size=20) as model:
+        local = local_gmc("effect", draws=3, tune=2)
+        step = pmg.gSGNHT(["location"], local=local, model=model, **OPTIONS)
+    copy = cloudpickle.loads(cloudpickle.dumps(step))
+    points = []
+    for each in (step, copy):
+        each.setup_chain(np.random.default_rng(4), 5, 5)
+        point = each.model.initial_point()
+        for _ in range(3):
+            point, _ = each.step(point)
+        points.append(point)
+    for name, value in points[0].items():
+        np.testing.assert_array_equal(value, points[1][name])
+
+
+def test_prior_of_local_variables_counts_for_all_rows():
+    # Another variable with more rows must not change what a row of this one stands for.
+    with pm.Model() as model:
+        rows = pm.Minibatch(GROUP_MEANS, batch_size=20)
+        spread = pm.HalfNormal("spread", 2.0)
+        effect = pm.Normal("effect", 0.0, spread, shape=20)
+        pm.Normal("y", effect, 0.5, observed=rows, total_size=N_ROWS)
+        pm.Normal(
+            "z", 0.0, 1.0, observed=pm.Minibatch(np.zeros(5000), batch_size=5), total_size=5000
+        )
+        step = pmg.SGNHT(["spread"], local=local_gmc("effect"), model=model, **OPTIONS)
+    potential = step.potential
+    position = tuple(x.type() for x in potential.positions)
+    rows = [index.type() for index in potential.indices]
+    gradient = function(
+        [*position, *rows, *potential.latents],
+        potential.gradient(position, rows, width=constant(0.0)),
+        on_unused_input="ignore",
+    )
+    effects = np.random.default_rng(1).normal(size=(3, 20))
+    indices = [np.arange(source.batch_size) for source in potential.sources]
+    # In s, the logarithm of the spread; the last two terms are the prior's and the Jacobian's.
+    s = 0.3
+    scaled = N_ROWS * (np.mean(effects**2) * np.exp(-2 * s) - 1)
+    expected = -(scaled - np.exp(2 * s) / 4 + 1)
+    np.testing.assert_allclose(gradient(s, *indices, effects)[0], expected)
 
 
 def test_default_number_of_transitions_is_that_of_a_batch():

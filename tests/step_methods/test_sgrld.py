@@ -8,6 +8,7 @@ independent averages.
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytest
 
 from chains import assert_mean, chain_averages, run
@@ -304,6 +305,24 @@ def test_corners_stay_finite(dynamics):
 def test_options(keywords, message):
     with pytest.raises(ValueError, match=message):
         pmg.SGRLD(model=dirichlet([1.0, 2.0], n_chains=1), **keywords)
+
+
+@pytest.mark.parametrize(
+    ("name", "metropolis"),
+    [("expanded_mean", False), ("expanded_mean", True), ("reduced_natural", False)],
+)
+def test_single_precision_is_kept(name, metropolis):
+    with pytensor.config.change_flags(floatX="float32"), pm.Model() as model:
+        pmg.SymmetricDirichlet("p", 0.5, shape=(2, 3))
+        step = pmg.SGRLD(
+            step_size=0.1,
+            parameterization=name,
+            metropolis=metropolis,
+            compile_kwargs={"mode": "FAST_COMPILE"},
+        )
+        [(point, _)] = run(step, model.initial_point(), draws=1)
+    assert {value.dtype for value in point.values()} == {np.dtype("float32")}
+    assert {array.dtype for array in step.auxiliary} == {np.dtype("float32")}
 
 
 def test_variables_that_are_not_on_a_simplex():

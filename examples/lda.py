@@ -1,0 +1,165 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Topics of newsgroup posts.
+
+Latent Dirichlet allocation takes every post for a mixture of topics and every topic for a
+probability vector over the words. Which topic a word came from is summed over by Gibbs sampling
+inside each minibatch, so that the topics alone are sampled: points of a simplex with most of the
+mass at its corners, by Riemannian Langevin dynamics. The posts are 20 Newsgroups, from
+scikit-learn or from a file; without either, a small corpus is generated from known topics.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pymc as pm
+import scipy.sparse as sp
+import xarray as xr
+
+import pymc_geodesic as pmg
+
+ALPHA, BETA = 0.1, 0.05
+BATCH_SIZE = 100
+
+
+class Corpus(NamedTuple):
+    """Counts of words by document, the words, and where they come from."""
+
+    counts: sp.csr_array
+    vocabulary: np.ndarray
+    source: str
+
+
+def load_corpus(file: Path | None = None, max_words: int = 2000) -> Corpus:
+    """Load posts from a file, else from scikit-learn, else generate a corpus.
+
+    The file is a ``.npz`` with the parts of a CSR matrix of counts (``data``, ``indices``,
+    ``indptr``, ``shape``) and the words, ``vocab``.
+    """
+    if file is not None:
+        with np.load(file) as z:
+            parts = (z["data"].astype("int32"), z["indices"], z["indptr"])
+            counts = sp.csr_array(parts, shape=tuple(int(size) for size in z["shape"]))
+            return common_words(counts, z["vocab"], file.name, max_words)
+    try:
+        from sklearn.datasets import fetch_20newsgroups
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        posts = fetch_20newsgroups(remove=("headers", "footers", "quotes")).data
+    except (ImportError, OSError) as problem:
+        logging.getLogger(__name__).warning("Using generated documents: %s", problem)
+        return generated_corpus()
+    counter = CountVectorizer(stop_words="english", token_pattern="[a-z]{3,}", max_df=0.1)
+    counts = sp.csr_array(counter.fit_transform(posts))
+    return common_words(counts, counter.get_feature_names_out(), "20 Newsgroups", max_words)
+
+
+def common_words(counts: sp.csr_array, words: np.ndarray, source: str, n: int) -> Corpus:
+    """Keep the words that most documents have, save those that a tenth of them have."""
+    containing = np.bincount(counts.indices, minlength=counts.shape[1])
+    containing[containing > 0.1 * counts.shape[0]] = 0
+    kept = np.sort(np.argsort(-containing)[:n])
+    counts = sp.csr_array(counts[:, kept])
+    return Corpus(counts[counts.sum(axis=1) > 0], np.asarray(words)[kept], source)
+
+
+def generated_corpus(n_documents: int = 1000, length: int = 60) -> Corpus:
+    """Draw documents from five topics, each with ten words of its own and ten that all share."""
+    themes = {
+        "space": "orbit launch moon shuttle nasa rocket planet mission solar lunar",
+        "hockey": "game team season player goal ice league coach playoff score",
+        "computing": "file window disk driver program memory screen software card server",
+        "medicine": "patient disease doctor drug treatment blood health cancer study symptom",
+        "faith": "god church faith bible prayer belief scripture soul heaven gospel",
+    }
+    shared = ["people", "time", "year", "good", "know", "think", "say", "make", "want", "way"]
+    own = [words.split() for words in themes.values()]
+    topics = np.zeros((5, 60))
+    for k in range(5):
+        topics[k, 10 * k : 10 * k + 10] = np.linspace(1.6, 0.4, 10)
+    topics[:, 50:] = 0.4
+    topics /= topics.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(20261121)
+    shares = rng.dirichlet(np.full(5, ALPHA), size=n_documents)
+    counts = rng.multinomial(length, shares @ topics)
+    return Corpus(sp.csr_array(counts), np.concatenate([*own, shared]), "generated documents")
+
+
+def build_model(corpus: Corpus, n_topics: int) -> pm.Model:
+    """Write the model; `sweeps` of Gibbs over each batch, half of which settle in."""
+    coords = {"topic": np.arange(n_topics), "word": corpus.vocabulary}
+    with pm.Model(coords=coords) as model:
+        batch = pm.Minibatch(pmg.BagOfWords(corpus.counts), batch_size=BATCH_SIZE)
+        topics = pmg.SymmetricDirichlet("topics", BETA, dims=("topic", "word"))
+        pmg.LatentDirichletAllocation(
+            "words", topics, ALPHA, observed=batch, total_size=corpus.counts.shape[0], sweeps=6
+        )
+    return model
+
+
+def run(quick: bool = False, file: Path | None = None, progressbar: bool = False) -> xr.DataTree:
+    """Sample the topics; `quick` makes a short run on generated documents for tests."""
+    corpus = generated_corpus() if quick else load_corpus(file)
+    generated = corpus.source == "generated documents"
+    n_topics, draws, tune = (5, 30, 60) if generated else (20, 100, 400)
+    with build_model(corpus, n_topics):
+        # The first transitions go far, the last ones add up many batches.
+        step = pmg.SGRLD(step_size=pmg.PolynomialSchedule(0.1, 100, 0.6), n_steps=5)
+        idata = pm.sample(
+            draws,
+            tune=tune,
+            chains=1,
+            step=step,
+            random_seed=20261121,
+            progressbar=progressbar,
+            compute_convergence_checks=False,
+        )
+    idata.attrs["corpus"] = corpus.source
+    return idata
+
+
+def draw(idata: xr.DataTree, path: Path, n_words: int = 8) -> None:
+    """Draw the words with the largest probabilities of each topic."""
+    vocabulary = idata.posterior["word"].values
+    words = pmg.topics.top_words(idata, vocabulary=vocabulary, n=n_words)
+    n_topics = idata.posterior.sizes["topic"]
+    figure, axes = plt.subplots(-(-n_topics // 5), 5, figsize=(11, 2 * -(-n_topics // 5)))
+    for ax, (topic, rows) in zip(axes.flat, words.groupby("topic"), strict=False):
+        errors = rows["mean"] - rows["lower"], rows["upper"] - rows["mean"]
+        ax.barh(rows["rank"], rows["mean"], xerr=np.maximum(errors, 0), color="C0", alpha=0.6)
+        ax.set_yticks(rows["rank"], rows["word"], fontsize=7)
+        ax.invert_yaxis()
+        ax.set_xticks([])
+        ax.set_title(f"topic {topic}", fontsize=8)
+    figure.suptitle(idata.attrs["corpus"], fontsize=9)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Sample, print the topics, draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--picture", type=Path, default=Path("lda.png"))
+    parser.add_argument("--file", type=Path, help="counts of words, see `load_corpus`")
+    options = parser.parse_args()
+    idata = run(file=options.file, progressbar=sys.stdout.isatty())
+    draw(idata, options.picture)
+    words = pmg.topics.top_words(idata, vocabulary=idata.posterior["word"].values, n=8)
+    sys.stdout.write(f"{idata.attrs['corpus']}\n")
+    for topic, rows in words.groupby("topic"):
+        sys.stdout.write(f"{topic:3d}  {' '.join(rows['word'])}\n")
+    sys.stdout.write(f"picture: {options.picture}\n")
+
+
+if __name__ == "__main__":
+    logging.getLogger("pymc").setLevel(logging.WARNING)
+    main()
