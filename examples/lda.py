@@ -135,9 +135,10 @@ def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
-    """Draw the words with the largest probabilities of up to twelve topics."""
-    coords = {"topic": idata.posterior["topic"].values[:12]}
-    axes = pmg.plot_topics(idata, "topics", coords=coords, n_words=8)
+    """Draw the words with the largest probabilities, of the nine topics that have the largest."""
+    largest = idata.posterior["topics"].mean(("chain", "draw")).max("word")
+    coords = {"topic": largest["topic"].values[np.argsort(-largest.values)[:9]]}
+    axes = pmg.plot_topics(idata, "topics", coords=coords, n_words=8, n_columns=3)
     without_box(*axes)
     return axes[0].figure
 
