@@ -22,7 +22,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from gallery import EXAMPLES, PICTURES
+from gallery import EXAMPLES, FOLDER, PICTURES
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -100,6 +100,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(EXAMPLES), help="all examples by default")
     arguments = parser.parse_args()
     matplotlib.use("Agg")
+    sys.path.insert(0, str(FOLDER))
     logging.getLogger("pymc").setLevel(logging.ERROR)
     for name in sorted(arguments.names, key=STAND_INS.__contains__):
         if name in STAND_INS:

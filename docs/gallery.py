@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 
 from pathlib import Path
 
@@ -22,8 +21,6 @@ GROUPS = {
     "Temperature and scales": ["two_wells", "badly_scaled"],
 }
 EXAMPLES = [name for names in GROUPS.values() for name in names if (FOLDER / f"{name}.py").exists()]
-
-sys.path.append(str(FOLDER))
 
 PAGE = """# {title}
 

@@ -5,24 +5,27 @@
 Latent Dirichlet allocation takes every post for a mixture of topics and every topic for a
 probability vector over the words. Which topic a word came from is summed over by Gibbs sampling
 inside each minibatch, so that the topics alone are sampled: points of a simplex with most of the
-mass at its corners, by Riemannian Langevin dynamics. The posts are 20 Newsgroups, from
-scikit-learn or from a file; without either, a small corpus is generated from known topics.
+mass at its corners, by Riemannian Langevin dynamics.
+
+The posts are 20 Newsgroups: from the path given, from ``20news/20news.npz`` in the folder that the
+environment variable PYMC_GEODESIC_DATA names, or as scikit-learn fetches them; without any, a small
+corpus is generated from known topics.
 """
 
 from __future__ import annotations
 
-import argparse
 import logging
-import sys
 
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 import scipy.sparse as sp
 import xarray as xr
+
+from matplotlib.figure import Figure
+from shared import data_file, main, without_box
 
 import pymc_geodesic as pmg
 
@@ -38,17 +41,22 @@ class Corpus(NamedTuple):
     source: str
 
 
-def load_corpus(file: Path | None = None, max_words: int = 2000) -> Corpus:
+def load_corpus(path: str | Path | None = None, max_words: int = 2000) -> Corpus:
     """Load posts from a file, else from scikit-learn, else generate a corpus.
 
     The file is a ``.npz`` with the parts of a CSR matrix of counts (``data``, ``indices``,
-    ``indptr``, ``shape``) and the words, ``vocab``.
+    ``indptr``, ``shape``, all with or without the prefix ``train_``) and the words, ``vocab``.
     """
+    file = data_file("20news", "20news.npz", path=path)
     if file is not None:
         with np.load(file) as z:
-            parts = (z["data"].astype("int32"), z["indices"], z["indptr"])
-            counts = sp.csr_array(parts, shape=tuple(int(size) for size in z["shape"]))
-            return common_words(counts, z["vocab"], file.name, max_words)
+            prefix = "train_" if "train_data" in z else ""
+            data, indices, indptr, shape = (
+                z[f"{prefix}{part}"].astype("int64")
+                for part in ("data", "indices", "indptr", "shape")
+            )
+            counts = sp.csr_array((data, indices, indptr), shape=tuple(shape))
+            return common_words(counts, z["vocab"], "20 Newsgroups", max_words)
     try:
         from sklearn.datasets import fetch_20newsgroups
         from sklearn.feature_extraction.text import CountVectorizer
@@ -105,9 +113,9 @@ def build_model(corpus: Corpus, n_topics: int) -> pm.Model:
     return model
 
 
-def run(quick: bool = False, file: Path | None = None, progressbar: bool = False) -> xr.DataTree:
+def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
     """Sample the topics; `quick` makes a short run on generated documents for tests."""
-    corpus = generated_corpus() if quick else load_corpus(file)
+    corpus = generated_corpus() if quick else load_corpus(path)
     generated = corpus.source == "generated documents"
     n_topics, draws, tune = (5, 30, 60) if generated else (20, 100, 400)
     with build_model(corpus, n_topics):
@@ -119,47 +127,28 @@ def run(quick: bool = False, file: Path | None = None, progressbar: bool = False
             chains=1,
             step=step,
             random_seed=20261121,
-            progressbar=progressbar,
+            progressbar=False,
             compute_convergence_checks=False,
         )
     idata.attrs["corpus"] = corpus.source
     return idata
 
 
-def draw(idata: xr.DataTree, path: Path, n_words: int = 8) -> None:
-    """Draw the words with the largest probabilities of each topic."""
-    vocabulary = idata.posterior["word"].values
-    words = pmg.topics.top_words(idata, vocabulary=vocabulary, n=n_words)
-    n_topics = idata.posterior.sizes["topic"]
-    figure, axes = plt.subplots(-(-n_topics // 5), 5, figsize=(11, 2 * -(-n_topics // 5)))
-    for ax, (topic, rows) in zip(axes.flat, words.groupby("topic"), strict=False):
-        errors = rows["mean"] - rows["lower"], rows["upper"] - rows["mean"]
-        ax.barh(rows["rank"], rows["mean"], xerr=np.maximum(errors, 0), color="C0", alpha=0.6)
-        ax.set_yticks(rows["rank"], rows["word"], fontsize=7)
-        ax.invert_yaxis()
-        ax.set_xticks([])
-        ax.set_title(f"topic {topic}", fontsize=8)
-    figure.suptitle(idata.attrs["corpus"], fontsize=9)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
+    """Draw the words with the largest probabilities, of the nine topics that have the largest."""
+    largest = idata.posterior["topics"].mean(("chain", "draw")).max("word")
+    coords = {"topic": largest["topic"].values[np.argsort(-largest.values)[:9]]}
+    axes = pmg.plot_topics(idata, "topics", coords=coords, n_words=8, n_columns=3)
+    without_box(*axes)
+    return axes[0].figure
 
 
-def main() -> None:
-    """Sample, print the topics, draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("lda.png"))
-    parser.add_argument("--file", type=Path, help="counts of words, see `load_corpus`")
-    options = parser.parse_args()
-    idata = run(file=options.file, progressbar=sys.stdout.isatty())
-    draw(idata, options.picture)
+def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
+    """Name the topics by their words."""
     words = pmg.topics.top_words(idata, vocabulary=idata.posterior["word"].values, n=8)
-    sys.stdout.write(f"{idata.attrs['corpus']}\n")
-    for topic, rows in words.groupby("topic"):
-        sys.stdout.write(f"{topic:3d}  {' '.join(rows['word'])}\n")
-    sys.stdout.write(f"picture: {options.picture}\n")
+    lines = [f"{topic:3d}  {' '.join(rows['word'])}" for topic, rows in words.groupby("topic")]
+    return "\n".join([idata.attrs["corpus"], *lines])
 
 
 if __name__ == "__main__":
-    logging.getLogger("pymc").setLevel(logging.WARNING)
-    main()
+    main(__doc__, run=run, plot=plot, report=report, takes_path=True)

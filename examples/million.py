@@ -4,7 +4,7 @@
 
 Logistic regression with a million outcomes and twenty covariates. A pass over all rows takes as
 long as 3,000 batches of 300 of them. The step searches the mode first, and from there on follows
-the differences of minibatch gradients from those at the mode, which have a hundredth of the noise;
+the differences of minibatch gradients from those at the mode, whose variance is 50,000 times less;
 step size, masses and friction it finds while tuning. The posterior of so much data is close to
 normal, so that Laplace's approximation is there to check it.
 """

@@ -2,26 +2,16 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The example of the newsgroups finds the topics of its generated corpus."""
 
-import importlib.util
-
-from pathlib import Path
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import pymc_geodesic as pmg
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "lda.py"
-
 
 @pytest.fixture(scope="module")
-def lda():
-    spec = importlib.util.spec_from_file_location("lda", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def lda(load_example):
+    return load_example("lda")
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +32,9 @@ def test_topics_are_those_that_the_words_were_drawn_from(lda, idata):
     assert not idata.sample_stats["diverging"].any()
 
 
-def test_source_is_named_and_the_picture_written(lda, idata, tmp_path):
-    assert idata.attrs["corpus"] == "generated documents"
-    path = tmp_path / "lda.png"
-    lda.draw(idata, path)
-    plt.close("all")
-    assert path.stat().st_size > 10_000
+def test_source_is_named_and_the_picture_drawn(lda, idata, check_picture):
+    assert lda.report(idata).startswith("generated documents")
+    check_picture(lda, idata)
 
 
 def test_file_of_counts(lda, tmp_path):
