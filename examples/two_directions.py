@@ -104,6 +104,7 @@ def plot(idata: xr.DataTree) -> Figure:
     ax.plot(*angles, ".", color="#0072B2", alpha=0.3, markersize=3, markeredgewidth=0)
     ax.contour(*np.rad2deg([grid, grid]), posterior.T, levels=levels, colors="#D55E00")
     ax.set(xlabel="angle of v1, degrees", ylabel="angle of v2, degrees")
+    ax.set(xlim=(-20, 20), ylim=(-40, 40))
     ax.set_title("draws, and the exact regions of 50% and 95%", fontsize=10)
     return figure
 
