@@ -16,10 +16,10 @@ import time
 
 import numpy as np
 import pymc as pm
-import pytensor
 
 from common import Check, report, table
 from neural_network import averages, build_model, error, load_digits
+from shared import single_precision
 
 import pymc_geodesic as pmg
 
@@ -106,7 +106,7 @@ def main() -> None:
     quick, only = arguments.quick, arguments.only
     digits = load_digits()
     sweep = list(itertools.product(STEPS, LEARNING_RATES, INJECTED))
-    with pytensor.config.change_flags(floatX="float32"):
+    with single_precision("jax"):
         steps = {method: built(method, digits) for method in STEPS}
         if only != "sweep":
             long = compared("long", BEST, steps, digits, QUICK if quick else LONG)

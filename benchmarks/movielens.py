@@ -12,10 +12,10 @@ import argparse
 import time
 
 import pymc as pm
-import pytensor
 
 from common import Check, report, table
 from matrix_factorization import averages, build_model, load_ratings, rmse
+from shared import single_precision
 
 import pymc_geodesic as pmg
 
@@ -75,7 +75,7 @@ def main() -> None:
     length = (5, 5) if quick else (TUNE, DRAWS)
     train, test = load_ratings()
     runs, checks, rows = {}, [], []
-    with pytensor.config.change_flags(floatX="float32"):
+    with single_precision("jax"):
         for method in arguments.methods:
             run = runs[method] = measured(method, train, test, *length)
             wall, processor = run["seconds"]

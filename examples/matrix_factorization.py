@@ -29,7 +29,7 @@ import pytensor
 import xarray as xr
 
 from matplotlib.figure import Figure
-from shared import data_file, main, without_box
+from shared import data_file, main, single_precision, without_box
 
 import pymc_geodesic as pmg
 
@@ -112,7 +112,7 @@ def run(
     """Sample tastes and traits; `quick` makes a short run for tests."""
     draws, tune = (20, 20) if quick else (DRAWS, TUNE)
     ratings, _ = load_ratings(path)
-    with pytensor.config.change_flags(floatX="float32"), build_model(ratings):
+    with single_precision(backend), build_model(ratings):
         step = pmg.SGNHT.from_learning_rate(
             LEARNING_RATE / len(ratings.stars), INJECTED, n_steps=N_STEPS, backend=backend
         )

@@ -29,7 +29,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from pymc.pytensorf import intX
 from scipy.special import expit, softmax
-from shared import data_file, main, without_box
+from shared import data_file, main, single_precision, without_box
 
 import pymc_geodesic as pmg
 
@@ -88,7 +88,7 @@ def run(
     draws, tune = (20, 10) if quick else (DRAWS, TUNE)
     digits = load_digits(path)
     # Half the memory and half the time: the sampler's noise is far above the rounding.
-    with pytensor.config.change_flags(floatX="float32"), build_model(digits):
+    with single_precision(backend), build_model(digits):
         step = pmg.SGNHT.from_learning_rate(
             LEARNING_RATE / len(digits.labels), INJECTED, n_steps=N_STEPS, backend=backend
         )

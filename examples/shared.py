@@ -9,14 +9,15 @@ import logging
 import os
 import sys
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import xarray as xr
 
 from matplotlib.figure import Figure
 
-__all__ = ["data_file", "main", "say", "without_box"]
+__all__ = ["data_file", "main", "say", "single_precision", "without_box"]
 
 
 def say(text: str) -> None:
@@ -48,6 +49,21 @@ def data_file(*parts: str, path: str | Path | None = None) -> Path | None:
         return Path(folder, *parts)
     say(f"No {'/'.join(parts)} in $PYMC_GEODESIC_DATA: taking a small stand-in.")
     return None
+
+
+@contextmanager
+def single_precision(backend: str | None) -> Iterator[None]:
+    """Write and sample models in single precision."""
+    with ExitStack() as settings:
+        if backend == "jax":
+            import jax
+
+            # Imported first in single precision, it turns double precision off for good.
+            import pytensor.link.jax.dispatch
+
+            settings.enter_context(jax.enable_x64(False))
+        settings.enter_context(pytensor.config.change_flags(floatX="float32"))
+        yield
 
 
 def without_box(*axes) -> None:
