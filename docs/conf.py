@@ -20,6 +20,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    # Brings MathJax along, so that the pages need no network either.
+    "sphinx-mathjax-offline",
     "sphinx_design",
 ]
 templates_path = ["_templates"]
