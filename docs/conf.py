@@ -48,6 +48,8 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+# Only the folders have pages below them to navigate; the others take the room themselves.
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
 html_title = "pymc_geodesic"
 
 
