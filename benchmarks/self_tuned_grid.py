@@ -23,6 +23,8 @@ import pymc as pm
 from common import Check, SamplingClock, effective_samples, report, sample, table
 from self_tuned_suite import CASES, LARGEST_BIAS, RATIOS, Case, Truth, by_nuts, flat
 
+import pymc_geodesic as pmg
+
 from pymc_geodesic.adaptation import JointMass, Mass
 from pymc_geodesic.schedules import ConstantSchedule
 
@@ -141,7 +143,11 @@ def start_at_mean(case: Case, model: pm.Model, truth: Truth) -> dict[str, np.nda
     """Let chains of the model begin at the posterior's mean, and return this point."""
     ends = np.cumsum([int(np.prod(model[name].shape.eval())) for name in case.names])
     for name, part in zip(case.names, np.split(truth.mean, ends[:-1]), strict=True):
-        model.set_initval(model[name], part.reshape(model[name].shape.eval()))
+        start = part.reshape(model[name].shape.eval())
+        if isinstance(pmg.manifold_of(model[name]), pmg.Sphere):
+            # The mean of unit vectors is a little shorter.
+            start = start / np.linalg.norm(start, axis=-1, keepdims=True)
+        model.set_initval(model[name], start)
     return model.initial_point()
 
 
