@@ -35,7 +35,21 @@ class PackedDocuments(OpFromGraph):
 
 
 def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable, *, width: int):
-    """Make the rows of all documents, by an op that :func:`take_rows` knows."""
+    """Make the rows of all documents, by an op that :func:`take_rows` knows.
+
+    Parameters
+    ----------
+    starts : TensorVariable of int, shape (D + 1,)
+        Where each document starts in the other two, and where the last one ends.
+    words, weights : TensorVariable, shape (n,)
+        Word numbers and weights of all documents, one document after the other.
+    width : int
+        Distinct words L of the longest document.
+
+    Returns
+    -------
+    TensorVariable, shape (D, 2 L)
+    """
     inputs = [starts.type(), words.type(), weights.type()]
     output = _rows(*inputs, pt.arange(inputs[0].shape[0] - 1), width)
     n = starts.type.shape[0]

@@ -74,10 +74,17 @@ def run_trajectories(
         Leapfrog steps a trajectory.
     trajectory : TensorVariable, shape (n_trajectories * n_leapfrog,)
         The number of the trajectory to which each leapfrog step belongs.
-    step_sizes, log_uniforms : TensorVariable
-        One of each a trajectory; for each row a uniform of its own.
+    step_sizes : TensorVariable, shape (n_trajectories,)
+        Step size of the leapfrog in each trajectory.
+    log_uniforms : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
+        Logarithms of the uniforms of the Metropolis tests.
     noises : sequence of TensorVariable
         Standard normals for the velocities of each trajectory, one array a variable.
+
+    Returns
+    -------
+    Trajectories
+        With a first axis for the trajectories, but in ``last``.
     """
     energy, gradient = energy_and_gradient(position)
     start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)

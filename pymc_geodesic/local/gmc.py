@@ -60,7 +60,16 @@ class LocalGMC:
     Notes
     -----
     The trace holds the last draw for the last minibatch of each draw; pass ``var_names`` to
-    ``pm.sample`` to leave it out.
+    ``pm.sample`` to leave it out. A variable of a row that is not named here is taken for a global
+    one.
+
+    References
+    ----------
+    Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
+    Section 5.3.
+
+    Byrne, S. and Girolami, M. (2013). Geodesic Monte Carlo on embedded manifolds. Scandinavian
+    Journal of Statistics 40. Algorithm 1.
 
     Examples
     --------

@@ -75,18 +75,19 @@ def averaged_over_draws(
     draws : tuple of TensorVariable
         Inputs for the draws, ``(n_draws, n_rows, ...)``, one a variable.
     """
-    positions = {variable.position for variable in variables}
+    # In the variables' order, and not in that of a set: compiled functions are cached by the graph.
     draws = {
-        x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape)) for x in positions
+        x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape))
+        for x in (variable.position for variable in variables)
     }
     averaged = []
     for term in terms:
-        if not positions.isdisjoint(ancestors([term])):
+        if not draws.keys().isdisjoint(ancestors([term])):
             [free] = without_checks([term], impossible=False)
             many = vectorize_graph(free, draws)
             term = many.sum() / next(iter(draws.values())).shape[0]
         averaged.append(term)
-    return averaged, tuple(draws[variable.position] for variable in variables)
+    return averaged, tuple(draws.values())
 
 
 class LocalPotential:
