@@ -8,7 +8,9 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.compile.builders import OpFromGraph
+from pytensor.gradient import disconnected_type
 from pytensor.graph.traversal import ancestors
+from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
 from pytensor.tensor import TensorVariable
 
 __all__ = [
@@ -66,9 +68,40 @@ def take_rows(
     """
     if array.owner is None or not isinstance(array.owner.op, PackedDocuments):
         return array[rows]
-    starts, words, weights = array.owner.inputs
-    width = array.type.shape[1] // 2 if static_shapes else None
-    return _rows(starts, words, weights, rows, width)
+    if static_shapes:
+        return _rows(*array.owner.inputs, rows, array.type.shape[1] // 2)
+    inputs = [*(x.type() for x in array.owner.inputs), rows.type()]
+    return RowsOfDocuments(inputs, [_rows(*inputs, None)])(*array.owner.inputs, rows)
+
+
+class RowsOfDocuments(OpFromGraph):
+    """Packed rows of some documents, no wider than the longest of them."""
+
+    def pullback(self, inputs, outputs, cotangents):
+        """Tell that all inputs are data."""
+        return [disconnected_type() for _ in inputs]
+
+    def connection_pattern(self, node):
+        """Tell that all inputs are data."""
+        return [[False] for _ in node.inputs]
+
+
+@register_funcify_and_cache_key(RowsOfDocuments)
+def _rows_of_documents_numba(op, node=None, **kwargs):
+    @numba_njit
+    def rows_of_documents(starts, words, weights, rows):
+        width = 0
+        for row in rows:
+            width = max(width, starts[row + 1] - starts[row])
+        result = np.zeros((len(rows), 2 * width), dtype=weights.dtype)
+        for i in range(len(rows)):
+            first = starts[rows[i]]
+            for j in range(starts[rows[i] + 1] - first):
+                result[i, j] = words[first + j]
+                result[i, width + j] = weights[first + j]
+        return result
+
+    return rows_of_documents, "pymc_geodesic.RowsOfDocuments.1"
 
 
 def _rows(starts, words, weights, rows, width: int | None) -> TensorVariable:

@@ -12,10 +12,12 @@ from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
 from pymc.pytensorf import resolve_backend_compile_kwargs
-from pytensor.compile.mode import get_mode
+from pytensor.compile.mode import Mode, get_mode
 from pytensor.configdefaults import config
 from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
+
+from pymc_geodesic.engine.lean_numba import lean
 
 __all__ = ["Backend"]
 
@@ -46,20 +48,19 @@ class Backend:
     @property
     def is_jax(self) -> bool:
         """Whether shapes must be static, and data constant, when a graph is compiled."""
-        return isinstance(self._linker, JAXLinker)
+        return isinstance(self._mode.linker, JAXLinker)
 
     @property
-    def _linker(self):
-        return get_mode(self.compile_kwargs.get("mode")).linker
+    def _mode(self) -> Mode:
+        return get_mode(self.compile_kwargs.get("mode"))
 
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types."""
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
-            function = compile_pymc(
-                inputs, outputs, on_unused_input="ignore", **self.compile_kwargs
-            )
+            options = self.compile_kwargs | {"mode": lean(self._mode)}
+            function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
         function.trust_input = True
         return function
 
@@ -68,5 +69,5 @@ class Backend:
 
         Numba and JAX do not use them, and on a cold cache they take longer than the kernel.
         """
-        is_compiled_by_jit = isinstance(self._linker, JITLinker)
+        is_compiled_by_jit = isinstance(self._mode.linker, JITLinker)
         return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()

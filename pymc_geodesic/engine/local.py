@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import tensor
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import placeholders, to_positions
-from pymc_geodesic.engine.trajectories import run_trajectories
+from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories
 from pymc_geodesic.potential import Potential
 
 __all__ = ["LocalKernel", "LocalOutput"]
@@ -80,14 +79,13 @@ class LocalKernel:
         dtype = local.variables[0].position.dtype
         value_inputs = placeholders("value", values)
         local_inputs = placeholders("local_value", local_values)
-        step_size = tensor("step_size", dtype=dtype, shape=())
+        step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
         log_uniforms = tensor("log_uniforms", dtype=dtype, shape=(length, local.n_rows))
         noises = [
             tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in local.manifold.shapes
         ]
-        trajectory = tensor(
-            "trajectory", dtype="int64", shape=(length * n_leapfrog if length else None,)
-        )
+        n_leaps = length * n_leapfrog + 1 if length else None
+        schedule = tensor("schedule", dtype="int64", shape=(n_leaps, 4))
         rows = [index.clone() for index in potential.indices]
         position = to_positions(potential, value_inputs)
         start = tuple(
@@ -103,8 +101,8 @@ class LocalKernel:
             energy_and_gradient=lambda x: local.energy_and_gradient(x, position, rows),
             n_rows=local.n_rows,
             n_leapfrog=n_leapfrog,
-            trajectory=trajectory,
-            step_sizes=pt.full((log_uniforms.shape[0],), step_size),
+            schedule=schedule,
+            step_sizes=step_sizes,
             log_uniforms=log_uniforms,
             noises=noises,
         )
@@ -116,27 +114,19 @@ class LocalKernel:
         last = [
             variable.to_value(x[-1]) for variable, x in zip(local.variables, folded, strict=True)
         ]
-        variances = [x.var(axis=0).sum(axis=tuple(range(1, x.ndim - 1))) for x in folded]
-        first_energy, _ = local.energy_and_gradient(start, position, rows)
-        outputs = [
-            *folded,
-            *last,
-            runs.acceptance[tune:].mean(),
-            pt.sqrt(sum(variances)).mean(),
-            pt.all(~pt.isinf(first_energy) & ~pt.isnan(first_energy)),
-        ]
+        outputs = [*folded, *last, runs.acceptance[tune:], runs.first_energy]
         inputs = [
             *potential.conditioned_values,
             *value_inputs,
             *local_inputs,
             *rows,
-            trajectory,
-            step_size,
+            schedule,
+            step_sizes,
             log_uniforms,
             *noises,
         ]
         self._n_local = len(local_inputs)
-        self._trajectory = np.repeat(np.arange(n_trajectories), n_leapfrog)
+        self._schedule = leapfrog_schedule(n_trajectories, n_leapfrog)
         self._function = backend.compile(inputs, outputs)
 
     def __call__(
@@ -156,15 +146,25 @@ class LocalKernel:
             *values,
             *local_values,
             *rows,
-            self._trajectory,
-            step_size,
+            self._schedule,
+            np.full(len(log_uniforms), step_size),
             log_uniforms,
             *noise,
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.array(output) for output in outputs]
-        n = self._n_local
-        acceptance, spread, finite = outputs[2 * n :]
+        draws, last = outputs[: self._n_local], outputs[self._n_local : 2 * self._n_local]
+        acceptance, first_energy = outputs[2 * self._n_local :]
         return LocalOutput(
-            outputs[:n], outputs[n : 2 * n], float(acceptance), float(spread), bool(finite)
+            draws,
+            last,
+            acceptance_rate=float(acceptance.mean()),
+            spread=_spread(draws),
+            finite=bool(np.all(np.isfinite(first_energy))),
         )
+
+
+def _spread(draws: Sequence[np.ndarray]) -> float:
+    """Return the standard deviation of the draws of a row in the embedding, averaged over rows."""
+    variances = [x.var(axis=0).sum(axis=tuple(range(1, x.ndim - 1))) for x in draws]
+    return float(np.sqrt(sum(variances)).mean())

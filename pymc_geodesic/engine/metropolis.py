@@ -15,7 +15,7 @@ from pytensor.tensor import tensor
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, weighted
-from pymc_geodesic.engine.trajectories import run_trajectories
+from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories
 from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisKernel", "MetropolisOutput"]
@@ -86,9 +86,8 @@ class MetropolisKernel:
             tensor("noise", dtype=dtype, shape=(length, *shape))
             for shape in potential.manifold.shapes
         ]
-        trajectory = tensor(
-            "trajectory", dtype="int64", shape=(n_steps * n_leapfrog if length else None,)
-        )
+        n_leaps = n_steps * n_leapfrog + 1 if length else None
+        schedule = tensor("schedule", dtype="int64", shape=(n_leaps, 4))
         manifold, mass_arrays = weighted(potential.manifold, mass)
         position = to_positions(potential, value_inputs)
 
@@ -101,7 +100,7 @@ class MetropolisKernel:
             manifold=manifold,
             energy_and_gradient=energy_and_gradient,
             n_leapfrog=n_leapfrog,
-            trajectory=trajectory,
+            schedule=schedule,
             step_sizes=step_sizes,
             log_uniforms=log_uniforms,
             noises=noises,
@@ -119,7 +118,7 @@ class MetropolisKernel:
         inputs = [
             *potential.conditioned,
             *value_inputs,
-            trajectory,
+            schedule,
             step_sizes,
             log_uniforms,
             *noises,
@@ -139,9 +138,9 @@ class MetropolisKernel:
         mass: Sequence[np.ndarray] = (),
     ) -> MetropolisOutput:
         """Run one trajectory for each step size."""
-        trajectory = np.repeat(np.arange(len(step_sizes)), self.n_leapfrog)
+        schedule = leapfrog_schedule(len(step_sizes), self.n_leapfrog)
         outputs = self._function(
-            *conditioned, *values, trajectory, step_sizes, log_uniforms, *noise, *mass
+            *conditioned, *values, schedule, step_sizes, log_uniforms, *noise, *mass
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.array(output) for output in outputs]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
@@ -16,7 +17,7 @@ from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.graph import Carry
 from pymc_geodesic.manifolds import Point, Product
 
-__all__ = ["Trajectories", "run_trajectories"]
+__all__ = ["Trajectories", "leapfrog_schedule", "run_trajectories"]
 
 
 class Trajectories(NamedTuple):
@@ -26,6 +27,8 @@ class Trajectories(NamedTuple):
     ----------
     last : Phase
         After the last trajectory and its test.
+    first_energy : TensorVariable
+        Potential energy where the first trajectory starts.
     positions : tuple of TensorVariable
         Position after each trajectory, ``(n_trajectories, ...)``, one tensor a variable.
     acceptance, accepted, diverging, energy : TensorVariable
@@ -35,6 +38,7 @@ class Trajectories(NamedTuple):
     """
 
     last: Phase
+    first_energy: TensorVariable
     positions: Point
     acceptance: TensorVariable
     accepted: TensorVariable
@@ -49,7 +53,7 @@ def run_trajectories(
     energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
     n_rows: int | None = None,
     n_leapfrog: int,
-    trajectory: TensorVariable,
+    schedule: TensorVariable,
     step_sizes: TensorVariable,
     log_uniforms: TensorVariable,
     noises: Sequence[TensorVariable],
@@ -57,7 +61,8 @@ def run_trajectories(
     """Run trajectories from a position.
 
     Refreshing the velocity and testing the trajectory are switched in by flags: one flat scan
-    compiles faster than nested ones and gives the same numbers.
+    compiles faster than nested ones and gives the same numbers. So does a step of no length before
+    all others, which finds the energy and gradient at the start where every other step finds its.
 
     Parameters
     ----------
@@ -72,8 +77,8 @@ def run_trajectories(
         are accepted by themselves.
     n_leapfrog : int
         Leapfrog steps a trajectory.
-    trajectory : TensorVariable, shape (n_trajectories * n_leapfrog,)
-        The number of the trajectory to which each leapfrog step belongs.
+    schedule : TensorVariable, shape (n_trajectories * n_leapfrog + 1, 4)
+        What each leapfrog step does, from :func:`leapfrog_schedule`.
     step_sizes : TensorVariable, shape (n_trajectories,)
         Step size of the leapfrog in each trajectory.
     log_uniforms : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
@@ -86,21 +91,21 @@ def run_trajectories(
     Trajectories
         With a first axis for the trajectories, but in ``last``.
     """
-    energy, gradient = energy_and_gradient(position)
-    start = Phase(position, tuple(pt.zeros_like(x) for x in position), gradient, energy)
     energy_shape = () if n_rows is None else (n_rows,)
+    energy = pt.zeros(energy_shape, dtype=position[0].dtype)
+    at_rest = tuple(pt.zeros_like(x) for x in position)
+    start = Phase(position, at_rest, at_rest, energy)
     phase_shapes = [*manifold.shapes * 3, energy_shape]
     # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
     begin = [*_leaves(start), *_leaves(start), energy]
     carry = Carry(begin, shapes=[*phase_shapes * 2, energy_shape])
     n_leaves = len(phase_shapes)
 
-    def step(which, count, *carried):
+    def step(row, *carried):
+        which, (at_start, first, last) = row[0], (pt.eq(row[i], 1) for i in (1, 2, 3))
         leaves = carry.unpack(carried)
         current = _phase(leaves[:n_leaves])
         kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[-1]
-        first = pt.eq(count % n_leapfrog, 0)
-        last = pt.eq(count % n_leapfrog, n_leapfrog - 1)
 
         fresh = manifold.to_tangent(current.position, tuple(noise[which] for noise in noises))
         current = current._replace(velocity=_choose(first, fresh, current.velocity))
@@ -110,7 +115,7 @@ def run_trajectories(
             current,
             manifold=manifold,
             energy_and_gradient=energy_and_gradient,
-            step_size=step_sizes[which],
+            step_size=pt.switch(at_start, 0, step_sizes[which]),
         )
         moved_energy = hamiltonian(moved)
         acceptance, diverging = _metropolis(kept_energy, moved_energy)
@@ -122,16 +127,32 @@ def run_trajectories(
 
     traces = pytensor.scan(
         step,
-        sequences=[trajectory, pt.arange(trajectory.shape[0])],
+        sequences=[schedule],
         outputs_info=[*carry.pack(begin), *[None] * 4],
         return_list=True,
         return_updates=False,
         name="trajectories",
     )
-    ends = slice(n_leapfrog - 1, None, n_leapfrog)
+    ends = slice(n_leapfrog, None, n_leapfrog)
     last = _phase(carry.unpack([trace[-1] for trace in traces[:-4]])[:n_leaves])
+    first_energy = _phase(carry.unpack([trace[0] for trace in traces[:-4]])[:n_leaves]).energy
     positions = tuple(trace[ends] for trace in traces[: len(position)])
-    return Trajectories(last, positions, *(trace[ends] for trace in traces[-4:]))
+    return Trajectories(last, first_energy, positions, *(trace[ends] for trace in traces[-4:]))
+
+
+def leapfrog_schedule(n_trajectories: int, n_leapfrog: int) -> np.ndarray:
+    """Say of each step which trajectory it belongs to, and where it is.
+
+    Returns
+    -------
+    ndarray of int, shape (n_trajectories * n_leapfrog + 1, 4)
+        The number of the trajectory, and one or zero for: the step of no length before all others,
+        the first of a trajectory, the last of one.
+    """
+    schedule = np.zeros((n_trajectories * n_leapfrog + 1, 4), dtype="int64")
+    schedule[1:, 0] = np.repeat(np.arange(n_trajectories), n_leapfrog)
+    schedule[0, 1] = schedule[1::n_leapfrog, 2] = schedule[n_leapfrog::n_leapfrog, 3] = 1
+    return schedule
 
 
 def _metropolis(before: TensorVariable, after: TensorVariable):

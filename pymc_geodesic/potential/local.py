@@ -12,13 +12,18 @@ from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.gradient import grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.rewriting.basic import dfs_rewriter
+from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor.rewriting.math import local_batched_matmul_to_core_matmul_with_reshape
 
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.variables import SampledVariable
+
+_STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
 
 __all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
 
@@ -64,7 +69,10 @@ def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorV
 
 
 def averaged_over_draws(
-    terms: Sequence[TensorVariable], variables: Sequence[SampledVariable]
+    terms: Sequence[TensorVariable],
+    variables: Sequence[SampledVariable],
+    *,
+    static_shapes: bool,
 ) -> tuple[list[TensorVariable], Point]:
     """Replace local variables by several draws, and terms that depend on them by their mean.
 
@@ -85,9 +93,20 @@ def averaged_over_draws(
         if not draws.keys().isdisjoint(ancestors([term])):
             [free] = without_checks([term], impossible=False)
             many = vectorize_graph(free, draws)
+            if not static_shapes:
+                many = _with_one_product(many)
             term = many.sum() / next(iter(draws.values())).shape[0]
         averaged.append(term)
     return averaged, tuple(draws.values())
+
+
+def _with_one_product(term: TensorVariable) -> TensorVariable:
+    """Multiply all draws by a shared matrix at once.
+
+    PyTensor does so too, but only after the gradient has been taken: there it would be a product
+    for each draw and then their sum. JAX, for which the number of draws is not known here, cannot.
+    """
+    return rewrite_graph(term, include=(), custom_rewrite=_STACK_DRAWS)
 
 
 class LocalPotential:

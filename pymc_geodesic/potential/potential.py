@@ -130,7 +130,9 @@ class Potential:
                 model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
             )
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
-        terms, draws = averaged_over_draws(density.terms(), local_variables)
+        terms, draws = averaged_over_draws(
+            density.terms(), local_variables, static_shapes=static_shapes
+        )
         self.expectations = find_expectations(terms)
         lifted = lift_data([*terms, *self.expectations], as_constants=static_shapes)
         self._terms, self.expectations = lifted[: len(terms)], lifted[len(terms) :]
