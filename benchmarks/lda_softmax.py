@@ -46,7 +46,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "lda_softmax.png"
 N_TOPICS, ALPHA, A, BATCH_SIZE, SWEEPS = 30, 0.1, 0.01, 100, 4
 PAPERS = [2e-5, 4e-5, 6e-5, 8e-5]
 ETAS = [*PAPERS, 3.2e-4, 1.28e-3, 5.12e-3]
-N_SCORED = 6
+N_SCORED = 10
 METHODS = {"SGNHT": (pmg.SGNHT, "diffusion"), "SGHMC": (pmg.SGHMC, "friction")}
 
 
@@ -155,7 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
     parser.add_argument("--etas", nargs="+", type=float, default=ETAS)
-    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     options = parser.parse_args()
     folder = os.environ.get("PYMC_GEODESIC_DATA")
     if not folder:
@@ -164,13 +164,15 @@ def main() -> None:
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
     counts = read_counts(Path(folder) / "reuters" / "reuters395.npz")
     observed, held_out = split_tokens(counts, fraction=0.2, rng=1)
-    n_steps, draws = (2, 12) if options.quick else (20, 40)
+    n_steps, draws = (2, 12) if options.quick else (20, 300)
     etas, seeds = options.etas, options.seeds
     runs = measure(observed, held_out, etas=etas, seeds=seeds, draws=draws, n_steps=n_steps)
     file = RESULTS / "lda_softmax.json"
     if file.exists() and not options.quick:
-        old = json.loads(file.read_text())["runs"]
-        runs += [run for run in old if run["eta"] not in etas or run["seed"] not in seeds]
+        old = json.loads(file.read_text())
+        if old["transitions"] == n_steps * draws:
+            others = (r for r in old["runs"] if r["eta"] not in etas or r["seed"] not in seeds)
+            runs += others
     rows, checks = summary(runs)
     header = ["eta", "seeds", "SGNHT", "SGHMC", "SGNHT temperature", "SGHMC temperature"]
     table(f"perplexity after {n_steps * draws} transitions", header, rows)

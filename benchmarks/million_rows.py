@@ -106,13 +106,14 @@ def main() -> None:
         print(json.dumps(MEASUREMENTS[what](*map(int, numbers))))
         return
     quick = arguments(__doc__.splitlines()[0]).quick
-    n_rows, draws, few = (20_000, 500, 100) if quick else (1_000_000, 5_000, 100)
+    # About a minute at most for each of ours, and several for NUTS.
+    n_rows, draws, few, tune = (20_000, 500, 100, 200) if quick else (1_000_000, 60_000, 300, 300)
     with tempfile.TemporaryDirectory() as empty:
         runs = {
             "SGNHT on JAX": in_new_process(empty, "jax", n_rows, draws),
             "SGNHT on Numba": in_new_process(empty, "numba", n_rows, draws),
             "SGNHT on Numba, compiled before": in_new_process(empty, "numba", n_rows, draws),
-            "nutpie": in_new_process(empty, "nutpie", n_rows, few, 2 * few),
+            "nutpie": in_new_process(empty, "nutpie", n_rows, few, tune),
         }
         check = in_new_process(empty, "nutpie", 10_000, 2_000, 1_000)
     header = [

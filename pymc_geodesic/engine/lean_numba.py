@@ -34,6 +34,8 @@ class LeanNumbaLinker(NumbaLinker):
     def fgraph_convert(self, fgraph, **kwargs):
         """Write the graph as one Python function, with a key for what is kept on disk."""
         function, key = numba_funcify_and_cache_key(fgraph, **kwargs)
+        if not config.numba__cache:
+            return function, None
         if key is not None:
             # What is kept is found again by the name of the source file, which is a new one else.
             code = function.py_func.__code__

@@ -12,6 +12,7 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
+from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
 
 from pymc_geodesic.engine.backend import Backend
@@ -171,3 +172,11 @@ def test_a_second_process_compiles_nothing(tmp_path):
     first, second = (run.stdout.splitlines()[-1] for run in runs)
     assert "numba_funcified_fgraph" in first
     assert second == "[]"
+
+
+def test_kernels_work_without_a_cache(rng):
+    x = pt.matrix("x")
+    values = rng.normal(size=LEFT)
+    with config.change_flags(numba__cache=False):
+        function, _ = compiled([x], x @ x.T)
+        np.testing.assert_allclose(function(values)[0], values @ values.T)
