@@ -61,7 +61,7 @@ class LocalGMC:
     -----
     The trace holds the last draw for the last minibatch of each draw; pass ``var_names`` to
     ``pm.sample`` to leave it out. A variable of a row that is not named here is taken for a global
-    one.
+    one, with a warning.
 
     References
     ----------

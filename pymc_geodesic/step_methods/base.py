@@ -23,6 +23,7 @@ from pymc_geodesic.local.latents import LOCAL_STATISTICS, Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.poles import warn_of_poles
+from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
@@ -85,6 +86,7 @@ class GeodesicStep(BlockedStep):
         )
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
+        warn_of_row_variables(model, self.potential.variables)
         self.variables = self.potential.variables
         local_potential = self.potential.local
         self.local_variables = () if local_potential is None else local_potential.variables

@@ -1,0 +1,70 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Variables that belong to the rows of a batch and were not said to."""
+
+from __future__ import annotations
+
+import warnings
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.compile.mode import Mode
+from pytensor.gradient import grad
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["warn_of_row_variables"]
+
+
+def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) -> None:
+    """Warn of variables with an entry for each row of a batch, which other rows are given next.
+
+    A variable whose first axis is as long as the batch is looked at more closely: it belongs to the
+    rows if the log density of a row depends on the entry of this row and on no other.
+    """
+    for data in model.observed_RVs:
+        if not isinstance(data.owner.op, MinibatchRandomVariable):
+            continue
+        n_rows = data.type.shape[0] if data.ndim else None
+        above = set(ancestors([data]))
+        for variable in variables:
+            fits = n_rows not in (None, 1) and variable.shape[:1] == (n_rows,)
+            if fits and variable.rv in above and _belongs_to_rows(model, data, variable):
+                warnings.warn(
+                    f"The variable `{variable.name}` has an entry for each of the {n_rows} rows of "
+                    f"a batch of `{data.name}`. It is sampled as one variable that all batches "
+                    "share, so that every batch gives the same entry to other rows. If it belongs "
+                    f"to the rows, name it in `local=pmg.LocalGMC([{variable.name}])`.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+
+
+def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariable) -> bool:
+    [log_density] = model.logp(vars=[data], sum=False)
+    if log_density.ndim == 0:
+        return False
+    looked_at = {0, variable.shape[0] // 2, variable.shape[0] - 1}
+    # Only the structure counts, so that any point will do at which no gradient is zero by chance.
+    rng = np.random.default_rng(1)
+    point = model.initial_point()
+    point = {name: x + 0.1 * rng.uniform(size=x.shape) for name, x in point.items()}
+    gradients = [
+        grad(log_density[i].sum(), variable.value, disconnected_inputs="ignore") for i in looked_at
+    ]
+    found = pt.stack(gradients).eval(
+        {value: point[value.name].astype(value.dtype) for value in model.value_vars},
+        mode=Mode(linker="py", optimizer=None),
+        on_unused_input="ignore",
+    )
+    depends = np.any(found.reshape(len(looked_at), variable.shape[0], -1) != 0, axis=-1)
+    return all(
+        np.array_equal(np.flatnonzero(row), [i]) for i, row in zip(looked_at, depends, strict=True)
+    )
