@@ -12,17 +12,15 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import explicit_graph_inputs
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+
 __all__ = [
-    "NORM_TOLERANCE",
     "as_float_tensor",
     "check_unit_vectors",
     "constant_value",
     "has_unit_norm",
     "is_data",
 ]
-
-# Larger than float32 rounding of a unit vector, far below any deliberate scaling.
-NORM_TOLERANCE = 1e-6
 
 
 def as_float_tensor(x: Any) -> TensorVariable:
@@ -82,7 +80,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
             f"infinite values. Remove or impute these rows before the model is built."
         )
     norms = np.linalg.norm(value.astype("float64"), axis=-1)
-    if np.any(np.abs(norms - 1.0) > NORM_TOLERANCE):
+    if np.any(np.abs(norms - 1.0) > UNIT_NORM_TOLERANCE):
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "
             f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance by "
@@ -93,7 +91,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
 def has_unit_norm(x: TensorVariable) -> TensorVariable:
     """Return, without the last axis, whether the norm of ``x`` is 1 within 1e-6."""
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
-    return pt.abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * NORM_TOLERANCE
+    return pt.abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * UNIT_NORM_TOLERANCE
 
 
 def is_data(value: TensorVariable) -> bool:

@@ -13,6 +13,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+
 __all__ = [
     "PackedDocuments",
     "is_packed",
@@ -21,9 +23,6 @@ __all__ = [
     "take_rows",
     "unpack",
 ]
-
-# Larger than float32 rounding of a unit vector, far below any deliberate scaling.
-NORM_TOLERANCE = 1e-6
 
 
 class PackedDocuments(OpFromGraph):
@@ -132,7 +131,7 @@ def require_unit_vectors(data: TensorVariable) -> None:
         return
     starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
     norms = np.sqrt(np.add.reduceat(weights**2, starts[:-1]))
-    if np.any(np.abs(norms - 1) > NORM_TOLERANCE):
+    if np.any(np.abs(norms - 1) > UNIT_NORM_TOLERANCE):
         raise ValueError(
             "A spherical model expected documents that are unit vectors, got norms in "
             f"[{norms.min():.6g}, {norms.max():.6g}]. Use `corpus.unit_vectors()` or "

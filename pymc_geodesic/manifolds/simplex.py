@@ -9,7 +9,8 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.sphere import UNIT_NORM_TOLERANCE, Sphere
+from pymc_geodesic.manifolds.sphere import Sphere
+from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
 
 __all__ = ["Simplex"]
 

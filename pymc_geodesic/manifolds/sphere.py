@@ -10,11 +10,9 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
 
 __all__ = ["Sphere"]
-
-# A user's start may come from rounded input; PyMC's own tolerance for simplexes is the same.
-UNIT_NORM_TOLERANCE = 1e-6
 
 
 class Sphere(Manifold):
