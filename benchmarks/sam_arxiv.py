@@ -53,10 +53,10 @@ SIZES = [2_500, 25_000, 250_000]
 # Words in a larger share of the documents are left out, as in the paper.
 LARGEST_SHARE = 0.06
 PARTS = ("memory", "cost", "curve", "healthy")
-# Documents for the variational topics, in which all of them would take two hours.
-N_FIT = 5_000
+# Documents for the variational topics, which from all of them would take half an hour.
+N_FIT = 20_000
 # At this step size the noise of a batch still leaves the temperature at one.
-HEALTHY_STEP_SIZE = 2e-7
+HEALTHY_STEP_SIZE = 5e-7
 
 
 def read_counts() -> sp.csr_array:
@@ -168,7 +168,7 @@ def curve(*, quick: bool) -> dict[str, Any]:
     """Score a chain at the published settings, from the paper's start."""
     corpus, test = corpora()
     start = noisy_mean(corpus, N_TOPICS, seed=1)
-    return scored(corpus, test, start, step_of=published, n_draws=10 if quick else 200)
+    return scored(corpus, test, start, step_of=published, n_draws=10 if quick else 1000)
 
 
 def healthy(*, quick: bool) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def healthy(*, quick: bool) -> dict[str, Any]:
         sigma=SIGMA,
         rounds=rounds,
     ).topics
-    tune, n_draws = (4, 10) if quick else (200, 1000)
+    tune, n_draws = (4, 10) if quick else (300, 1000)
     found = scored(corpus, test, start, step_of=at_temperature_one, n_draws=n_draws, tune=tune)
     return found | {"start": perplexity(start[None], test, kappa=KAPPA).value}
 

@@ -102,7 +102,8 @@ def chain(
 ) -> Iterator[Draw]:
     """Draw without end; the clocks stop while the caller looks at a draw."""
     step.setup_chain(np.random.default_rng(seed), tune, 10**6)
-    point = model.initial_point() | {"topics_unit_vectors__": start}
+    name = model.rvs_to_values[model["topics"]].name
+    point = model.initial_point() | {name: start}
     wall, cpu, n = 0.0, 0.0, 0
     while True:
         begin = time.perf_counter(), time.process_time()
@@ -111,7 +112,7 @@ def chain(
         point, [stats] = step.step(point)
         wall, cpu = wall + time.perf_counter() - begin[0], cpu + time.process_time() - begin[1]
         n += 1
-        yield Draw(wall, cpu, point["topics_unit_vectors__"], stats)
+        yield Draw(wall, cpu, point[name], stats)
 
 
 def is_due(n: int, *, per_tenfold: int = 10) -> bool:
