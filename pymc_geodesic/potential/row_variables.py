@@ -49,12 +49,14 @@ def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) ->
 
 def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariable) -> bool:
     [log_density] = model.logp(vars=[data], sum=False)
-    if log_density.ndim == 0:
+    point = model.initial_point()
+    n_rows = variable.shape[0]
+    # A transform along the rows, as that of one probability vector, mixes them.
+    if log_density.ndim == 0 or point[variable.value.name].shape[0] != n_rows:
         return False
-    looked_at = {0, variable.shape[0] // 2, variable.shape[0] - 1}
+    looked_at = {0, n_rows // 2, n_rows - 1}
     # Only the structure counts, so that any point will do at which no gradient is zero by chance.
     rng = np.random.default_rng(1)
-    point = model.initial_point()
     point = {name: x + 0.1 * rng.uniform(size=x.shape) for name, x in point.items()}
     gradients = [
         grad(log_density[i].sum(), variable.value, disconnected_inputs="ignore") for i in looked_at
@@ -64,7 +66,7 @@ def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariab
         mode=Mode(linker="py", optimizer=None),
         on_unused_input="ignore",
     )
-    depends = np.any(found.reshape(len(looked_at), variable.shape[0], -1) != 0, axis=-1)
+    depends = np.any(found.reshape(len(looked_at), n_rows, -1) != 0, axis=-1)
     return all(
         np.array_equal(np.flatnonzero(row), [i]) for i, row in zip(looked_at, depends, strict=True)
     )

@@ -7,15 +7,27 @@ import warnings
 import numpy as np
 import pymc as pm
 import pytest
+import scipy.sparse as sp
 
 from local_models import proportions, random_effects
+from pymc.distributions.transforms import ordered
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.row_variables import warn_of_row_variables
 
 N = 12
 RNG = np.random.default_rng(3)
 DESIGN, OUTCOME = RNG.normal(size=(300, N)), RNG.normal(size=300)
+START = np.arange(float(N))
 GROUPS = RNG.integers(0, N, 300).astype("int32")
+
+
+def look_at(model):
+    """Look at all variables of a model, as a step does that was told of no local ones."""
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    warn_of_row_variables(model, potential.variables)
 
 
 def coefficients():
@@ -36,9 +48,29 @@ def groups():
     return model
 
 
+def components():
+    """As many components of a mixture as a batch has rows."""
+    with pm.Model() as model:
+        y = pm.Minibatch(OUTCOME, batch_size=N)
+        means = pm.Normal("means", np.arange(N), 1.0, shape=N, transform=ordered, initval=START)
+        weights = pm.Dirichlet("weights", np.ones(N))
+        pm.NormalMixture("y", weights, means, 1.0, observed=y, total_size=300)
+    return model
+
+
+def topics():
+    """As many topics as a batch has documents."""
+    counts = sp.csr_array(1.0 + RNG.poisson(0.5, size=(40, 15)))
+    with pm.Model() as model:
+        documents = pm.Minibatch(pmg.BagOfWords(counts), batch_size=N)
+        topics = pmg.SymmetricDirichlet("topics", 0.8, shape=(N, 15))
+        pmg.LatentDirichletAllocation("w", topics, 0.1, observed=documents, total_size=40)
+    return model
+
+
 def test_random_effects_of_a_batch_are_noticed():
     with pytest.warns(UserWarning, match=r"`effect` has an entry for each of the 10 rows"):
-        pmg.SGNHT(model=random_effects(10), step_size=1e-3, backend="jax")
+        look_at(random_effects(10))
 
 
 def test_proportions_of_a_batch_are_noticed():
@@ -46,11 +78,11 @@ def test_proportions_of_a_batch_are_noticed():
         pmg.gSGNHT(model=proportions(10), step_size=1e-3, backend="jax")
 
 
-@pytest.mark.parametrize("build", [coefficients, groups])
+@pytest.mark.parametrize("build", [coefficients, groups, components, topics])
 def test_variables_that_rows_share_are_not(build):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pmg.SGNHT(model=build(), step_size=1e-3, backend="jax")
+        look_at(build())
 
 
 def test_those_that_are_named_are_not():
