@@ -115,11 +115,13 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
     Raises
     ------
     ValueError
-        If a variable observes a minibatch without ``total_size``, or the data is not finite.
+        If a variable observes a minibatch without ``total_size`` or with the ``dims`` of all rows,
+        or the data is not finite.
     """
     sources = tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
     if sources:
         _require_total_size(model, sources)
+        _require_length_of_batch(model, sources)
         _require_finite(sources)
     return sources
 
@@ -133,6 +135,19 @@ def _require_total_size(model: Model, sources: Sequence[BatchSource]) -> None:
                 f"The observed variable `{rv.name}` depends on `pm.Minibatch` data but has no "
                 "`total_size`, so its log likelihood cannot be scaled to the whole data. "
                 "Pass `total_size=len(data)` to it."
+            )
+
+
+def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> None:
+    lengths = {source.batch_size for source in sources}
+    for rv in model.observed_RVs:
+        [dim, *_] = model.named_vars_to_dims.get(rv.name) or [None]
+        length = None if dim is None else known_size(model.dim_lengths[dim])
+        if isinstance(rv.owner.op, MinibatchRandomVariable) and length not in (None, *lengths):
+            raise ValueError(
+                f"The observed variable `{rv.name}` expected as many rows as a batch has, got the "
+                f"dimension {dim!r} of length {length}. Leave `dims` out of variables that observe "
+                "`pm.Minibatch` data: which rows a batch holds changes with every transition."
             )
 
 

@@ -170,3 +170,21 @@ def test_check_minibatch():
     with pm.Model() as plain:
         pm.Normal("y", pm.Normal("theta"), observed=Y)
     assert pmg.check_minibatch(plain) is None
+
+
+def observed_with_dims(n_coordinates):
+    """A minibatch of ten rows, observed by a variable with a named dimension."""
+    with pm.Model(coords={"row": range(n_coordinates)}) as model:
+        batch = pm.Minibatch(np.linspace(-1, 1, 200), batch_size=10)
+        mu = pm.Normal("mu")
+        pm.Normal("y", mu, 1.0, observed=batch, total_size=200, dims="row")
+    return model
+
+
+def test_a_dimension_of_all_rows_cannot_be_that_of_a_batch():
+    with pytest.raises(ValueError, match=r"`y` expected as many rows as a batch has.*length 200"):
+        find_batch_sources(observed_with_dims(200))
+
+
+def test_a_dimension_of_the_batch_can():
+    assert len(find_batch_sources(observed_with_dims(10))) == 1
