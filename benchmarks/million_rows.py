@@ -82,10 +82,11 @@ def measured(idata, seconds: float, design: np.ndarray, outcome: np.ndarray) -> 
 
 def in_new_process(folder: str, what: str, *numbers: int) -> dict:
     """Run one measurement in a process of its own, with what ``folder`` holds compiled before."""
-    flags = f"base_compiledir={folder},{os.environ.get('PYTENSOR_FLAGS', '')}"
+    # Of two settings of a flag the last one counts.
+    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={folder}"
     done = subprocess.run(
         [sys.executable, __file__, "--only", what, *map(str, numbers)],
-        env=os.environ | {"PYTENSOR_FLAGS": flags.rstrip(",")},
+        env=os.environ | {"PYTENSOR_FLAGS": flags.lstrip(",")},
         check=True,
         capture_output=True,
         text=True,
