@@ -17,14 +17,14 @@ from pytensor.link.numba.linker import NumbaLinker
 
 from pymc_geodesic.engine.fixed_shapes import to_fixed_shape
 from pymc_geodesic.engine.matrix_products import to_matrix_product
-from pymc_geodesic.engine.matrix_sums import to_matrix_sum
+from pymc_geodesic.engine.matrix_reductions import to_matrix_reduction
 
 __all__ = ["lean"]
 
 TAG = "lean_numba"
 # Before conditionals are made lazy, whose branches are rewritten by themselves.
 _EARLY = 48.5
-# After PyTensor has put operations into the loops of the sums that follow them.
+# After PyTensor has put operations into the loops of the reductions that follow them.
 _AFTER_FUSION = 101
 
 
@@ -55,6 +55,6 @@ def lean(mode: Mode) -> Mode:
 for _rewriter, _position in (
     (to_fixed_shape, _EARLY),
     (to_matrix_product, _EARLY),
-    (to_matrix_sum, _AFTER_FUSION),
+    (to_matrix_reduction, _AFTER_FUSION),
 ):
     optdb.register(_rewriter.__name__, dfs_rewriter(_rewriter), TAG, position=_position)

@@ -13,7 +13,7 @@ from pytensor.tensor import tensor
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import placeholders, to_positions
-from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories
+from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories, schedule_input
 from pymc_geodesic.potential import Potential
 
 __all__ = ["LocalKernel", "LocalOutput"]
@@ -84,8 +84,7 @@ class LocalKernel:
         noises = [
             tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in local.manifold.shapes
         ]
-        n_leaps = length * n_leapfrog + 1 if length else None
-        schedule = tensor("schedule", dtype="int64", shape=(n_leaps, 4))
+        schedule = schedule_input(length, n_leapfrog)
         rows = [index.clone() for index in potential.indices]
         position = to_positions(potential, value_inputs)
         start = tuple(

@@ -15,7 +15,7 @@ from pytensor.tensor import tensor
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, weighted
-from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories
+from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories, schedule_input
 from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisKernel", "MetropolisOutput"]
@@ -86,8 +86,7 @@ class MetropolisKernel:
             tensor("noise", dtype=dtype, shape=(length, *shape))
             for shape in potential.manifold.shapes
         ]
-        n_leaps = n_steps * n_leapfrog + 1 if length else None
-        schedule = tensor("schedule", dtype="int64", shape=(n_leaps, 4))
+        schedule = schedule_input(length, n_leapfrog)
         manifold, mass_arrays = weighted(potential.manifold, mass)
         position = to_positions(potential, value_inputs)
 

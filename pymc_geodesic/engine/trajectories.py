@@ -5,19 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable
+from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.graph import Carry
 from pymc_geodesic.manifolds import Point, Product
 
-__all__ = ["Trajectories", "leapfrog_schedule", "run_trajectories"]
+__all__ = ["Trajectories", "leapfrog_schedule", "run_trajectories", "schedule_input"]
 
 
 class Trajectories(NamedTuple):
@@ -140,6 +141,13 @@ def run_trajectories(
     return Trajectories(last, first_energy, positions, *(trace[ends] for trace in traces[-4:]))
 
 
+def schedule_input(n_trajectories: int | None, n_leapfrog: int) -> TensorVariable:
+    """Make the input for a schedule, of a length that is known for JAX alone."""
+    length = None if n_trajectories is None else n_trajectories * n_leapfrog + 1
+    return tensor("schedule", dtype="int64", shape=(length, 4))
+
+
+@lru_cache(maxsize=8)
 def leapfrog_schedule(n_trajectories: int, n_leapfrog: int) -> np.ndarray:
     """Say of each step which trajectory it belongs to, and where it is.
 

@@ -43,7 +43,7 @@ def undo_if_not_finite(
         total = sum(position.sum() for position in new.position)
         finite = ~pt.isinf(total) & ~pt.isnan(total)
     # With `switch` PyTensor would not fuse the operations that the new state comes from.
-    fresh = leaves_of(new)
-    pairs = zip(fresh, leaves_of(old), strict=True)
-    kept = ifelse(finite, fresh, [b.type.filter_variable(a) for b, a in pairs])
+    proposed = leaves_of(new)
+    pairs = zip(proposed, leaves_of(old), strict=True)
+    kept = ifelse(finite, proposed, [b.type.filter_variable(a) for b, a in pairs])
     return unflatten(kept, [len(part) for part in new]), temperatures, finite

@@ -23,9 +23,9 @@ from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_c
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.variables import SampledVariable
 
-_STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
-
 __all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
+
+_STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
 
 
 def rows_of(variables: Sequence[SampledVariable]) -> int:
@@ -75,6 +75,15 @@ def averaged_over_draws(
     static_shapes: bool,
 ) -> tuple[list[TensorVariable], Point]:
     """Replace local variables by several draws, and terms that depend on them by their mean.
+
+    Parameters
+    ----------
+    terms : sequence of TensorVariable
+        Unsummed terms of the log density.
+    variables : sequence of SampledVariable
+        The local variables.
+    static_shapes : bool
+        As for :class:`~pymc_geodesic.potential.potential.Potential`.
 
     Returns
     -------

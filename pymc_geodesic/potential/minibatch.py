@@ -141,9 +141,11 @@ def _require_total_size(model: Model, sources: Sequence[BatchSource]) -> None:
 def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> None:
     lengths = {source.batch_size for source in sources}
     for rv in model.observed_RVs:
-        [dim, *_] = model.named_vars_to_dims.get(rv.name) or [None]
-        length = None if dim is None else known_size(model.dim_lengths[dim])
-        if isinstance(rv.owner.op, MinibatchRandomVariable) and length not in (None, *lengths):
+        dims = model.named_vars_to_dims.get(rv.name)
+        if not dims or not isinstance(rv.owner.op, MinibatchRandomVariable):
+            continue
+        dim, length = dims[0], known_size(model.dim_lengths[dims[0]])
+        if length not in lengths:
             raise ValueError(
                 f"The observed variable `{rv.name}` expected as many rows as a batch has, got the "
                 f"dimension {dim!r} of length {length}. Leave `dims` out of variables that observe "

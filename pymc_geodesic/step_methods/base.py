@@ -27,6 +27,7 @@ from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
+from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 
 __all__ = ["GeodesicStep"]
 
@@ -50,6 +51,7 @@ class GeodesicStep(BlockedStep):
     has_velocity: ClassVar[bool] = True
     full_data = False
     coordinates: ClassVar[Mapping[type[Manifold], Manifold]] = {}
+    shown: ClassVar[Sequence[Shown]] = ()
     mishap = "made a transition to a state that is not finite and undid it"
     advice = "Decrease `step_size`."
 
@@ -244,6 +246,14 @@ class GeodesicStep(BlockedStep):
         """Add statistics that depend on the model or the arguments."""
         self.stats_dtypes_shapes = self.stats_dtypes_shapes | stats
         self.stats_dtypes = [{name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}]
+
+    @classmethod
+    def _progressbar_config(cls, n_chains=1):
+        return progress_columns(cls.shown, n_chains)
+
+    @classmethod
+    def _make_progressbar_update_functions(cls):
+        return progress_updates(cls.shown)
 
     def _reset(self) -> None:
         raise NotImplementedError

@@ -20,14 +20,9 @@ from pymc_geodesic.local.latents import LatentsState
 from pymc_geodesic.schedules import positive, whole
 from pymc_geodesic.step_methods.arguments import StepOptions
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
-from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.progress import Shown
 
 __all__ = ["GMC"]
-
-SHOWN = [
-    Shown("step_size", "Step", "gmc_step_size", "0.2g"),
-    Shown("acceptance_rate", "Accept", "acceptance", "0.2f"),
-]
 
 
 @dataclass_state
@@ -106,6 +101,10 @@ class GMC(GeodesicStep):
     takes_local = False
     advice = "Decrease `step_size`, or leave it out to have it tuned."
     _state_class = GMCState
+    shown = (
+        Shown("step_size", "Step", "gmc_step_size", "0.2g"),
+        Shown("acceptance_rate", "Accept", "acceptance", "0.2f"),
+    )
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
         "acceptance_rate": (np.float64, []),
@@ -200,11 +199,3 @@ class GMC(GeodesicStep):
             mass=self._mass_arrays,
         )
         return np.nan if output.diverging or not self.latents.finite else output.potential
-
-    @staticmethod
-    def _progressbar_config(n_chains=1):
-        return progress_columns(SHOWN, n_chains)
-
-    @staticmethod
-    def _make_progressbar_update_functions():
-        return progress_updates(SHOWN)

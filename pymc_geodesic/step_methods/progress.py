@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,9 @@ class Shown(NamedTuple):
     format: str
 
 
-def progress_columns(shown: list[Shown], n_chains: int) -> tuple[list[TextColumn], dict[str, list]]:
+def progress_columns(
+    shown: Sequence[Shown], n_chains: int
+) -> tuple[list[TextColumn], dict[str, list]]:
     """Make the columns, divergences first, and the value with which each chain starts."""
     columns = [_column("Divergences", "{task.fields[divergences]}")]
     columns += [_column(s.header, f"{{task.fields[{s.key}]:{s.format}}}") for s in shown]
@@ -39,7 +41,9 @@ def _column(header: str, text: str) -> TextColumn:
     return TextColumn(text, table_column=Column(header, ratio=1))
 
 
-def progress_updates(shown: list[Shown]) -> tuple[Callable[[Mapping[str, Any]], dict[str, Any]]]:
+def progress_updates(
+    shown: Sequence[Shown],
+) -> tuple[Callable[[Mapping[str, Any]], dict[str, Any]]]:
     """Make the function that turns a draw's statistics into what the columns show."""
     divergences = 0
 

@@ -11,19 +11,18 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.engine import KernelOutput
-from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.progress import Shown
 
 __all__ = ["TransitionStatistics", "merged"]
-
-SHOWN = [
-    Shown("step_size", "Step", "sg_step_size", "0.2g"),
-    Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
-]
 
 
 class TransitionStatistics:
     """The statistics of a stochastic-gradient step; documented with :class:`SGGMC`."""
 
+    shown = (
+        Shown("step_size", "Step", "sg_step_size", "0.2g"),
+        Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
+    )
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
         "kinetic_temperature": (np.float64, []),
@@ -72,14 +71,6 @@ class TransitionStatistics:
         total = sum(w * value for w, value in zip(weights, values, strict=True)) / sum(weights)
         pairs = zip(self.variables, values, strict=True)
         return {name: total} | {f"{name}_{variable.name}": value for variable, value in pairs}
-
-    @staticmethod
-    def _progressbar_config(n_chains=1):
-        return progress_columns(SHOWN, n_chains)
-
-    @staticmethod
-    def _make_progressbar_update_functions():
-        return progress_updates(SHOWN)
 
 
 def merged(outputs: list[KernelOutput]) -> KernelOutput:

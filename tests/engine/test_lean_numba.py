@@ -18,7 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.fixed_shapes import FixedShape
 from pymc_geodesic.engine.matrix_products import MatrixProduct
-from pymc_geodesic.engine.matrix_sums import MatrixSum
+from pymc_geodesic.engine.matrix_reductions import MatrixReduction
 
 LEFT, RIGHT = (3, 4), (4, 5)
 
@@ -116,7 +116,20 @@ def test_sums_of_matrices(rng, axis, layout, shape):
     function, operations = compiled([x], x.sum(axis=axis))
     values = matrix(rng, shape, "float64", layout)
     np.testing.assert_allclose(function(values)[0], values.sum(axis=axis), rtol=1e-13)
-    assert any(isinstance(op, MatrixSum) for op in operations)
+    assert any(isinstance(op, MatrixReduction) for op in operations)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("layout", ["rows", "columns", "gaps"])
+def test_maxima_of_matrices(rng, axis, layout):
+    x = pt.matrix("x")
+    function, operations = compiled([x], x.max(axis=axis))
+    values = matrix(rng, LEFT, "float64", layout)
+    np.testing.assert_array_equal(function(values)[0], values.max(axis=axis))
+    values[1, 2], values[2, 0] = np.nan, -np.inf
+    np.testing.assert_array_equal(function(values)[0], values.max(axis=axis))
+    np.testing.assert_array_equal(function(np.full(LEFT, -np.inf))[0], -np.inf)
+    assert any(isinstance(op, MatrixReduction) for op in operations)
 
 
 def test_shapes_are_still_checked(rng):

@@ -1,0 +1,101 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Sums and maxima over an axis of a matrix that Numba compiles in a fraction of a second.
+
+PyTensor's own go through an array in the order of its strides. Numba takes about five seconds for
+the first of them, most of it for how to sort strides and for messages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import Op
+from pytensor.graph.rewriting.basic import node_rewriter
+from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
+from pytensor.tensor.math import Max, Sum
+from pytensor.tensor.type import TensorType
+
+__all__ = ["MatrixReduction", "to_matrix_reduction"]
+
+
+class MatrixReduction(Op):
+    """Sum or maximum of a matrix of floats over one of its axes.
+
+    Parameters
+    ----------
+    kind : {"sum", "max"}
+        What is taken of the axis. A maximum is NaN if an entry is.
+    axis : int
+        The axis, 0 or 1.
+    """
+
+    __props__ = ("kind", "axis")
+
+    def __init__(self, kind: str, axis: int) -> None:
+        self.kind, self.axis = kind, axis
+
+    def make_node(self, x: Variable) -> Apply:
+        """Apply to a matrix."""
+        return Apply(self, [x], [TensorType(x.dtype, (x.type.shape[1 - self.axis],))()])
+
+    def perform(self, node, inputs, output_storage) -> None:
+        """Compute by NumPy where nothing is compiled."""
+        output_storage[0][0] = getattr(np, self.kind)(inputs[0], axis=self.axis)
+
+
+@numba_njit
+def _add(total, x):
+    return total + x
+
+
+@numba_njit
+def _larger(largest, x):
+    # Once NaN it stays so: no comparison with it is true.
+    return x if x > largest or np.isnan(x) else largest
+
+
+KINDS = {"sum": (_add, 0.0), "max": (_larger, -np.inf)}
+
+
+@register_funcify_and_cache_key(MatrixReduction)
+def _matrix_reduction_numba(op, node, **kwargs):
+    dtype = node.outputs[0].type.numpy_dtype
+    join, start = KINDS[op.kind]
+    start = dtype.type(start)
+
+    if op.axis == 0:
+
+        @numba_njit
+        def matrix_reduction(x):
+            result = np.full(x.shape[1], start, dtype)
+            for i in range(x.shape[0]):
+                for j in range(x.shape[1]):
+                    result[j] = join(result[j], x[i, j])
+            return result
+
+    else:
+
+        @numba_njit
+        def matrix_reduction(x):
+            result = np.empty(x.shape[0], dtype)
+            for i in range(x.shape[0]):
+                joined = start
+                for j in range(x.shape[1]):
+                    joined = join(joined, x[i, j])
+                result[i] = joined
+            return result
+
+    return matrix_reduction, f"pymc_geodesic.MatrixReduction.1{op.kind, op.axis, str(dtype)}"
+
+
+@node_rewriter([Sum, Max])
+def to_matrix_reduction(fgraph, node):
+    """Replace PyTensor's reductions of one axis of a matrix of floats."""
+    [x] = node.inputs
+    axis = node.op.axis
+    one_dtype = x.dtype == node.outputs[0].dtype and x.dtype.startswith("float")
+    if x.type.ndim != 2 or axis is None or len(axis) != 1 or not one_dtype:
+        return None
+    return [MatrixReduction("sum" if isinstance(node.op, Sum) else "max", axis[0])(x)]
