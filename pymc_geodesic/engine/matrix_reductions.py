@@ -29,12 +29,14 @@ class MatrixReduction(Op):
         What is taken of the axis. A maximum is NaN if an entry is.
     axis : int
         The axis, 0 or 1.
+    acc_dtype : str
+        Type in which a sum is accumulated: thousands of terms lose digits in single precision.
     """
 
-    __props__ = ("kind", "axis")
+    __props__ = ("kind", "axis", "acc_dtype")
 
-    def __init__(self, kind: str, axis: int) -> None:
-        self.kind, self.axis = kind, axis
+    def __init__(self, kind: str, axis: int, acc_dtype: str) -> None:
+        self.kind, self.axis, self.acc_dtype = kind, axis, acc_dtype
 
     def make_node(self, x: Variable) -> Apply:
         """Apply to a matrix."""
@@ -42,7 +44,9 @@ class MatrixReduction(Op):
 
     def perform(self, node, inputs, output_storage) -> None:
         """Compute by NumPy where nothing is compiled."""
-        output_storage[0][0] = getattr(np, self.kind)(inputs[0], axis=self.axis)
+        [x] = inputs
+        reduced = getattr(np, self.kind)(x.astype(self.acc_dtype), axis=self.axis)
+        output_storage[0][0] = reduced.astype(x.dtype)
 
 
 @numba_njit
@@ -62,18 +66,20 @@ KINDS = {"sum": (_add, 0.0), "max": (_larger, -np.inf)}
 @register_funcify_and_cache_key(MatrixReduction)
 def _matrix_reduction_numba(op, node, **kwargs):
     dtype = node.outputs[0].type.numpy_dtype
+    acc_dtype = np.dtype(op.acc_dtype)
     join, start = KINDS[op.kind]
-    start = dtype.type(start)
+    start = acc_dtype.type(start)
+    rounded = _rounded(dtype, acc_dtype)
 
     if op.axis == 0:
 
         @numba_njit
         def matrix_reduction(x):
-            result = np.full(x.shape[1], start, dtype)
+            result = np.full(x.shape[1], start, acc_dtype)
             for i in range(x.shape[0]):
                 for j in range(x.shape[1]):
                     result[j] = join(result[j], x[i, j])
-            return result
+            return rounded(result)
 
     else:
 
@@ -87,7 +93,23 @@ def _matrix_reduction_numba(op, node, **kwargs):
                 result[i] = joined
             return result
 
-    return matrix_reduction, f"pymc_geodesic.MatrixReduction.1{op.kind, op.axis, str(dtype)}"
+    key = op.kind, op.axis, op.acc_dtype, str(dtype)
+    return matrix_reduction, f"pymc_geodesic.MatrixReduction.2{key}"
+
+
+def _rounded(dtype: np.dtype, acc_dtype: np.dtype):
+    """Return a function from sums to the type of their terms."""
+    if dtype == acc_dtype:
+        return numba_njit(lambda x: x)
+
+    @numba_njit
+    def rounded(x):
+        result = np.empty(x.shape[0], dtype)
+        for i in range(x.shape[0]):
+            result[i] = x[i]
+        return result
+
+    return rounded
 
 
 @node_rewriter([Sum, Max])
@@ -98,4 +120,6 @@ def to_matrix_reduction(fgraph, node):
     one_dtype = x.dtype == node.outputs[0].dtype and x.dtype.startswith("float")
     if x.type.ndim != 2 or axis is None or len(axis) != 1 or not one_dtype:
         return None
-    return [MatrixReduction("sum" if isinstance(node.op, Sum) else "max", axis[0])(x)]
+    if isinstance(node.op, Max):
+        return [MatrixReduction("max", axis[0], x.dtype)(x)]
+    return [MatrixReduction("sum", axis[0], node.op.acc_dtype or x.dtype)(x)]

@@ -120,6 +120,36 @@ def test_sums_of_matrices(rng, axis, layout, shape):
 
 
 @pytest.mark.parametrize("axis", [0, 1])
+def test_sums_of_short_floats_are_accumulated_in_long_ones(rng, axis):
+    x = pt.fmatrix("x")
+    function, operations = compiled([x], x.sum(axis=axis))
+    values = rng.gamma(1.0, size=(1_000_000, 2)).astype("float32")
+    # Half of the terms are lost next to the sum of the others.
+    values[:, 1] = np.where(np.arange(len(values)) < 500_000, 100.0, 1e-3)
+    expected = values.sum(axis=0, dtype="float64")
+    [found] = function(values if axis == 0 else np.ascontiguousarray(values.T))
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, expected, rtol=np.finfo("float32").eps)
+    [op] = [op for op in operations if isinstance(op, MatrixReduction)]
+    assert op.acc_dtype == "float64"
+    np.testing.assert_allclose(
+        op(pt.as_tensor(values if axis == 0 else values.T)).eval(mode="FAST_COMPILE"),
+        expected,
+        rtol=np.finfo("float32").eps,
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_maxima_of_short_floats_are_those_floats(rng, axis):
+    x = pt.fmatrix("x")
+    function, _ = compiled([x], x.max(axis=axis))
+    values = rng.normal(size=LEFT).astype("float32")
+    [found] = function(values)
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, values.max(axis=axis))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("layout", ["rows", "columns", "gaps"])
 def test_maxima_of_matrices(rng, axis, layout):
     x = pt.matrix("x")
