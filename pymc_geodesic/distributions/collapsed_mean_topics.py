@@ -15,6 +15,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vectors
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
@@ -125,9 +126,8 @@ class CollapsedMeanTopics(Continuous):
         length = pt.sqrt((total * total).sum(axis=-1))
         log_density = vmf_log_normalizer(n, mean_concentration) - vmf_log_normalizer(n, length)
         log_density += n_topics[0] * vmf_log_normalizer(n, kappa)
-        on_spheres = pt.all(has_unit_norm(value), axis=-1)
         return check_parameters(
-            pt.switch(on_spheres, log_density, -np.inf),
+            on_support(log_density, value, lambda x: has_unit_norm(x).all(axis=-1)),
             kappa > 0,
             mean_concentration > 0,
             msg="kappa > 0, mean_concentration > 0",

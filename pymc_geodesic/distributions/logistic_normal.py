@@ -27,6 +27,7 @@ from pymc_geodesic.distributions.probability_vectors import (
     log_entries,
     sums_to_one,
 )
+from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
 __all__ = ["LogisticNormal", "LogisticNormalRV"]
@@ -280,5 +281,5 @@ class LogisticNormal(SimplexContinuous):
             - 0.5 * np.log(2.0 * np.pi).astype(value.dtype) * m
         )
         res = log_normal - log_value.sum(axis=-1)
-        res = pt.switch(positive & sums_to_one(value), res, -np.inf)
+        res = on_support(pt.switch(positive, res, -np.inf), value, sums_to_one)
         return check_parameters(res, pt.all(scale > 0, axis=-1), msg="positive definite covariance")

@@ -91,10 +91,10 @@ def log_entries(value: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
     return log_value, finite
 
 
-def sums_to_one(value: TensorVariable) -> TensorVariable:
-    """Return, without the last axis, whether ``value`` sums to 1 within the tolerance."""
-    tolerance = SUM_TOLERANCE.get(value.dtype, SUM_TOLERANCE["float64"])
-    return pt.abs(value.sum(axis=-1) - 1.0) <= np.asarray(tolerance, dtype=value.dtype)
+def sums_to_one(value):
+    """Return, without the last axis, whether an array or tensor sums to 1 within the tolerance."""
+    tolerance = SUM_TOLERANCE.get(str(value.dtype), SUM_TOLERANCE["float64"])
+    return abs(value.sum(axis=-1) - 1.0) <= np.asarray(tolerance, dtype=value.dtype)
 
 
 def from_logs(logs: TensorVariable) -> TensorVariable:

@@ -15,7 +15,12 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.distributions.validation import as_float_tensor, check_unit_vectors
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_unit_vectors,
+    has_unit_norm,
+)
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 from pymc_geodesic.documents import BagOfWords, is_packed, projections, require_unit_vectors
 
@@ -148,6 +153,8 @@ def _spherical_admixture_logp(op, values, rng, size, theta, topics, kappa, **kwa
     norm = pt.sqrt(((theta @ gram) * theta).sum(axis=-1))
     n = topics.shape[-1] if topics.type.shape[-1] is None else topics.type.shape[-1]
     log_density = kappa * (theta * projections).sum(axis=-1) / norm + vmf_log_normalizer(n, kappa)
+    if not op.packed:
+        log_density = on_support(log_density, value, has_unit_norm)
     return check_parameters(log_density, kappa > 0, msg="kappa > 0")
 
 

@@ -15,6 +15,7 @@ from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
 
@@ -144,7 +145,7 @@ class SphericalUniform(Continuous):
         n = support_shape[0] if static is None else np.asarray(static)
         half = 0.5 * n.astype(value.dtype)
         log_density = pt.gammaln(half) - np.log(2.0) - half * np.log(np.pi)
-        return pt.switch(has_unit_norm(value), log_density, -np.inf)
+        return on_support(pt.full(value.shape[:-1], log_density), value, has_unit_norm)
 
 
 @_default_transform.register(SphericalUniformRV)

@@ -29,6 +29,7 @@ from pymc_geodesic.distributions.probability_vectors import (
     log_entries,
     sums_to_one,
 )
+from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
 __all__ = ["SymmetricDirichlet", "SymmetricDirichletRV"]
@@ -219,5 +220,5 @@ class SymmetricDirichlet(SimplexContinuous):
         res = log_normalizer + (alpha - 1.0) * log_value.sum(axis=-1)
         uniform = pt.eq(alpha, 1.0) & pt.all(value >= 0, axis=-1)
         res = pt.switch(positive, res, pt.switch(uniform, log_normalizer, -np.inf))
-        res = pt.switch(sums_to_one(value), res, -np.inf)
+        res = on_support(res, value, sums_to_one)
         return check_parameters(res, alpha > 0, msg="alpha > 0")

@@ -88,10 +88,11 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
         )
 
 
-def has_unit_norm(x: TensorVariable) -> TensorVariable:
-    """Return, without the last axis, whether the norm of ``x`` is 1 within 1e-6."""
+def has_unit_norm(x):
+    """Return, without the last axis, whether the norm of an array or tensor is 1 within 1e-6."""
+    x = x.astype("float64")
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
-    return pt.abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * UNIT_NORM_TOLERANCE
+    return abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * UNIT_NORM_TOLERANCE
 
 
 def is_data(value: TensorVariable) -> bool:

@@ -17,6 +17,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
@@ -136,9 +137,9 @@ class VonMisesFisher(Continuous):
 
     Notes
     -----
-    The log density of a value off the sphere is -inf. Observed data are checked once, when the
-    model is built, and not in the log density; symbolic data, such as ``pm.Minibatch`` or a later
-    ``pm.set_data``, are not checked.
+    The log density of a value off the sphere is -inf. Constant data are checked once, when the
+    model is built. Symbolic data, such as ``pm.Data``, are checked when the log density is
+    evaluated.
 
     Draws are exact up to an event of probability below 3e-19: Wood's rejection algorithm with
     40 proposals a draw. The default transform is
@@ -197,8 +198,7 @@ class VonMisesFisher(Continuous):
         n = _dimension(mu) if mu.type.shape[-1] is not None else _dimension(value)
         cosine = _cosine(value, mu, n)
         res = kappa * cosine + vmf_log_normalizer(n, kappa)
-        if not is_data(value):
-            res = pt.switch(has_unit_norm(value), res, -np.inf)
+        res = on_support(res, value, has_unit_norm)
         return check_parameters(
             res, kappa >= 0, has_unit_norm(mu), msg="kappa >= 0, norm of mu = 1 (within 1e-6)"
         )

@@ -28,6 +28,7 @@ from pytensor.tensor import TensorConstant, TensorVariable, tensor
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.distributions.support import local_remove_support_test
 from pymc_geodesic.local.starts import local_start
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.stream import StreamSource
@@ -232,11 +233,13 @@ def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> li
 
     With ``impossible`` a failed check gives a log density of minus infinity, as in PyMC's own
     compiled functions; without it nothing is left of the check, for graphs whose gradient is taken.
+    Tests of whether values are in the support of this package's distributions go as well: positions
+    never leave their manifolds.
     """
     rewriter = local_check_parameter_to_ninf_switch if impossible else local_remove_check_parameter
     outputs = clone_replace(list(outputs), replace={})
     graph = FunctionGraph(outputs=outputs, clone=False)
-    in2out(rewriter).rewrite(graph)
+    in2out(rewriter, local_remove_support_test).rewrite(graph)
     return list(graph.outputs)
 
 
