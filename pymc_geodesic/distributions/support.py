@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Log densities that are minus infinity off the support, with a test that samplers can leave out."""
+"""Log densities that are minus infinity off the support, by a test that samplers leave out."""
 
 from collections.abc import Callable
 
