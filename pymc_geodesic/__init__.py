@@ -4,6 +4,10 @@
 
 from importlib.metadata import version
 
+# Comes first: with an older PyMC the other modules cannot be imported.
+import pymc_geodesic.requirements  # noqa: F401
+
+# isort: split
 from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import (

@@ -57,6 +57,25 @@ def test_steps_are_registered_once():
     assert [m for m in STEP_METHODS if m in steps] == steps
 
 
+def test_an_old_pymc_gets_a_sentence():
+    code = (
+        "import importlib.metadata as m; old = m.version; "
+        "m.version = lambda name: '5.25.1' if name == 'pymc' else old(name); "
+        "import sys; sys.modules['pymc'] = None; import pymc_geodesic"
+    )
+    run = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    last = run.stderr.splitlines()[-1]
+    assert last == (
+        "ImportError: `pymc_geodesic` expected PyMC 6.4 or newer, got 5.25.1. Install it with "
+        '`pip install "pymc>=6.4"`.'
+    )
+
+
+@pytest.mark.parametrize("version", ["6.4.0", "6.10.0rc1", "7.0"])
+def test_newer_versions_of_pymc_pass(version):
+    pmg.requirements.require_pymc(version)
+
+
 def test_import_needs_no_optional_package():
     code = (
         "import sys; import pymc_geodesic; "

@@ -79,7 +79,8 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got missing or "
             f"infinite values. Remove or impute these rows before the model is built."
         )
-    norms = np.linalg.norm(value.astype("float64"), axis=-1)
+    # Without a copy of the data in double precision.
+    norms = np.sqrt(np.einsum("...i,...i->...", value, value, dtype="float64"))
     if np.any(np.abs(norms - 1.0) > UNIT_NORM_TOLERANCE):
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "

@@ -8,6 +8,7 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
@@ -18,6 +19,7 @@ from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 
 from pymc_geodesic.engine.lean_numba import lean
+from pymc_geodesic.engine.resident_jax import resident
 
 __all__ = ["Backend"]
 
@@ -42,12 +44,20 @@ class Backend:
         ------
         ValueError
             If both ``backend`` and ``compile_kwargs["mode"]`` are given.
+        ImportError
+            If JAX is asked for and not installed.
         """
-        return cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        if resolved.is_jax and find_spec("jax") is None:
+            raise ImportError(
+                "`backend='jax'` expected JAX, which is not installed. Install it with "
+                '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
+            )
+        return resolved
 
     @property
     def is_jax(self) -> bool:
-        """Whether shapes must be static, and data constant, when a graph is compiled."""
+        """Whether shapes must be static when a graph is compiled."""
         return isinstance(self._mode.linker, JAXLinker)
 
     @property
@@ -59,7 +69,7 @@ class Backend:
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
-            options = self.compile_kwargs | {"mode": lean(self._mode)}
+            options = self.compile_kwargs | {"mode": resident(lean(self._mode))}
             function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
         function.trust_input = True
         return function

@@ -15,6 +15,8 @@ from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
 from pytensor.link.numba.dispatch.basic import numba_funcify_and_cache_key
 from pytensor.link.numba.linker import NumbaLinker
 
+import pymc_geodesic.engine.numba_cache  # noqa: F401
+
 from pymc_geodesic.engine.fixed_shapes import to_fixed_shape
 from pymc_geodesic.engine.matrix_products import to_matrix_product
 from pymc_geodesic.engine.matrix_reductions import to_matrix_reduction

@@ -162,7 +162,7 @@ class LocalPotential:
             self._require_rows(term)
         starts = [density.start_of(variable) for variable in local_variables]
         given = [start for start in starts if start is not None]
-        lifted = lift_data([*terms, *given], as_constants=static_shapes)
+        lifted = lift_data([*terms, *given], static_shapes=static_shapes)
         self._terms = lifted[: len(terms)]
         known = iter(lifted[len(terms) :])
         self._starts = [None if start is None else next(known) for start in starts]

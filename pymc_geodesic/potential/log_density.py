@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
@@ -243,29 +244,34 @@ def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> li
     return list(graph.outputs)
 
 
-def lift_data(outputs: Sequence[TensorVariable], *, as_constants: bool) -> list[TensorVariable]:
-    """Hold the data in the form that the backend compiles and runs fastest.
+def lift_data(outputs: Sequence[TensorVariable], *, static_shapes: bool) -> list[TensorVariable]:
+    """Hold the data as shared variables of known shape, which no later ``pm.set_data`` changes.
 
-    Numba compiles a large constant for half a minute and then cannot cache the result, so constants
-    become shared variables. JAX copies shared variables to the device at every call, so they become
-    constants. Either way the data is that of the moment at which the step was built.
+    Numba compiles a large constant for half a minute and then cannot cache the result, and JAX
+    copies it many times. With ``static_shapes`` a few entries of data, which may be shapes, become
+    constants, and constants from which shapes follow stay what they are.
     """
     replacements = {}
     for variable in ancestors(list(outputs)):
         if isinstance(variable, SharedVariable):
             if not isinstance(variable.type, RandomType):
-                value = variable.get_value(borrow=True)
-                replacements[variable] = (
-                    pt.constant(value, name=variable.name)
-                    if as_constants
-                    else pytensor.shared(value.copy(), name=variable.name, shape=value.shape)
-                )
-        elif (
-            not as_constants
-            and isinstance(variable, TensorConstant)
-            and variable.data.size > LARGE_CONSTANT
+                replacements[variable] = _copied(variable, static_shapes=static_shapes)
+        elif isinstance(variable, TensorConstant) and not _is_small(
+            variable.data, static_shapes=static_shapes
         ):
             replacements[variable] = pytensor.shared(
                 variable.data, name=variable.name, shape=variable.type.shape, borrow=True
             )
     return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
+
+
+def _copied(variable: SharedVariable, *, static_shapes: bool) -> Variable:
+    value = variable.get_value(borrow=True)
+    if static_shapes and _is_small(value, static_shapes=static_shapes):
+        return pt.constant(value, name=variable.name)
+    return pytensor.shared(value.copy(), name=variable.name, shape=value.shape)
+
+
+def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:
+    """Whether data may be a constant: it is short, or a mask, whose entries make a shape."""
+    return data.size <= LARGE_CONSTANT or (static_shapes and data.dtype == bool)

@@ -48,8 +48,7 @@ class Potential:
     initial_point : mapping
         A value for every value variable; only the shapes are read.
     static_shapes : bool
-        Whether batch sizes must be known when the graph is compiled (JAX). Data is then held as
-        constants, otherwise as shared variables.
+        Whether batch sizes must be known when the graph is compiled (JAX).
     full_data : bool
         Replace every minibatch by its whole data: the exact potential.
     coordinates : mapping of Manifold class to Manifold, optional
@@ -134,7 +133,7 @@ class Potential:
             density.terms(), local_variables, static_shapes=static_shapes
         )
         self.expectations = find_expectations(terms)
-        lifted = lift_data([*terms, *self.expectations], as_constants=static_shapes)
+        lifted = lift_data([*terms, *self.expectations], static_shapes=static_shapes)
         self._terms, self.expectations = lifted[: len(terms)], lifted[len(terms) :]
         means = {found: found.type() for found in self.expectations}
         self._terms = clone_replace(self._terms, replace=means, rebuild_strict=False)

@@ -4,6 +4,8 @@
 
 import numpy as np
 import pymc as pm
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 from pytensor.compile.sharedvalue import SharedVariable
@@ -12,6 +14,7 @@ from pytensor.tensor import TensorConstant
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.minibatch import find_batch_sources, total_size
 
@@ -42,15 +45,37 @@ def test_large_constants_become_shared_variables_for_numba():
     assert all(leaf.data.size <= 64 for leaf in leaves(potential, TensorConstant))
 
 
-def test_data_becomes_constant_for_jax():
+@pytest.mark.parametrize("form", ["constant", "shared"])
+def test_data_has_a_known_shape_for_jax_and_is_no_constant(form):
     with pm.Model() as model:
-        y = pm.Data("Y", Y)
+        y = pm.Data("Y", Y) if form == "shared" else Y
         theta = pm.Normal("theta")
         pm.Normal("y", theta, observed=pm.Minibatch(y, batch_size=10), total_size=200)
     potential = potential_of(model, static_shapes=True)
-    assert not leaves(potential, SharedVariable)
-    assert 200 in [leaf.data.size for leaf in leaves(potential, TensorConstant)]
+    assert [leaf.type.shape for leaf in leaves(potential, SharedVariable)] == [(200,)]
+    assert all(leaf.data.size <= 64 for leaf in leaves(potential, TensorConstant))
     assert potential.indices[0].type.shape == (10,)
+
+
+def test_shapes_and_masks_stay_constants_for_jax():
+    mask = Y > 0
+    with pm.Model() as model:
+        n = pytensor.shared(np.array(3))
+        theta = pm.Normal("theta", shape=3)
+        x = pm.Data("X", Y)
+        pm.Normal("y", theta.sum() + pt.zeros(n).sum(), observed=x)
+        pm.Normal("z", (theta[0] * x)[mask], observed=Y[mask])
+    potential = potential_of(model, static_shapes=True)
+    # The data and what is picked by the mask, but neither the number nor the mask.
+    assert {leaf.type.shape for leaf in leaves(potential, SharedVariable)} <= {
+        (200,),
+        (mask.sum(),),
+    }
+    [energy] = Backend.resolve("jax", None).compile(
+        list(potential.positions), [potential.energy(potential.positions, [])]
+    )(np.zeros(3))
+    expected = -model.compile_logp(mode="FAST_COMPILE")(model.initial_point())
+    np.testing.assert_allclose(energy, expected, rtol=1e-12)
 
 
 def test_data_is_that_of_the_moment_the_potential_was_built():

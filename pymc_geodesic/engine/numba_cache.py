@@ -1,0 +1,49 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Numba's cache on disk, which may be full or read-only.
+
+Numba lets an error on writing what it has compiled end the program, although the function is there.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+from numba.core.caching import Cache
+from pytensor.link.numba.cache import NumbaPyTensorCacheLocator
+
+__all__ = ["save_if_possible"]
+
+
+def _warn(folder: str, error: OSError) -> None:
+    warnings.warn(
+        f"Compiled functions expected a folder to be kept in, {folder}; got {error!r} on writing "
+        "there. They stay in memory, so the next process has to compile them again. Free some "
+        "space, or name another folder with `PYTENSOR_FLAGS=base_compiledir=FOLDER`.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def save_if_possible(save):
+    """Turn errors on writing what PyTensor has compiled into one warning for each process."""
+    warned = False
+
+    @functools.wraps(save)
+    def save_overload(self, sig, data):
+        nonlocal warned
+        try:
+            save(self, sig, data)
+        except OSError as error:
+            if not isinstance(self._impl.locator, NumbaPyTensorCacheLocator):
+                raise
+            if not warned:
+                warned = True
+                _warn(self.cache_path, error)
+
+    return save_overload
+
+
+if not hasattr(Cache.save_overload, "__wrapped__"):
+    Cache.save_overload = save_if_possible(Cache.save_overload)
