@@ -22,13 +22,14 @@ import pymc as pm
 sys.path.append(str(Path(__file__).parents[1] / "examples"))
 
 from arviz import ess
-from gradient_noise import gradient_noise_rows
+from gradient_noise import add_gradient_noise, gradient_noise_rows
 from two_directions import angle
 
 __all__ = [
     "Check",
     "Run",
     "SamplingClock",
+    "add_gradient_noise",
     "angle",
     "arguments",
     "effective_samples",

@@ -80,9 +80,9 @@ def sghmc(step: float, friction: float, **options):
     )
 
 
-def sgnht(step: float, diffusion: float):
+def sgnht(step: float, diffusion: float, **options):
     return lambda: pmg.SGNHT(
-        step_size=step * SCALE, diffusion=diffusion / SCALE, n_steps=10, backend="jax"
+        step_size=step * SCALE, diffusion=diffusion / SCALE, n_steps=10, backend="jax", **options
     )
 
 
@@ -149,7 +149,7 @@ CASES = [
     Case(
         "total_size 10 times too large",
         lambda: regression(total_size=10 * N),
-        sgnht(0.05, 3.0),
+        sgnht(0.05, 3.0, trust_total_size=True),
         "total_size",
         {},
         True,
@@ -157,7 +157,7 @@ CASES = [
     Case(
         "total_size 2 times too small",
         lambda: regression(total_size=N // 2),
-        sgnht(0.1, 3.0),
+        sgnht(0.1, 3.0, trust_total_size=True),
         "total_size",
         {},
         True,

@@ -18,7 +18,7 @@ import arviz as az
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, gradient_noise_rows, report, table
+from common import Check, add_gradient_noise, arguments, gradient_noise_rows, report, table
 
 import pymc_geodesic as pmg
 
@@ -60,7 +60,7 @@ class Target(NamedTuple):
             pm.Potential("target", -0.5 * (x * (self.precision @ x)).sum())
             if self.noise is not None:
                 rows = gradient_noise_rows(10_000, self.noise, seed=1)
-                pm.Potential("noise", (pm.Minibatch(rows, batch_size=1)[0] * x).sum())
+                add_gradient_noise("noise", x, rows)
         return model
 
 

@@ -7,7 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, gradient_noise_rows, mcse, report, sample, table
+from common import (
+    Check,
+    add_gradient_noise,
+    arguments,
+    gradient_noise_rows,
+    mcse,
+    report,
+    sample,
+    table,
+)
 
 import pymc_geodesic as pmg
 
@@ -81,7 +90,7 @@ def learning(draws: int, tune: int) -> tuple[list[list], list[Check]]:
     with pm.Model() as model:
         x = pm.Normal("x", shape=2)
         rows = gradient_noise_rows(400_000, NOISE, seed=0)
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) @ x).sum())
+        add_gradient_noise("noise", x, rows)
     table_rows, checks = [], []
     for kind in (None, "diag", "dense"):
         mass = None if kind is None else pmg.MonteCarloEM(kind=kind)

@@ -94,7 +94,7 @@ def model_for(corpus: pmg.BagOfWords, *, total_size: int) -> pm.Model:
     )
 
 
-def published(model: pm.Model):
+def published(model: pm.Model, **options):
     """Make the step of the paper, whose proportions hardly leave the least-squares solution."""
     with model:
         return pmg.gSGNHT.from_learning_rate(
@@ -103,6 +103,7 @@ def published(model: pm.Model):
             ["topics"],
             local=pmg.LocalGMC("theta", draws=20, tune=40, step_size=1e-6),
             steps_per_batch=10,
+            **options,
         )
 
 
@@ -116,7 +117,7 @@ def cost(*, quick: bool) -> dict[str, Any]:
         start = noisy_mean(part, N_TOPICS, seed=1)
         # Numba would compile anew for another number of documents.
         model = model_for(part, total_size=len(corpus))
-        chains[size] = chain(model, published(model), start)
+        chains[size] = chain(model, published(model, trust_total_size=True), start)
         next(chains[size])
     taken: dict[int, list[float]] = {size: [] for size in chains}
     for _ in range(5 if quick else 15):

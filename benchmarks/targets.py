@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, report, table
+from common import Check, add_gradient_noise, arguments, report, table
 
 import pymc_geodesic as pmg
 
@@ -30,7 +30,7 @@ def model(n: int, kappa: float, variance: float, points: int) -> pm.Model:
     with pm.Model() as result:
         x = pmg.VonMisesFisher("x", np.tile(direction(n), (points, 1)), kappa)
         if variance:
-            pm.Potential("noise", (pm.Minibatch(rows, batch_size=1)[0] * x).sum())
+            add_gradient_noise("noise", x, rows)
     return result
 
 

@@ -7,7 +7,16 @@ from __future__ import annotations
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, gradient_noise_rows, mcse, report, sample, table
+from common import (
+    Check,
+    add_gradient_noise,
+    arguments,
+    gradient_noise_rows,
+    mcse,
+    report,
+    sample,
+    table,
+)
 from scipy.special import ive
 
 import pymc_geodesic as pmg
@@ -24,7 +33,7 @@ def two_spheres() -> pm.Model:
         for seed, (name, variance) in enumerate(NOISE.items()):
             x = pmg.VonMisesFisher(name, mu=mean, kappa=KAPPA)
             rows = gradient_noise_rows(100_000, np.full(DIM, variance), seed=seed)
-            pm.Potential(f"noise_{name}", (pm.Minibatch(rows, batch_size=1) @ x).sum())
+            add_gradient_noise(f"noise_{name}", x, rows)
     return model
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from gradient_noise import gradient_noise_rows
+from gradient_noise import add_gradient_noise, gradient_noise_rows
 from matplotlib.figure import Figure
 from shared import main
 
@@ -38,7 +38,7 @@ def build_model(n_rows: int = 100_000) -> pm.Model:
         x = pmg.SphericalUniform("x", shape=2)
         pm.Potential("target", log_density(x, pm.math.logaddexp))
         rows = gradient_noise_rows(n_rows, np.full(2, NOISE), seed=1)
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) @ x).sum())
+        add_gradient_noise("noise", x, rows)
     return model
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from gradient_noise import gradient_noise_rows
+from gradient_noise import add_gradient_noise, gradient_noise_rows
 from matplotlib.figure import Figure
 from shared import main
 
@@ -45,7 +45,7 @@ def build_model(step_size: float = STEP_SIZE) -> pm.Model:
         t = pm.Flat("t", initval=-2.0)
         pm.Potential("target", -energy(t))
         rows = gradient_noise_rows(100_000, np.array([2 * B / step_size]), seed=1)[:, 0]
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) * t).sum())
+        add_gradient_noise("noise", t, rows)
     return model
 
 

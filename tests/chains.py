@@ -7,9 +7,21 @@ time are independent, so that the Monte Carlo standard error needs no autocorrel
 """
 
 import numpy as np
+import pymc as pm
 
 # A standard normal exceeds it once in 16,000; a test makes at most a few comparisons.
 FOUR_ERRORS = 4.0
+
+
+def add_gradient_noise(name, x, rows):
+    """Let a minibatch of one row add that row to the gradient of `x`.
+
+    The log density of a row is its inner product with `x`, and of N rows each counts 1 / N.
+    """
+    n_rows = len(rows)
+    batch = pm.Minibatch(rows, batch_size=1)
+    logp = lambda row, x: row * x / n_rows  # noqa: E731
+    pm.CustomDist(name, x, logp=logp, observed=batch, total_size=n_rows)
 
 
 def run(step, point, *, draws, discard=0, seed=1, tune=0):

@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 
 from pymc.model import Model
-from pymc.variational.minibatch_rv import MinibatchRandomVariable
-from pytensor.graph.traversal import ancestors
-from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.sampler_checks import LARGEST_DAMPING, TOO_LARGE, TOO_SMALL
-from pymc_geodesic.potential.minibatch import find_batch_sources, known_size
+from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.total_size import wrong_sizes
 
 __all__ = ["check_positions", "check_total_size"]
 
@@ -26,24 +24,14 @@ SIGNIFICANT = 4.0
 def check_total_size(model: Model) -> list[Finding]:
     """Compare ``total_size`` with the rows that ``pm.Minibatch`` draws from."""
     findings = []
-    sources = find_batch_sources(model)
-    for rv in model.observed_RVs:
-        if not isinstance(rv.owner.op, MinibatchRandomVariable):
-            continue
-        used = set(ancestors([rv, model.rvs_to_values[rv]]))
-        rows = {source.n_rows for source in sources if not used.isdisjoint(source.batches)}
-        given = rv.owner.inputs[1]
-        if len(rows) != 1 or isinstance(given.type, NoneTypeT):
-            continue
-        declared, [held] = known_size(given), rows
-        if declared == held:
-            continue
+    for wrong in wrong_sizes(model, find_batch_sources(model)):
+        what = "rows" if wrong.axis == 0 else f"entries along axis {wrong.axis}"
         sentence = (
-            f"`total_size` of `{rv.name}` is {declared}, but its `pm.Minibatch` draws from {held} "
-            f"rows: the likelihood counts {declared / held:.3g} times."
+            f"`total_size` of `{wrong.name}` is {wrong.declared}, but its data has {wrong.held} "
+            f"{what}: the likelihood counts {wrong.declared / wrong.held:.3g} times."
         )
-        advice = f"Pass `total_size={held}`."
-        evidence = {"total_size": declared, "rows": held, "variable": rv.name}
+        advice = f"Pass `total_size={wrong.held}`."
+        evidence = {"total_size": wrong.declared, "rows": wrong.held, "variable": wrong.name}
         findings.append(Finding("total_size", "error", sentence, advice, evidence))
     return findings
 

@@ -28,7 +28,8 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
     Raises
     ------
     SamplingError
-        If a block has rows of another shape, holds NaN, or the rows disagree with ``total_size``.
+        If a block has rows of another shape, holds NaN or rows that the model forbids, or the rows
+        disagree with ``total_size``.
     """
     size, n_rows, n_held, held = source.batch_size, 0, 0, []
     for block in source.loader:
@@ -61,11 +62,14 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
             f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, that "
             f"of the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
         )
-    if not np.all(np.isfinite(block)):
+    # Infinite parameters may be meant, as the bounds of what is not censored.
+    if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
         raise SamplingError(
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
             f"{n_rows} rows. Drop or impute such rows in the loader."
         )
+    if source.check is not None and (bad := source.check(block, n_rows)):
+        raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
     return block
 
 

@@ -5,8 +5,8 @@
 from pymc_geodesic.potential.control_variates import ControlVariateEstimator
 from pymc_geodesic.potential.estimator import FisherNoise, KnownNoise, MinibatchEstimator
 from pymc_geodesic.potential.full_data import full_data
-from pymc_geodesic.potential.minibatch import check_minibatch
 from pymc_geodesic.potential.potential import Potential
+from pymc_geodesic.potential.random_gradients import check_minibatch
 
 __all__ = [
     "ControlVariateEstimator",

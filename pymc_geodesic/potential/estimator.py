@@ -15,6 +15,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.dynamics.state import Estimate
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
 __all__ = ["FisherNoise", "KnownNoise", "MinibatchEstimator", "NoiseModel", "noise_model"]
@@ -125,6 +126,8 @@ class FisherNoise:
         \hat V = \frac{N^2}{n} \operatorname{cov}_i(\Lambda g_i),
 
     averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
+    Rows that are drawn without replacement, as those of streams are, differ less between batches:
+    there it is :math:`1 - n / N` times as much.
     On flat space the diagonal is kept; on a curved manifold, where the correction must not prefer a
     direction, each point has the scalar :math:`\operatorname{tr}(\hat V) / m`.
 
@@ -132,6 +135,8 @@ class FisherNoise:
     ----------
     potential : Potential
         The potential whose rows are scored.
+    replacement : bool, default True
+        Whether the rows of a batch are drawn with replacement; those of a stream never are.
 
     Raises
     ------
@@ -139,7 +144,7 @@ class FisherNoise:
         If the model has no minibatch, or one of a single row.
     """
 
-    def __init__(self, potential: Potential) -> None:
+    def __init__(self, potential: Potential, *, replacement: bool = True) -> None:
         if not potential.sources:
             raise ValueError(
                 "`gradient_noise='fisher'` expected a model with `pm.Minibatch` data, got one "
@@ -151,6 +156,11 @@ class FisherNoise:
                 "measures the spread within a batch; got a batch of one row."
             )
         self.potential = potential
+        # How many rows there are, where a batch draws each of them once.
+        self._finite = [
+            None if replacement and isinstance(source, BatchSource) else source.n_rows
+            for source in potential.sources
+        ]
         self._dtype = potential.variables[0].position.dtype
         self._shapes = [
             variable.shape if variable.is_flat else (*variable.shape[:-1], 1)
@@ -198,16 +208,22 @@ class FisherNoise:
                 tuple(a - b for a, b in zip(here, there, strict=True))
                 for here, there in zip(scores, at_center, strict=True)
             ]
-        per_source = [self._source_variance(position, source) for source in scores]
+        per_source = [
+            self._source_variance(position, source, n_rows)
+            for source, n_rows in zip(scores, self._finite, strict=True)
+        ]
         return tuple(sum(parts) for parts in zip(*per_source, strict=True))
 
-    def _source_variance(self, position: Point, scores: Point) -> Point:
+    def _source_variance(self, position: Point, scores: Point, n_rows: int | None) -> Point:
         factors = zip(self.potential.variables, self.manifold_dims, position, scores, strict=True)
         variances = []
         for variable, dim, x, score in factors:
             n = score.shape[0].astype(score.dtype)
             tangent = variable.manifold.to_tangent(x, score)
             spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
+            if n_rows is not None:
+                # A batch may be longer than the data, which it then goes through more than once.
+                spread = spread * pt.maximum(1 - n / n_rows, 0).astype(spread.dtype)
             if not variable.is_flat:
                 spread = spread.sum(axis=-1, keepdims=True) / dim
             variances.append(spread)
@@ -219,7 +235,9 @@ class FisherNoise:
         return self.potential.manifold.point_dims
 
 
-def noise_model(potential: Potential, gradient_noise) -> NoiseModel:
+def noise_model(
+    potential: Potential, gradient_noise: Any, *, replacement: bool = True
+) -> NoiseModel:
     """Read the user's ``gradient_noise``: None, a covariance, or ``"fisher"``."""
     if isinstance(gradient_noise, str):
         if gradient_noise != "fisher":
@@ -227,7 +245,7 @@ def noise_model(potential: Potential, gradient_noise) -> NoiseModel:
                 "`gradient_noise` expected None, a number, an array, a mapping or 'fisher', got "
                 f"{gradient_noise!r}."
             )
-        return FisherNoise(potential)
+        return FisherNoise(potential, replacement=replacement)
     return KnownNoise(potential, variance=gradient_noise)
 
 

@@ -73,7 +73,7 @@ def full_data(model: Model) -> Model:
     After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
     ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
     """
-    find_batch_sources(model)  # refuses what has no `total_size`
+    find_batch_sources(model)  # refuses what `total_size` does not scale
     _require_expandable(model)
     try:
         with _without_initial_values(model):
@@ -98,13 +98,6 @@ def _uses_batch(variables: Iterable[Variable]) -> bool:
 
 
 def _require_expandable(model: Model) -> None:
-    for potential in model.potentials:
-        if _uses_batch([potential]):
-            raise ValueError(
-                f"The potential `{potential.name}` depends on `pm.Minibatch` data. It carries no "
-                "`total_size`, so its value on the full data is not known. Write it as an observed "
-                "variable with `total_size`, such as a `pm.CustomDist`."
-            )
     for rv in model.free_RVs:
         if _uses_batch([rv]):
             raise ValueError(

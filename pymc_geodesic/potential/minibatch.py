@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,15 +19,14 @@ from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.documents import take_rows
+from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 
 __all__ = [
     "BatchSource",
-    "check_minibatch",
     "find_batch_sources",
     "has_minibatch",
     "known_size",
     "total_size",
-    "warn_minibatch",
 ]
 
 
@@ -115,27 +112,20 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
     Raises
     ------
     ValueError
-        If a variable observes a minibatch without ``total_size`` or with the ``dims`` of all rows,
-        or the data is not finite.
+        If the log likelihood is no sum over rows that ``total_size`` scales, an observed variable
+        has the ``dims`` of all rows, or the data is not finite.
     """
     sources = tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
     if sources:
-        _require_total_size(model, sources)
+        require_sum_over_rows(
+            model,
+            [source.batches for source in sources],
+            data="`pm.Minibatch` data",
+            size="`total_size=len(data)`",
+        )
         _require_length_of_batch(model, sources)
-        _require_finite(sources)
+        _require_finite(model, sources)
     return sources
-
-
-def _require_total_size(model: Model, sources: Sequence[BatchSource]) -> None:
-    batches = {batch for source in sources for batch in source.batches}
-    for rv in model.observed_RVs:
-        uses_batch = not batches.isdisjoint(ancestors([rv, model.rvs_to_values[rv]]))
-        if uses_batch and not isinstance(rv.owner.op, MinibatchRandomVariable):
-            raise ValueError(
-                f"The observed variable `{rv.name}` depends on `pm.Minibatch` data but has no "
-                "`total_size`, so its log likelihood cannot be scaled to the whole data. "
-                "Pass `total_size=len(data)` to it."
-            )
 
 
 def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> None:
@@ -153,14 +143,16 @@ def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> No
             )
 
 
-def _require_finite(sources: Sequence[BatchSource]) -> None:
+def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
+    observed = set(ancestors([model.rvs_to_values[rv] for rv in model.observed_RVs]))
     for source in sources:
-        for array in source.tensors:
+        for batch, array in zip(source.batches, source.tensors, strict=True):
             if not isinstance(array, Constant | SharedVariable):
                 continue
             data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
-            bad = np.size(data) - np.count_nonzero(np.isfinite(data))
-            if bad:
+            # Parameters may be infinite, as the bounds of what is not censored.
+            good = np.isfinite(data) if batch in observed else ~np.isnan(data)
+            if bad := np.size(data) - np.count_nonzero(good):
                 raise ValueError(
                     f"The data of `pm.Minibatch` expected finite numbers, got {bad} of "
                     f"{np.size(data)} entries that are NaN or infinite. Drop or impute those rows."
@@ -182,51 +174,3 @@ def total_size(model: Model) -> int:
         elif rv.ndim:
             sizes.append(n_rows(model.rvs_to_values[rv]))
     return max(sizes)
-
-
-def check_minibatch(model: Model) -> None:
-    """Raise if a model holds ``pm.Minibatch`` data, which PyMC's own steps cannot sample.
-
-    ``pm.sample()`` without a step of this package runs NUTS on such a model to the end, without an
-    error, although every gradient comes from another batch; what it returns is meaningless. Call
-    this before ``pm.sample()`` in code that must not fall into that trap.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        The model about to be sampled.
-
-    Raises
-    ------
-    ValueError
-        If the model depends on ``pm.Minibatch``.
-
-    Examples
-    --------
-    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
-    >>> with pm.Model() as model:
-    ...     x = pm.Normal("x")
-    ...     y = pm.Minibatch(np.zeros(100), batch_size=10)
-    ...     _ = pm.Normal("y", x, observed=y, total_size=100)
-    >>> try:
-    ...     pmg.check_minibatch(model)
-    ... except ValueError as error:
-    ...     print(str(error)[:41])
-    The model draws its data by `pm.Minibatch
-    """
-    if has_minibatch(model):
-        raise ValueError(MINIBATCH_MESSAGE)
-
-
-MINIBATCH_MESSAGE = (
-    "The model draws its data by `pm.Minibatch`, so PyMC's own step methods (NUTS and the others) "
-    "would see another random log probability at every evaluation and return meaningless draws "
-    "without an error. Sample all its variables with steps of pymc_geodesic, such as "
-    "`pm.sample(step=pmg.gSGNHT())`, or write the model with the full data."
-)
-
-
-def warn_minibatch(model: Model) -> None:
-    """Warn that a step of PyMC's is about to sample a model with ``pm.Minibatch`` data."""
-    if has_minibatch(model):
-        warnings.warn(MINIBATCH_MESSAGE, UserWarning, stacklevel=2)

@@ -65,6 +65,10 @@ class Potential:
         Value variables of the model that other steps sample.
     local : LocalPotential or None
         Energy of the local variables.
+    data_sources : tuple of BatchSource or StreamSource
+        Where the model's batches come from.
+    sources : tuple of BatchSource or StreamSource
+        The same, unless all data is used: then there are none.
     expectations : list of TensorVariable
         Expectations over latent variables of the rows, as functions of positions and rows.
     latents : tuple of TensorVariable
@@ -108,7 +112,8 @@ class Potential:
                 "of its data from streams, or hold all of it in memory."
             )
         found = (*found, *streams)
-        self.sources: tuple[BatchSource | StreamSource, ...] = () if full_data else found
+        self.data_sources: tuple[BatchSource | StreamSource, ...] = found
+        self.sources = () if full_data else found
         self.indices = tuple(
             source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
             for i, source in enumerate(self.sources)
@@ -118,8 +123,6 @@ class Potential:
             source.placeholder(f"rows_{i}", None) for i, source in enumerate(self.sources)
         )
         rows = dict.fromkeys(found) if full_data else dict(zip(found, self._rows, strict=True))
-        if full_data:
-            _require_scalable_potentials(model, found)
         self.local: LocalPotential | None = None
         sizes = {}
         if local:
@@ -260,15 +263,3 @@ def _require_rows_of_batches(
             f"{[variable.name for variable in variables]} with {n_rows} rows and batches of "
             f"{sizes}."
         )
-
-
-def _require_scalable_potentials(model: Model, sources: Sequence[BatchSource]) -> None:
-    batches = {batch for source in sources for batch in source.batches}
-    for potential in model.potentials:
-        if not batches.isdisjoint(ancestors([potential])):
-            raise ValueError(
-                f"The potential `{potential.name}` depends on `pm.Minibatch` data. It carries no "
-                "`total_size`, so its value on the full data is not known and exact samplers "
-                "cannot use it. Write it as an observed variable with `total_size`, or use SGGMC "
-                "or gSGNHT."
-            )

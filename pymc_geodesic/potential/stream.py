@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pymc.model import Model
-from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
+from pymc_geodesic.potential.minibatch import known_size
 
 __all__ = ["StreamSource", "find_streams"]
 
@@ -34,6 +33,9 @@ class StreamSource:
         Gives the batches of one pass each time it is iterated over.
     n_rows, batch_size : int
         Rows of the whole data, by the model's ``total_size``, and of a batch.
+    check : callable or None
+        Called with a block of rows and the number of its first one; says in a sentence why it
+        cannot be observed, or returns None.
     """
 
     name: str
@@ -41,6 +43,12 @@ class StreamSource:
     loader: Iterable[np.ndarray]
     n_rows: int
     batch_size: int
+    check: Callable[[np.ndarray, int], str | None] | None = None
+
+    @property
+    def batches(self) -> tuple[TensorVariable, ...]:
+        """The tensors of the model that hold a batch."""
+        return (self.variable,)
 
     @property
     def row_shape(self) -> tuple[int, ...]:
@@ -70,7 +78,7 @@ def find_streams(
     ------
     ValueError
         If there is not exactly one stream, a name is not that of a ``pm.Data``, a loader cannot be
-        iterated over again, or a variable observes a stream without ``total_size``.
+        iterated over again, or the log likelihood is no sum over rows that ``total_size`` scales.
     """
     if data is not None and len(data) != 1:
         raise ValueError(
@@ -91,17 +99,15 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
             f"such as a list or a `DataLoader`, got a {type(loader).__name__}. An iterator ends "
             "after one pass."
         )
-    depends = False
-    for rv in model.observed_RVs:
-        if variable in ancestors([rv, model.rvs_to_values[rv]]):
-            depends = True
-            if not isinstance(rv.owner.op, MinibatchRandomVariable):
-                raise ValueError(
-                    f"The observed variable `{rv.name}` depends on the stream `{name}` but has no "
-                    "`total_size`, so its log likelihood cannot be scaled to the whole data. Pass "
-                    "`total_size=` with the rows of the whole stream to it."
-                )
-    if not depends:
+    require_sum_over_rows(
+        model,
+        [[variable]],
+        data=f"the stream `{name}`",
+        size="`total_size=` with the rows of the whole stream",
+    )
+    scaled = batched_variables(model, [variable])
+    if not scaled:
         raise ValueError(f"No observed variable depends on the `pm.Data` `{name}`.")
-    n_rows = variable.get_value(borrow=True).shape[0]
-    return StreamSource(name, variable, loader, total_size(model), n_rows)
+    n_rows = max(known_size(rv.owner.inputs[1]) for rv in scaled)
+    batch_size = variable.get_value(borrow=True).shape[0]
+    return StreamSource(name, variable, loader, n_rows, batch_size)

@@ -106,6 +106,7 @@ class StepOptions(TypedDict, total=False):
     rng: Any
     initial_point: Mapping[str, np.ndarray] | None
     blocked: bool
+    trust_total_size: bool
 
 
 def step_size_of(learning_rate: float, model: Model) -> float:

@@ -17,6 +17,7 @@ from pymc.util import get_random_generator
 
 from pymc_geodesic.adaptation import Mass, MassRecord, read_mass
 from pymc_geodesic.adaptation.read import MassArgument
+from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.engine import Backend
 from pymc_geodesic.local.gmc import LocalGMC
 from pymc_geodesic.local.latents import LOCAL_STATISTICS, Latents
@@ -68,6 +69,7 @@ class GeodesicStep(BlockedStep):
         backend: str | None = None,
         compile_kwargs: dict[str, Any] | None = None,
         blocked: bool = True,
+        trust_total_size: bool = False,
     ) -> None:
         self.model = model = modelcontext(model)
         values, local_values = global_and_local(model, vars, local)
@@ -75,7 +77,8 @@ class GeodesicStep(BlockedStep):
         self.rng = get_random_generator(rng)
         self.backend = Backend.resolve(backend, compile_kwargs)
         self.tune = False
-        point = model.initial_point() if initial_point is None else initial_point
+        start = model.initial_point()
+        point = start if initial_point is None else initial_point
         self.potential = Potential(
             model,
             values,
@@ -86,6 +89,15 @@ class GeodesicStep(BlockedStep):
             data=data,
             local=local_values,
         )
+        self.data_checks = DataChecks(
+            model,
+            self.potential.data_sources,
+            point=start,
+            batches=not self.full_data,
+            trust_total_size=trust_total_size,
+        )
+        if not self.full_data:
+            self.potential.sources = self.data_checks.sources
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
         warn_of_row_variables(model, self.potential.variables)
@@ -102,7 +114,7 @@ class GeodesicStep(BlockedStep):
         self.latents = Latents(
             self.potential,
             local,
-            point=model.initial_point(),
+            point=start,
             restart=self.restarts_local,
             backend=self.backend,
         )
@@ -177,6 +189,7 @@ class GeodesicStep(BlockedStep):
                     f"The start of `{variable.name}` is off its manifold: {problem}. Pass a value "
                     "on it as `initvals`, or leave the start out."
                 )
+        self.data_checks.check_start(point)
         energy = self._dry_run(point)
         if not np.isfinite(energy):
             raise SamplingError(

@@ -65,7 +65,7 @@ class GMC(GeodesicStep):
         trajectories of one length can be periodic on a compact manifold. Zero for none.
     n_steps : int, default 1
         Trajectories a draw.
-    mass, backend, compile_kwargs, model, rng, initial_point, blocked
+    mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

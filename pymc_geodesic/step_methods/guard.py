@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary, WeakSet
 from pymc.model import Model
 from pymc.step_methods.compound import BlockedStep, Competence
 
-from pymc_geodesic.potential.minibatch import has_minibatch, warn_minibatch
+from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.potential.random_gradients import warn_minibatch
 
 __all__ = ["claim", "guarded_competence", "require_all_sampled"]
 

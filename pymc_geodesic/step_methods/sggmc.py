@@ -98,17 +98,24 @@ class SGGMC(StochasticGradientStep):
         Passed to ``pymc.compile``.
     model, rng, initial_point, blocked
         As for every PyMC step method.
+    trust_total_size : bool, default False
+        Accept a ``total_size`` that is not the number of rows of the data, which makes the
+        likelihood count more or less than once. By default it is an error.
 
     Raises
     ------
     ValueError
-        If a parameter is not positive, a variable is unknown or discrete, or the model's
-        minibatches have no ``total_size``; for a mass that is not positive definite, has a wrong
+        If a parameter is not positive, or a variable is unknown or discrete; if the model's
+        minibatches have no ``total_size`` or one that is not the number of rows, a potential
+        depends on them, rows depend on each other, or the distribution of the observed variable
+        forbids some of them; for a mass that is not positive definite, has a wrong
         shape, or is more than a number on a curved manifold; for ``accuracy`` outside (0, 1), and
         for a ``center``, ``data`` or ``local`` that does not fit the model.
     pymc.exceptions.SamplingError
-        While sampling: for a start or a center without a finite gradient, and for a loader whose
-        batches change shape, hold NaN, or disagree with ``total_size``.
+        While sampling: for a start or a center without a finite gradient, a start with an infinite
+        log density of some row, and data that was set anew after the step was built; for a loader
+        whose batches change shape, hold NaN or rows that the model forbids, or disagree with
+        ``total_size``.
 
     Notes
     -----

@@ -35,7 +35,7 @@ class SGLD(StochasticGradientStep):
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
     n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -55,7 +55,8 @@ class SGNPHMC(StochasticGradientStep):
         As for :class:`SGHMC`.
     n_steps : int, default 1
         Trajectories a draw.
-    variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked
+    variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked,
+    trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -74,7 +74,7 @@ class SGRLD(StochasticGradientStep):
         Transitions that share one minibatch.
     n_steps, variance_reduction, center, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked
+    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -101,7 +101,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
             self.n_steps = steps_per_batch if n_steps is None else self.n_steps
             self._require_local_options(step_size, gradient_noise, variance_reduction)
         self._gradient_noise = gradient_noise
-        self.noise = noise_model(self.potential, gradient_noise)
+        self.noise = noise_model(self.potential, gradient_noise, replacement=replacement)
         if gradient_noise is not None:
             self._require_diagonal_mass()
         self._shapes = self.potential.manifold.shapes
@@ -183,7 +183,9 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         """Give the noise model, which leaves the graph behind, the step's own again."""
         super().__setstate__(state)
         if self.potential is not None:
-            self.noise = noise_model(self.potential, self._gradient_noise)
+            self.noise = noise_model(
+                self.potential, self._gradient_noise, replacement=self.batches.replacement
+            )
 
     def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:
         """Write one transition of the dynamics symbolically."""

@@ -7,7 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
-from chains import chain_averages
+from chains import add_gradient_noise, chain_averages
 
 import pymc_geodesic as pmg
 
@@ -43,7 +43,7 @@ def noisy_model(space, variance, *, n=3, n_rows=400):
         else:
             x = pm.Normal("x", shape=(M, n))
         if variance:
-            pm.Potential("noise", (pm.Minibatch(noise, batch_size=1)[0] * x).sum())
+            add_gradient_noise("noise", x, noise)
     return model
 
 

@@ -76,7 +76,8 @@ def test_gradient_is_that_of_the_scaled_marginal_likelihood():
     total_size = 1000
     model = random_effects(batch_size=N_ROWS, total_size=total_size)
     with model:
-        step = pmg.SGNHT(["location"], local=local_gmc("effect"), model=model, **OPTIONS)
+        options = OPTIONS | {"model": model, "trust_total_size": True}
+        step = pmg.SGNHT(["location"], local=local_gmc("effect"), **options)
     potential = step.potential
     position = tuple(x.type() for x in potential.positions)
     rows = [index.type() for index in potential.indices]

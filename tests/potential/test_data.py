@@ -180,13 +180,13 @@ def test_discrete_variables_are_refused():
         potential_of(model)
 
 
-def test_potentials_of_batches_have_no_full_data():
+@pytest.mark.parametrize("full_data", [False, True])
+def test_potentials_of_batches_are_refused(full_data):
     with pm.Model() as model:
         theta = pm.Normal("theta")
         pm.Potential("pull", -(theta * pm.Minibatch(Y, batch_size=10)).sum())
-    potential_of(model)
-    with pytest.raises(ValueError, match=r"`pull` depends on `pm.Minibatch`.*no `total_size`"):
-        potential_of(model, full_data=True)
+    with pytest.raises(ValueError, match=r"`pull` depends on `pm.Minibatch`.*CustomDist\(\"pull"):
+        potential_of(model, full_data=full_data)
 
 
 def test_check_minibatch():

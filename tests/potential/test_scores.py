@@ -125,6 +125,40 @@ def test_fisher_noise_is_the_variance_of_the_gradient(gradient):
     np.testing.assert_allclose(theta.var(), on_theta, rtol=0.1)
 
 
+def test_rows_drawn_once_give_less_noise(potential, gradient):
+    """A batch of n rows out of N, each drawn once, varies by 1 - n / N less: Cochran, chapter 2."""
+    noise = FisherNoise(potential, replacement=False)
+    estimate = compiled(potential, noise.estimate(potential.positions, potential.indices, WIDTH))
+    rng = np.random.default_rng(2)
+    found, gradients = [], []
+    for _ in range(3000):
+        rows = rng.permutation(N)[:6], rng.permutation(N)[:5]
+        found.append(float(np.ravel(estimate(*rows)[1])[0]))
+        gradients.append(float(gradient(*rows)[1]))
+    # The variance of 3,000 gradients that are about normal has an error of sqrt(2 / 3000).
+    expected, actual = np.var(gradients), np.mean(found)
+    error = np.hypot(expected * np.sqrt(2 / 3000), np.std(found) / np.sqrt(3000))
+    assert abs(actual - expected) < 4 * error
+    assert abs(actual - exact_variance()[1]) > 4 * error
+
+
+def test_all_rows_drawn_once_have_no_noise():
+    with pm.Model() as model:
+        theta = pm.Normal("theta")
+        pm.Normal("y", theta, observed=pm.Minibatch(Y, batch_size=N), total_size=N)
+    step = pmg.SGHMC(
+        step_size=1e-3,
+        friction=10.0,
+        gradient_noise="fisher",
+        replacement=False,
+        model=model,
+        backend="jax",
+    )
+    step.setup_chain(np.random.default_rng(1), 0, 1)
+    step.step(model.initial_point())
+    assert step.noise.largest(step.estimator) == 0
+
+
 def test_fisher_noise_averages_and_forgets(potential):
     noise = FisherNoise(potential)
     placeholders = [pt.as_tensor(array).type() for array in noise.initial()]

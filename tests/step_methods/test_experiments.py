@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import assert_mean, chain_averages, run
+from chains import add_gradient_noise, assert_mean, chain_averages, run
 
 import pymc_geodesic as pmg
 
@@ -29,8 +29,7 @@ def test_circle_with_huge_gradient_noise(method):
         x = pmg.SphericalUniform("x", shape=(M, 2))
         first, second = 5 * (x * means[0]).sum(-1), 5 * (x * means[1]).sum(-1) + np.log(2)
         pm.Potential("target", pm.math.logaddexp(first, second).sum())
-        rows = pm.Minibatch(noise_rows(1000.0, (M, 2)), batch_size=1)
-        pm.Potential("noise", (rows[0] * x).sum())
+        add_gradient_noise("noise", x, noise_rows(1000.0, (M, 2)))
     common = {"model": model, "step_size": 0.01, "n_steps": 500, "backend": "jax"}
     step = (
         pmg.SGGMC(friction=10.0, gradient_noise=1000.0, **common)
@@ -61,8 +60,8 @@ def test_double_well_with_an_unknown_noise():
     with pm.Model() as model:
         x = pm.Flat("x", shape=(M, 1))
         well = (x + 4) * (x + 1) * (x - 1) * (x - 3) / 14 + 0.5
-        rows = pm.Minibatch(noise_rows(variance, (M, 1)), batch_size=1)
-        pm.Potential("target", -well.sum() + (rows[0] * x).sum())
+        pm.Potential("target", -well.sum())
+        add_gradient_noise("noise", x, noise_rows(variance, (M, 1)))
     step = pmg.SGNHT(
         model=model,
         step_size=step_size,
@@ -95,8 +94,7 @@ def test_two_spheres_with_different_gradient_noise(thermostat):
     with pm.Model() as model:
         for name, variance in noise.items():
             x = pmg.VonMisesFisher(name, np.tile(np.eye(3)[0], (M, 1)), 10.0)
-            rows = pm.Minibatch(noise_rows(variance, (M, 3)), batch_size=1)
-            pm.Potential(f"noise_{name}", (rows[0] * x).sum())
+            add_gradient_noise(f"noise_{name}", x, noise_rows(variance, (M, 3)))
     step = pmg.gSGNHT(
         model=model,
         step_size=0.02,

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import assert_mean, run
+from chains import add_gradient_noise, assert_mean, run
 
 import pymc_geodesic as pmg
 
@@ -112,7 +112,7 @@ def test_em_learns_the_covariance_of_the_gradient_noise(kind):
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0) * np.sqrt(variance)
     with pm.Model() as model:
         x = pm.Normal("x", shape=2)
-        pm.Potential("noise", (pm.Minibatch(rows, batch_size=1) @ x).sum())
+        add_gradient_noise("noise", x, rows)
     common = {"step_size": 0.05, "n_steps": 20, "backend": "jax"}
     plain = build("SGNHT", model, **common)
     path = np.array([p["x"] for p, _ in run(plain, model.initial_point(), draws=10_000, tune=500)])

@@ -9,7 +9,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import assert_mean, run
+from chains import add_gradient_noise, assert_mean, run
 from scipy.special import ive
 
 import pymc_geodesic as pmg
@@ -100,8 +100,7 @@ def test_control_variates_switch_themselves_off_where_they_do_not_pay():
         x = pm.Normal("x")
         # Of mean zero: the posterior is the prior. The gradient 5 cos(5 x) is largest at the mode
         # and of either sign away from it, so that taking the mode's away makes it noisier.
-        batch = pm.Minibatch(rows - rows.mean(), batch_size=1)
-        pm.Potential("noise", batch.sum() * pm.math.sin(5 * x))
+        add_gradient_noise("noise", pm.math.sin(5 * x), rows - rows.mean())
     step = pmg.SGNHT(model=model, backend="jax")
     stats = [s for _, s in run(step, model.initial_point(), draws=60, tune=50)]
     assert not step.controlled

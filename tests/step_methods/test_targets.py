@@ -12,7 +12,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import assert_mean, chain_averages
+from chains import add_gradient_noise, assert_mean, chain_averages
 
 import pymc_geodesic as pmg
 
@@ -48,8 +48,7 @@ def von_mises_fisher(n, kappa, *, n_points, variance=0.0):
     with pm.Model() as model:
         x = pmg.VonMisesFisher("x", np.tile(direction(n), (n_points, 1)), kappa)
         if variance:
-            rows = pm.Minibatch(noise_rows(variance, n_points, n), batch_size=1)
-            pm.Potential("noise", (rows[0] * x).sum())
+            add_gradient_noise("noise", x, noise_rows(variance, n_points, n))
     return model
 
 
@@ -190,8 +189,7 @@ def test_two_spheres_need_a_thermostat_each():
         with pm.Model() as model:
             for name, variance in {"a": 200.0, "b": 10.0}.items():
                 x = pmg.VonMisesFisher(name, np.tile(direction(3), (n_points, 1)), 10.0)
-                rows = pm.Minibatch(noise_rows(variance, n_points, 3), batch_size=1)
-                pm.Potential(f"noise_{name}", (rows[0] * x).sum())
+                add_gradient_noise(f"noise_{name}", x, noise_rows(variance, n_points, 3))
         step = pmg.gSGNHT(
             model=model,
             step_size=0.02,

@@ -1,0 +1,7 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Checks of the data that a step is given, before it draws from it."""
+
+from pymc_geodesic.data_checks.checks import DataChecks
+
+__all__ = ["DataChecks"]

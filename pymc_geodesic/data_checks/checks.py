@@ -1,0 +1,132 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""All checks of a step's data: when it is built, and when a chain starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model
+
+from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
+from pymc_geodesic.data_checks.observed_support import BlockCheck, describe, impossible, look_at
+from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
+from pymc_geodesic.data_checks.unchanged import DataRecord
+from pymc_geodesic.engine.reader import checked_batches
+from pymc_geodesic.potential.batch_structure import require_one_source
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.total_size import require_total_size
+
+__all__ = ["DataChecks"]
+
+Source = BatchSource | StreamSource
+
+
+class DataChecks:
+    """Checks of the batches that a step will be given.
+
+    Data in memory is checked once and in full; that of a stream when it is read.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    sources : sequence of BatchSource or StreamSource
+        Where its rows come from.
+    point : mapping
+        Values of the free variables.
+    batches : bool
+        Whether the step sees batches; otherwise it sees all rows at once.
+    trust_total_size : bool
+        Whether ``total_size`` may differ from the number of rows.
+
+    Attributes
+    ----------
+    sources : tuple of BatchSource or StreamSource
+        The sources given, streams with the check of their blocks.
+
+    Raises
+    ------
+    ValueError
+        If ``total_size`` is not the number of rows, rows depend on each other, or the distribution
+        of an observed variable forbids some of them.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        sources: Sequence[Source],
+        *,
+        point: Point,
+        batches: bool,
+        trust_total_size: bool = False,
+    ) -> None:
+        require_total_size(model, sources, trust_total_size=trust_total_size)
+        if batches:
+            require_one_source(model, [source.batches for source in sources])
+        streams = [source for source in sources if isinstance(source, StreamSource)]
+        self._record = DataRecord(model, [stream.variable for stream in streams])
+        self._point = point
+        densities = row_densities(model, sources)
+        self._resident = [d for d in densities if isinstance(d.source, BatchSource)]
+        check = BlockCheck([d for d in densities if d.source in streams], point)
+        self.sources = tuple(
+            replace(source, check=check) if source in streams else source for source in sources
+        )
+        self._start_is_possible = True
+        for density in self._resident:
+            for rows in density.chunks():
+                found = look_at(density, point, rows)
+                if found.forbidden:
+                    raise ValueError(found.forbidden)
+                self._start_is_possible &= found.possible
+        if batches:
+            heads = {source.batches: _head(source) for source in self.sources}
+            for density in densities:
+                require_independent_rows(density, point, heads[density.source.batches])
+
+    def check_start(self, point: Point) -> None:
+        """Check what may differ between the chains: the start, and data that was set again.
+
+        Raises
+        ------
+        SamplingError
+            If the data has changed, or some rows are impossible at the start.
+        """
+        self._record.require_unchanged()
+        seen = all(np.array_equal(point[name], value) for name, value in self._point.items())
+        if not (seen and self._start_is_possible):
+            for density in self._resident:
+                _require_possible(density, point)
+
+
+def _require_possible(density: RowDensity, point: Point) -> None:
+    if not density.has_density:
+        return
+    for rows in density.chunks():
+        try:
+            found = impossible(density, point, rows)
+        except NoRowDensity:
+            return
+        if len(found):
+            raise SamplingError(
+                f"The start expected a finite log density of every row of `{density.name}`, got "
+                f"infinity or NaN for {describe(density, rows, found)}. Other parameters allow "
+                "these rows: pass `initvals` that do."
+            )
+
+
+def _head(source: Source) -> np.ndarray:
+    """Return the numbers of some different rows, or some rows of a stream."""
+    wanted = 2 * N_ROWS
+    if isinstance(source, BatchSource):
+        rng = np.random.default_rng(1)
+        return rng.permutation(min(source.n_rows, 1_000))[:wanted]
+    batches = islice(checked_batches(source), -(-wanted // source.batch_size))
+    return np.concatenate(list(batches))[:wanted]

@@ -1,0 +1,127 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether the log density of a batch is a sum over its rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
+
+__all__ = ["require_independent_rows"]
+
+# Rows of the batches that are compared: few, for one row to change what a batch has in common.
+N_ROWS = 8
+# Distance from the start, in unconstrained coordinates: at zero coefficients no row matters.
+SHIFT = 0.3
+
+NEEDED = (
+    "A batch can estimate the log likelihood only if it is a sum over rows, each term a function "
+    "of the parameters and this row."
+)
+
+
+def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray) -> None:
+    """Refuse an observed variable whose log density of a row depends on the batch around it.
+
+    Parameters
+    ----------
+    density : RowDensity
+        Of the observed variable.
+    point : mapping
+        Values of the free variables; what is evaluated is a point near it.
+    head : ndarray
+        Numbers of some rows, or some rows of a stream.
+
+    Raises
+    ------
+    ValueError
+        If exchanging one row of a batch changes the log density of another, or if copies of a row
+        have different log densities by their place in the batch.
+    """
+    n = min(N_ROWS, len(head) // 2)
+    if n < 2 or not density.has_density:
+        return
+    point = _near(point)
+    rows, spare = head[:n], head[n : 2 * n]
+    try:
+        terms = density.by_row(point, rows)
+        if terms is None:
+            _require_additive(density, point, rows, spare)
+            return
+        for i in range(n):
+            changed = rows.copy()
+            changed[i] = spare[i]
+            _require_one_change(density, terms, density.by_row(point, changed), i)
+        copies = np.repeat(rows[:1], n, axis=0)
+        _require_same(density, density.by_row(_level(density, point), copies))
+    except NoRowDensity:
+        return
+
+
+def _near(point: Point) -> Point:
+    rng = np.random.default_rng(2)
+    return {
+        name: x + SHIFT * rng.uniform(0.2, 1.0, np.shape(x))
+        if np.issubdtype(np.asarray(x).dtype, np.floating)
+        else x
+        for name, x in point.items()
+    }
+
+
+def _level(density: RowDensity, point: Point) -> Point:
+    """Give variables that may belong to the rows of a batch the same value in every row."""
+    size = density.source.batch_size
+    return {
+        name: np.broadcast_to(x[:1], np.shape(x)) if np.shape(x)[:1] == (size,) else x
+        for name, x in point.items()
+    }
+
+
+def _require_one_change(
+    density: RowDensity, before: np.ndarray, after: np.ndarray, row: int
+) -> None:
+    others = np.arange(len(before)) != row
+    if not _close(before[others], after[others]):
+        raise ValueError(
+            f"The observed variable `{density.name}` expected rows that are independent given the "
+            "parameters, got rows whose log density changes when another row of the batch does. "
+            f"{NEEDED} Compute means, scales and the like from the whole data, before the model is "
+            "built; sample models whose rows depend on each other with the whole data, by NUTS or "
+            "`pmg.GMC`."
+        )
+
+
+def _require_same(density: RowDensity, terms: np.ndarray) -> None:
+    if not _close(terms, np.broadcast_to(terms[:1], terms.shape)):
+        raise ValueError(
+            f"The observed variable `{density.name}` expected rows whose place in the batch does "
+            f"not matter, got copies of one row with different log densities. {NEEDED} Pass all "
+            "data of the rows through one call of `pm.Minibatch`, such as "
+            "`x, y = pm.Minibatch(X, Y, batch_size=100)`."
+        )
+
+
+def _require_additive(
+    density: RowDensity, point: Point, rows: np.ndarray, spare: np.ndarray
+) -> None:
+    """Require of a log density without a row axis that two halves add up to the whole."""
+    for batch in (rows, spare):
+        half = len(batch) // 2
+        whole, *parts = (density(point, part).sum() for part in (batch, batch[:half], batch[half:]))
+        if not _close(np.atleast_1d(whole), np.atleast_1d(sum(parts))):
+            raise ValueError(
+                f"The observed variable `{density.name}` expected a log density that is a sum over "
+                "rows, got one of a batch that is not the sum of those of its two halves. "
+                f"{NEEDED} Let `logp` return one term for each row."
+            )
+
+
+def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether log densities are equal but for rounding, where they are finite."""
+    finite = np.isfinite(a) & np.isfinite(b)
+    a, b = a[finite], b[finite]
+    if not a.size:
+        return True
+    scale = np.abs(a) + np.median(np.abs(a))
+    return bool(np.all(np.abs(a - b) <= np.sqrt(np.finfo(a.dtype).eps) * scale))

@@ -1,0 +1,183 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Rows that the distribution of the observed variable cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc.distributions.mixture import MixtureRV
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.random.type import RandomType
+
+from pymc_geodesic.data_checks.row_density import CHUNK, NoRowDensity, Point, RowDensity
+from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.potential.batch_structure import observed_rv
+from pymc_geodesic.potential.minibatch import BatchSource
+
+__all__ = ["BlockCheck", "Support", "describe", "impossible", "look_at"]
+
+# How far from the start, in unconstrained coordinates, parameters are looked for that allow a row.
+# A scale parameter is multiplied by up to exp(20) or so.
+SPREADS = (0.1, 1.0, 3.0, 10.0)
+# Rows that a message shows.
+SHOWN = 3
+
+
+def _wider_points(point: Point) -> Iterator[Point]:
+    """Give points farther and farther from the first one, always the same, in both directions."""
+    rng = np.random.default_rng(1)
+    floats = {
+        name: np.asarray(x)
+        for name, x in point.items()
+        if np.issubdtype(np.asarray(x).dtype, np.floating)
+    }
+    for spread in SPREADS:
+        away = {name: spread * rng.standard_normal(x.shape) for name, x in floats.items()}
+        for sign in (1, -1):
+            yield {**point, **{name: x + sign * away[name] for name, x in floats.items()}}
+
+
+def impossible(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarray:
+    """Return the places of those among ``rows`` whose log density at a point is not finite."""
+    if not len(rows):
+        return np.arange(0)
+    terms = density.by_row(point, rows)
+    if terms is not None:
+        return np.flatnonzero(~np.isfinite(terms).reshape(len(rows), -1).all(axis=1))
+    if np.all(np.isfinite(density(point, rows))):
+        return np.arange(0)
+    # One term for all rows: look for those that spoil it in either half.
+    half = len(rows) // 2
+    if not half:
+        return np.arange(1)
+    parts = impossible(density, point, rows[:half]), impossible(density, point, rows[half:])
+    return np.concatenate([parts[0], half + parts[1]])
+
+
+class Support(NamedTuple):
+    """What was found of some rows.
+
+    Attributes
+    ----------
+    forbidden : str or None
+        A sentence on rows that the distribution forbids, whatever its parameters.
+    possible : bool
+        Whether all rows have a finite log density at the point itself.
+    """
+
+    forbidden: str | None
+    possible: bool
+
+
+def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int = 0) -> Support:
+    """Look for rows that the distribution of the observed variable cannot have.
+
+    Parameters
+    ----------
+    density : RowDensity
+        Of the observed variable.
+    point : mapping
+        Values of the free variables. A row whose log density is not finite there is tried at
+        others, because the support of a distribution may depend on its parameters.
+    rows : ndarray
+        Numbers of rows, or a block of a stream.
+    first : int
+        Number of the first row of a block.
+    """
+    values = density.values(rows)
+    if bad := _off_support(density.rv, values):
+        return Support(f"The observed variable `{density.name}` {bad}", False)
+    if not density.has_density:
+        return Support(None, True)
+    try:
+        found = impossible(density, point, rows)
+        possible = not len(found)
+        for other in _wider_points(point):
+            found = found[impossible(density, other, rows[found])]
+    except NoRowDensity:
+        return Support(None, True)
+    if not len(found):
+        return Support(None, possible)
+    return Support(
+        f"The observed variable `{density.name}` expected rows that its distribution allows, got "
+        f"{len(found)} whose log density is infinite or NaN whatever the parameters: "
+        f"{describe(density, rows, found, first=first)}. Correct or drop them, or choose another "
+        "distribution.",
+        False,
+    )
+
+
+def describe(density: RowDensity, rows: np.ndarray, found: np.ndarray, *, first: int = 0) -> str:
+    """Name the first of the rows found, and their values."""
+    shown = found[:SHOWN]
+    in_memory = isinstance(density.source, BatchSource)
+    names = ", ".join(str(name) for name in (rows[shown] if in_memory else first + shown))
+    values = _shown(density.values(rows)[shown])
+    rest = ", and others" if len(found) > SHOWN else ""
+    return f"row{'s' if len(shown) > 1 else ''} {names} with {values}{rest}"
+
+
+def _shown(values: np.ndarray) -> str:
+    with np.printoptions(precision=4, threshold=8, edgeitems=3):
+        return ", ".join(f"{x:.4g}" if np.ndim(x) == 0 else str(x) for x in values)
+
+
+def _off_support(rv: TensorVariable, values: np.ndarray) -> str | None:
+    """Look for what a density would not tell: points off a manifold, and rounded numbers."""
+    base = observed_rv(rv)
+    if base.dtype.startswith(("int", "uint", "bool")) and values.dtype.kind == "f":
+        broken = np.flatnonzero(np.floor(values) != values)
+        if len(broken):
+            return (
+                f"expected whole numbers, got {len(broken)} that are not, such as "
+                f"{_shown(values.reshape(-1)[broken[:SHOWN]])}. PyMC would round them down."
+            )
+    manifold = _manifold_of_values(base)
+    if not isinstance(manifold, Euclidean) and (bad := manifold.check(values.astype("float64"))):
+        return f"{bad}. Correct the data before the model is built."
+    return None
+
+
+def _manifold_of_values(rv: TensorVariable) -> Manifold:
+    """Return the manifold of a variable, or of the components that it is a mixture of."""
+    if not isinstance(rv.owner.op, MixtureRV):
+        return manifold_of(rv)
+    parts = [
+        x
+        for x in rv.owner.inputs
+        if x.owner is not None
+        and any(isinstance(y.type, RandomType) for y in x.owner.inputs)
+        and x.ndim
+    ]
+    manifolds = [manifold_of(part) for part in parts]
+    kinds = {type(manifold) for manifold in manifolds}
+    return manifolds[0] if len(kinds) == 1 else Euclidean()
+
+
+class BlockCheck:
+    """Check of the blocks of a stream.
+
+    Parameters
+    ----------
+    densities : list of RowDensity
+        Of the variables that observe the stream.
+    point : mapping
+        Values of the free variables.
+    """
+
+    def __init__(self, densities: list[RowDensity], point: Point) -> None:
+        self.densities, self.point = densities, point
+
+    def __call__(self, block: np.ndarray, first: int) -> str | None:
+        """Say why a block of rows cannot be observed, or return None."""
+        for density in self.densities:
+            for start in range(0, len(block), CHUNK):
+                rows = block[start : start + CHUNK]
+                found = look_at(density, self.point, rows, first=first + start)
+                if found.forbidden:
+                    return found.forbidden
+        return None

@@ -1,0 +1,168 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The log density of each row that a variable observes, evaluated without a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytensor
+
+from pymc.model import Model
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Cast
+from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.tensor.elemwise import Elemwise
+
+from pymc_geodesic.documents import is_packed
+from pymc_geodesic.engine.interpreted import interpreted
+from pymc_geodesic.local.expectation import find_expectations
+from pymc_geodesic.potential.batch_structure import batched_variables
+from pymc_geodesic.potential.log_density import LARGE_CONSTANT, LogDensity, without_checks
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
+
+Point = Mapping[str, np.ndarray]
+
+# Rows evaluated at once: enough to forget the cost of a call, few enough for a processor's cache.
+CHUNK = 10_000
+
+
+# What NumPy raises where shapes do not fit.
+UNFIT = (ValueError, TypeError, IndexError, AssertionError, NotImplementedError)
+
+
+class NoRowDensity(Exception):
+    """There is no log density of single rows that could be evaluated."""
+
+
+class RowDensity:
+    """Values and unscaled log densities of the rows that a variable observes.
+
+    Functions are made when they are first called and are not pickled.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    rv : TensorVariable
+        An observed variable of it.
+    source : BatchSource or StreamSource
+        Where its rows come from.
+
+    Attributes
+    ----------
+    has_density : bool
+        Whether the log density has a closed form that is cheap to evaluate: not with documents and
+        latent words, whose distributions check their data themselves.
+    """
+
+    def __init__(
+        self, model: Model, rv: TensorVariable, source: BatchSource | StreamSource
+    ) -> None:
+        self.model, self.rv, self.source = model, rv, source
+        self.name = rv.name
+        self.has_density = not any(is_packed(tensor) for tensor in source.batches)
+        self._values_of: Any = None
+        self._density_of: Any = None
+        # Rows that the model's shapes take: any number, until it turns out to be a batch only.
+        self._only_batches = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the functions behind: what PyTensor interprets cannot be pickled."""
+        return self.__dict__ | {"_values_of": None, "_density_of": None}
+
+    def chunks(self) -> Sequence[np.ndarray]:
+        """Cut the numbers of all rows into pieces."""
+        n = self.source.n_rows
+        return [np.arange(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
+
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """Return the observed values of rows, as they were before a cast to the variable's type."""
+        if self._values_of is None:
+            index = self.source.placeholder("rows", None)
+            value = clone_replace(
+                [_uncast(self.model.rvs_to_values[self.rv])],
+                self.source.replacements(index),
+                rebuild_strict=False,
+            )
+            self._values_of = interpreted([index], _with_shared_constants(value))
+        return self._values_of(rows)[0]
+
+    def __call__(self, point: Point, rows: np.ndarray) -> np.ndarray:
+        """Return the log density of rows at a point, without ``total_size``, term by term.
+
+        Raises
+        ------
+        NoRowDensity
+            If it has no closed form, or cannot be evaluated for these rows.
+        """
+        if self._density_of is None:
+            self._density_of = self._make_density()
+        inputs = [np.asarray(point[v.name], dtype=v.dtype) for v in self.model.value_vars]
+        with np.errstate(all="ignore"):
+            if not self._only_batches:
+                try:
+                    return self._density_of(*inputs, rows)[0]
+                except UNFIT:
+                    self._only_batches = True
+            try:
+                return self._by_batches(inputs, rows)
+            except UNFIT as error:
+                raise NoRowDensity(self.name) from error
+
+    def by_row(self, point: Point, rows: np.ndarray) -> np.ndarray | None:
+        """Return the log density with the rows as first axis, or None if they were summed over."""
+        terms = self(point, rows)
+        axes = [axis for axis, length in enumerate(terms.shape) if length == len(rows)]
+        return np.moveaxis(terms, axes[0], 0) if axes else None
+
+    def _by_batches(self, inputs: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
+        """Evaluate as many rows at a time as a batch has, some of them twice."""
+        n, size = len(rows), self.source.batch_size
+        padded = np.take(rows, np.arange(-(-n // size) * size) % n, axis=0)
+        batches = padded.reshape(-1, size, *rows.shape[1:])
+        return np.concatenate([self._density_of(*inputs, batch)[0] for batch in batches])[:n]
+
+    def _make_density(self):
+        rows = self.source.placeholder("rows", None)
+        density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
+        term = density.terms()[self.model.basic_RVs.index(self.rv)]
+        if find_expectations([term]):
+            raise NoRowDensity(self.name)
+        terms = _with_shared_constants(without_checks([term], impossible=True))
+        return interpreted([*self.model.value_vars, rows], terms)
+
+
+def _uncast(value: TensorVariable) -> TensorVariable:
+    """Undo the cast with which PyMC turns numbers with decimals into whole ones."""
+    node = value.owner
+    if node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
+        return node.inputs[0]
+    return value
+
+
+def _with_shared_constants(outputs: Sequence[TensorVariable]) -> list[TensorVariable]:
+    """Keep the data out of the constants, which PyTensor compares and folds, without a copy."""
+    replacements = {
+        variable: pytensor.shared(
+            variable.data, name=variable.name, shape=variable.type.shape, borrow=True
+        )
+        for variable in ancestors(list(outputs))
+        if isinstance(variable, TensorConstant) and variable.data.size > LARGE_CONSTANT
+    }
+    return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
+
+
+def row_densities(model: Model, sources: Sequence[BatchSource | StreamSource]) -> list[RowDensity]:
+    """Return a :class:`RowDensity` for every observed variable that depends on a batch."""
+    return [
+        RowDensity(model, rv, source)
+        for source in sources
+        for rv in batched_variables(model, source.batches)
+    ]

@@ -1,0 +1,63 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether the data of a model is still what a step copied from it."""
+
+from __future__ import annotations
+
+import zlib
+
+from collections.abc import Collection
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.potential.minibatch import model_outputs
+
+__all__ = ["DataRecord"]
+
+
+class DataRecord:
+    """Checksums of every ``pm.Data`` that a model depends on.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    streams : collection of TensorVariable
+        Data variables in whose place a stream is read, and whose values do not count.
+    """
+
+    def __init__(self, model: Model, streams: Collection[TensorVariable] = ()) -> None:
+        used = set(ancestors(model_outputs(model)))
+        self._data = [
+            variable
+            for variable in model.data_vars
+            if isinstance(variable, SharedVariable) and variable in used - set(streams)
+        ]
+        self._sums = [_checksum(variable) for variable in self._data]
+
+    def require_unchanged(self) -> None:
+        """Refuse to go on with a copy of data that has changed since.
+
+        Raises
+        ------
+        SamplingError
+            If a ``pm.Data`` has another value than at the time of the record.
+        """
+        for variable, known in zip(self._data, self._sums, strict=True):
+            if _checksum(variable) != known:
+                raise SamplingError(
+                    f"The step expected the data `{variable.name}` that it was built with, which "
+                    "it has copied; got other data, set by `pm.set_data` or the like. Build the "
+                    "step again."
+                )
+
+
+def _checksum(variable: SharedVariable) -> tuple[int, tuple[int, ...]]:
+    value = np.ascontiguousarray(variable.get_value(borrow=True))
+    return zlib.crc32(value.reshape(-1).view("uint8")), value.shape

@@ -1,0 +1,116 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the structure of a model must be for a log likelihood that is estimated from batches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.type_other import NoneTypeT
+
+__all__ = [
+    "batched_variables",
+    "observed_rv",
+    "require_one_source",
+    "require_sum_over_rows",
+]
+
+
+def observed_rv(rv: TensorVariable) -> TensorVariable:
+    """Return the random variable that ``total_size`` scales."""
+    return rv.owner.inputs[0] if isinstance(rv.owner.op, MinibatchRandomVariable) else rv
+
+
+def batched_variables(model: Model, batch: Collection[TensorVariable]) -> list[TensorVariable]:
+    """List the observed variables whose values or parameters depend on a batch."""
+    return [
+        rv
+        for rv in model.observed_RVs
+        if not set(batch).isdisjoint(ancestors([rv, model.rvs_to_values[rv]]))
+    ]
+
+
+def require_sum_over_rows(
+    model: Model, batches: Sequence[Collection[TensorVariable]], *, data: str, size: str
+) -> None:
+    """Refuse models whose log likelihood is not a sum over rows that ``total_size`` scales.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    batches : sequence of collections of TensorVariable
+        The tensors whose rows are drawn together, for each source of batches.
+    data, size : str
+        The data, and the value of ``total_size`` to pass, in the words of a message.
+
+    Raises
+    ------
+    ValueError
+        If a potential depends on a batch; if an observed variable that does has no ``total_size``,
+        takes the rows for one value.
+    """
+    _require_no_potentials(model, batches, data)
+    for batch in batches:
+        for rv in batched_variables(model, batch):
+            _require_row_axis(model, rv)
+            _require_total_size(rv, data, size)
+
+
+def _require_no_potentials(
+    model: Model, batches: Sequence[Collection[TensorVariable]], data: str
+) -> None:
+    tensors = {tensor for batch in batches for tensor in batch}
+    for potential in model.potentials:
+        if not tensors.isdisjoint(ancestors([potential])):
+            raise ValueError(
+                f"The potential `{potential.name}` depends on {data}, got no `total_size` for it: "
+                "a `pm.Potential` does not say how many rows it stands for, so it cannot be scaled "
+                "to the whole data. Write it as an observed variable, "
+                f'`pm.CustomDist("{potential.name}", ..., logp=lambda value, ...: ..., '
+                "observed=batch, total_size=len(data))`, whose `logp` is the term of each row, "
+                "without a factor of your own."
+            )
+
+
+def _require_row_axis(model: Model, rv: TensorVariable) -> None:
+    op = observed_rv(rv).owner.op
+    if model.rvs_to_values[rv].ndim > getattr(op, "ndim_supp", 0):
+        return
+    name = getattr(op, "_print_name", (type(op).__name__,))[0]
+    raise ValueError(
+        f"The observed variable `{rv.name}` expected rows that are independent given the "
+        f"parameters, got one {name} over all rows of a batch. Rows that depend on each other, as "
+        "in a time series, a random walk or a Gaussian process, have no log likelihood that a "
+        "batch of them could estimate. Give the model the whole data and sample it by NUTS or "
+        "`pmg.GMC`."
+    )
+
+
+def _require_total_size(rv: TensorVariable, data: str, size: str) -> None:
+    if isinstance(rv.owner.op, MinibatchRandomVariable) and not isinstance(
+        rv.owner.inputs[1].type, NoneTypeT
+    ):
+        return
+    raise ValueError(
+        f"The observed variable `{rv.name}` depends on {data} but has no `total_size`, so its log "
+        f"likelihood cannot be scaled to the whole data. Pass {size} to it."
+    )
+
+
+def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable]]) -> None:
+    """Refuse an observed variable whose rows come from several independent draws of rows."""
+    seen: dict[TensorVariable, int] = {}
+    for i, batch in enumerate(batches):
+        for rv in batched_variables(model, batch):
+            if seen.setdefault(rv, i) != i:
+                raise ValueError(
+                    f"The observed variable `{rv.name}` expected data from one call of "
+                    "`pm.Minibatch`, got data from several, whose rows are drawn independently "
+                    "and do not belong together. Draw them in one call, such as "
+                    "`x, y = pm.Minibatch(X, Y, batch_size=100)`."
+                )

@@ -1,0 +1,108 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether ``total_size`` is the number of rows that the model holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.type_other import NoneTypeT
+
+from pymc_geodesic.potential.minibatch import BatchSource, known_size
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["WrongSize", "require_total_size", "wrong_sizes"]
+
+
+class WrongSize(NamedTuple):
+    """A ``total_size`` that is not the number of rows.
+
+    Attributes
+    ----------
+    name : str
+        The observed variable.
+    axis : int
+        The axis of its values, zero for the rows.
+    declared, held : int
+        The size declared and that of the data.
+    """
+
+    name: str
+    axis: int
+    declared: int
+    held: int
+
+
+def _declared(rv: TensorVariable) -> dict[int, int]:
+    """Return the entries of ``total_size`` by axis."""
+    if not isinstance(rv.owner.op, MinibatchRandomVariable):
+        return {}
+    return {
+        axis: known_size(size)
+        for axis, size in enumerate(rv.owner.inputs[1:])
+        if not isinstance(size.type, NoneTypeT)
+    }
+
+
+def wrong_sizes(model: Model, sources: Sequence[BatchSource | StreamSource]) -> list[WrongSize]:
+    """List every ``total_size`` that is not the length of the data's axis.
+
+    The rows of a stream are not known before it ends: there the largest ``total_size`` counts.
+    """
+    found = []
+    for rv in model.observed_RVs:
+        value = model.rvs_to_values[rv]
+        used = set(ancestors([rv, value]))
+        rows = {source.n_rows for source in sources if not used.isdisjoint(source.batches)}
+        for axis, declared in _declared(rv).items():
+            lengths = rows if axis == 0 else {value.type.shape[axis]} - {None}
+            if lengths and declared not in lengths:
+                found.append(WrongSize(rv.name, axis, declared, max(lengths)))
+    return found
+
+
+def require_total_size(
+    model: Model, sources: Sequence[BatchSource | StreamSource], *, trust_total_size: bool = False
+) -> None:
+    """Refuse a ``total_size`` that is not the number of rows, unless it is meant.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    sources : sequence of BatchSource or StreamSource
+        Where its rows come from.
+    trust_total_size : bool, default False
+        Accept any positive number.
+
+    Raises
+    ------
+    ValueError
+        If a ``total_size`` is not positive, or is not the length of the data's axis.
+    """
+    for rv in model.observed_RVs:
+        for declared in _declared(rv).values():
+            if declared < 1:
+                raise ValueError(
+                    f"`total_size` of `{rv.name}` expected the number of rows of the whole data, "
+                    f"got {declared}. Pass a positive whole number."
+                )
+    if not trust_total_size:
+        for wrong in wrong_sizes(model, sources):
+            raise ValueError(_sentence(wrong))
+
+
+def _sentence(wrong: WrongSize) -> str:
+    what = "rows" if wrong.axis == 0 else f"entries of axis {wrong.axis}"
+    advice = f"Pass `total_size={wrong.held}`" if wrong.axis == 0 else "Correct it"
+    return (
+        f"`total_size` of `{wrong.name}` expected the number of {what}, {wrong.held}; got "
+        f"{wrong.declared}, with which the likelihood would count "
+        f"{wrong.declared / wrong.held:.3g} times. {advice}. If this is what you want, pass "
+        "`trust_total_size=True` to the step."
+    )
