@@ -96,7 +96,9 @@ class HostGradient:
 
     def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point, with the rows given for each source of minibatches."""
-        energy, *gradients = self._evaluate(*self.conditioned, *point, *rows)
+        # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.
+        arrays = map(np.asarray, (*self.conditioned, *point, *rows))
+        energy, *gradients = self._evaluate(*arrays)
         n = len(gradients) // 2
         return Evaluation(float(energy), gradients[:n], gradients[n:])
 

@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 
 from pymc.data import MinibatchOp
-from pymc.distributions.distribution import SymbolicRandomVariable
-from pymc.distributions.shape_utils import change_dist_size
 from pymc.model import Model
-from pymc.model.fgraph import ModelObservedRV, fgraph_from_model, model_from_fgraph
+from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -19,7 +16,9 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.potential.initial_values import give_initial_values, hidden_initial_values
 from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.renewed_graphs import renew
 
 __all__ = ["full_data"]
 
@@ -40,9 +39,9 @@ def full_data(model: Model) -> Model:
     Returns
     -------
     pymc.Model
-        A new model with the same names, coordinates, transforms, Deterministics and Potentials.
-        Nothing is scaled by ``total_size``, for all rows are there. Initial values are left out:
-        PyMC computes no log likelihood of a model that has them.
+        A new model with the same names, coordinates, transforms, initial values, Deterministics and
+        Potentials. Nothing is scaled by ``total_size``, for all rows are there. A Deterministic
+        that depends on a batch is computed for all rows.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def full_data(model: Model) -> Model:
     find_batch_sources(model)  # refuses what `total_size` does not scale
     _require_expandable(model)
     try:
-        with _without_initial_values(model):
+        with hidden_initial_values(model):
             graph, _ = fgraph_from_model(model)
         result = model_from_fgraph(_with_all_rows(graph), mutate_fgraph=True)
         result.logp(vars=result.observed_RVs, sum=False)  # finds shapes that do not fit
@@ -87,6 +86,7 @@ def full_data(model: Model) -> Model:
         ) from error
     _require_all_rows(model, result)
     _require_dimensions(result)
+    give_initial_values(result, model)
     return result
 
 
@@ -106,48 +106,21 @@ def _require_expandable(model: Model) -> None:
             )
 
 
-@contextmanager
-def _without_initial_values(model: Model) -> Iterator[None]:
-    """Hide initial values, with which PyMC does not take a model apart."""
-    kept = model.rvs_to_initial_values
-    model.rvs_to_initial_values = dict.fromkeys(kept)
-    try:
-        yield
-    finally:
-        model.rvs_to_initial_values = kept
-
-
 def _with_all_rows(graph: FunctionGraph) -> FunctionGraph:
     """Write a model's graph again with the data in place of batches, and without scaling."""
     new: dict[Variable, Variable] = {}
-    for node in graph.toposort():
-        inputs = [new.get(variable, variable) for variable in node.inputs]
-        if isinstance(node.op, MinibatchOp):
-            outputs = inputs
-        elif isinstance(node.op, MinibatchRandomVariable):
-            outputs = inputs[:1]
-        elif inputs == node.inputs:
-            continue
-        elif isinstance(node.op, ModelObservedRV):
-            outputs = [node.op(_resized(*inputs), inputs[1])]
-        elif isinstance(node.op, SymbolicRandomVariable):
-            # The inner graph has the shapes of a batch; an observed variable gets another below.
-            outputs = Apply(node.op, inputs, [out.type() for out in node.outputs]).outputs
-        else:
-            outputs = node.clone_with_new_inputs(inputs, strict=False).outputs
-        new |= dict(zip(node.outputs, outputs, strict=True))
-        for old, replacement in zip(node.outputs, outputs, strict=True):
-            replacement.name = replacement.name or old.name
+    renew(graph.toposort(), new, _without_batches)
     result = FunctionGraph(outputs=[new.get(out, out) for out in graph.outputs], clone=False)
     result._coords, result._dim_lengths = graph._coords, graph._dim_lengths
     return result
 
 
-def _resized(rv: TensorVariable, value: TensorVariable) -> TensorVariable:
-    """Give a random variable whose op knows its size the size of its value."""
-    if not isinstance(rv.owner.op, SymbolicRandomVariable):
-        return rv
-    return change_dist_size(rv, tuple(value.shape)[: value.ndim - rv.owner.op.ndim_supp])
+def _without_batches(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+    if isinstance(node.op, MinibatchOp):
+        return inputs
+    if isinstance(node.op, MinibatchRandomVariable):
+        return inputs[:1]
+    return None
 
 
 def _require_all_rows(model: Model, result: Model) -> None:

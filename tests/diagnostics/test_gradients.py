@@ -70,6 +70,27 @@ def test_minibatch_gradients_have_the_mean_of_the_whole():
     assert np.max(errors) > 0
 
 
+def test_scalars_that_numpy_has_no_functions_for():
+    """The digamma function of a number of degrees of freedom has to be compiled."""
+    data = np.random.default_rng(1).standard_t(4, 50)
+
+    def build(observed, **scaled):
+        with pm.Model() as result:
+            sigma, nu = pm.Uniform("sigma", 0, 10), pm.Gamma("nu", 2, 0.1)
+            pm.StudentT("y", nu=nu, mu=0, sigma=sigma, observed=observed, **scaled)
+        return result
+
+    sigma, nu = np.array([[1.0, 1.5]]), np.array([[3.0, 6.0]])
+    idata = az.from_dict({"posterior": {"sigma": sigma, "nu": nu}})
+    noisy = build(pm.Minibatch(data, batch_size=10), total_size=50)
+    found = gradient_draws(idata, model=noisy, **options(batches="all")).gradients
+    dlogp = build(data).compile_dlogp(mode="FAST_COMPILE")
+    values = {"sigma_interval__": np.log(sigma / (10 - sigma)), "nu_log__": np.log(nu)}
+    for draw in range(2):
+        expected = dlogp({name: value[0, draw] for name, value in values.items()})
+        np.testing.assert_allclose([g[0, draw] for g in found], -expected, rtol=1e-6)
+
+
 def test_missing_variables():
     idata = az.from_dict({"posterior": {"x": np.zeros((1, 5, 2))}})
     with pytest.raises(ValueError, match=r"none of \['k', 'u', 's', 'd'\]"):

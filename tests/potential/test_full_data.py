@@ -130,6 +130,24 @@ def test_everything_but_the_batches_is_kept():
         pmg.check_minibatch(model)
 
 
+def test_initial_values_are_kept():
+    """Numbers, names of strategies, and expressions."""
+    with pm.Model() as model:
+        a = pm.Normal("a", initval=2.0)
+        b = pm.Normal("b", initval=pm.math.exp(np.log(3.0)))
+        c = pm.HalfNormal("c", initval="prior")
+        observed = pm.Minibatch(Y, batch_size=10)
+        pm.Normal("y", a + b, c, observed=observed, total_size=N)
+    full = pmg.full_data(model)
+    expected = model.initial_point(random_seed=3)
+    assert expected["b"] == pytest.approx(3)
+    assert full.initial_point(random_seed=3) == expected
+    assert full.initial_point(random_seed=4) != expected
+    # PyMC itself takes no model with initial values apart.
+    assert pm.model.fgraph.clone_model(full)["c"].ndim == 0
+    assert model.rvs_to_initial_values[a] == 2
+
+
 def test_data_variables_of_the_new_model_can_be_set():
     with pm.Model() as model:
         data = pm.Data("data", Y)
