@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
 from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 
+from pymc_geodesic.engine.read_ahead import ReadAhead
 from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["StreamReader", "checked_batches"]
@@ -73,6 +74,31 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
     return block
 
 
+def _passes(source: StreamSource, n_skipped: int) -> Iterator[tuple[np.ndarray, int]]:
+    """Go through the loader again and again, without the first batches of the first pass.
+
+    Each batch comes with its number in its pass, from one on.
+    """
+    while True:
+        numbered = enumerate(checked_batches(source), start=1)
+        yield from ((batch, n) for n, batch in numbered if n > n_skipped)
+        n_skipped = 0
+
+
+def _buffers(
+    source: StreamSource, n_skipped: int, wanted: Callable[[], bool]
+) -> Generator[tuple[np.ndarray, int]]:
+    """Put batches together, each buffer with the number of its last batch in its pass."""
+    batches = []
+    for batch, n_read in _passes(source, n_skipped):
+        if not wanted():
+            return
+        batches.append(batch)
+        if len(batches) == BUFFER:
+            yield np.concatenate(batches), n_read
+            batches = []
+
+
 @dataclass_state
 class StreamReaderState(DataClassState):
     """Resumable state of a :class:`StreamReader`."""
@@ -84,28 +110,37 @@ class StreamReaderState(DataClassState):
 class StreamReader(WithSamplingState):
     """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
 
-    A thread reads the next buffer while the sampler works on the present one.
+    A thread reads the next buffer while the sampler works on the present one. A reader whose state
+    is restored, or that finds itself in a forked process, begins a pass of its own and skips the
+    batches that were read before. It continues exactly if every pass gives the same batches.
 
     Parameters
     ----------
     source : StreamSource
         What to read.
+
+    Attributes
+    ----------
+    n_read : int
+        Batches of the present pass that have been handed out or are in the pool.
+    pool : ndarray
+        Shuffled rows that have not been handed out.
     """
 
     _state_class = StreamReaderState
 
     def __init__(self, source: StreamSource) -> None:
         self.source = source
-        self._threads: ThreadPoolExecutor | None = None
         self.first_batch = next(checked_batches(source))
+        self._ahead: ReadAhead | None = None
         self.reset()
 
     def reset(self) -> None:
         """Begin the stream again."""
         self.n_read = 0
         self.pool = np.zeros((0, *self.source.row_shape), self.source.dtype)
-        self._batches: Iterator[np.ndarray] | None = None
-        self._ahead: Future | None = None
+        if self._ahead is not None:
+            self._ahead.close()
 
     def take(self, rng: np.random.Generator, n_batches: int) -> np.ndarray:
         """Return the next batches, stacked along a new first axis."""
@@ -123,26 +158,12 @@ class StreamReader(WithSamplingState):
         return rows.reshape(n_batches, size, *self.source.row_shape)
 
     def _next_buffer(self) -> np.ndarray:
-        """Hand out what has been read ahead, and have the next buffer read."""
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(1)
-        ahead = self._ahead or self._threads.submit(self._read, self.n_read)
-        buffer = ahead.result()
-        self.n_read += BUFFER
-        self._ahead = self._threads.submit(self._read, self.n_read)
-        return buffer
-
-    def _read(self, n_read: int) -> np.ndarray:
-        """Read a buffer of batches; a stream that was resumed is first brought to its place."""
-        if self._batches is None:
-            self._batches = self._passes()
-            for _ in range(n_read):
-                next(self._batches)
-        return np.concatenate([next(self._batches) for _ in range(BUFFER)])
-
-    def _passes(self) -> Iterator[np.ndarray]:
-        while True:
-            yield from checked_batches(self.source)
+        """Return the rows of the buffer that has been read ahead."""
+        if self._ahead is None or not self._ahead.is_open:
+            buffers = partial(_buffers, self.source, self.n_read)
+            self._ahead = ReadAhead(buffers)
+        rows, self.n_read = self._ahead.take()
+        return rows
 
     @property
     def sampling_state(self) -> DataClassState:
@@ -155,5 +176,5 @@ class StreamReader(WithSamplingState):
         WithSamplingState.sampling_state.fset(self, state)
 
     def __getstate__(self) -> dict:
-        """Leave threads and iterators behind: a worker begins the stream again."""
-        return self.__dict__ | {"_threads": None, "_batches": None, "_ahead": None}
+        """Leave the thread behind: a worker makes its own."""
+        return self.__dict__ | {"_ahead": None}

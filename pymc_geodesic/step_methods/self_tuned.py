@@ -29,6 +29,7 @@ from pymc_geodesic.tuning.self_tuner import (
     steps_worth_a_draw,
     whitened,
 )
+from pymc_geodesic.tuning.state import TuningState
 
 __all__ = ["DEFAULT_ACCURACY", "SelfTunedStep"]
 
@@ -106,6 +107,15 @@ class SelfTunedStep(GeodesicStep):
             self._declare({"gradient_variance_ratio": (np.float64, [])})
         self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
 
+    @property
+    def tuning(self) -> TuningState:
+        """What tuning has measured and set so far, as the step's ``sampling_state`` holds it."""
+        return TuningState.of(self)
+
+    @tuning.setter
+    def tuning(self, state: TuningState) -> None:
+        state.restore(self)
+
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph where a kernel may yet be compiled, for what tuning finds."""
         kept = {} if self._tuner is None else {"potential": self.potential}
@@ -168,7 +178,7 @@ class SelfTunedStep(GeodesicStep):
         self.center: Center | None = None
         self.variance_ratio = np.nan
         self.n_drawn = 0
-        self._window: list[list[np.ndarray]] = []
+        self.window: list[list[np.ndarray]] = []
         self.found: Findings | None = None
 
     def _tune(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -178,22 +188,24 @@ class SelfTunedStep(GeodesicStep):
         if not self.tune and self.variance_reduction != "control_variates":
             self.controlled = False
             return point
+        # Set at each draw: a step that continues a saved chain has not been through its start.
+        gradient = self._tuner.gradient
+        gradient.conditioned = [np.asarray(point[name]) for name in self._conditioned]
         if self.n_drawn == 0:
             point = self._begin(point)
         elif self.tunes_itself:
-            if len(self._window) < FEWEST_DRAWS:
+            if len(self.window) < FEWEST_DRAWS:
                 return point
             if self.n_drawn in [int(share * self.tuning_draws) for share in REFINED_AT]:
-                self._apply(self._tuner.refine(self.found, self._window, self.rng))
+                self._apply(self._tuner.refine(self.found, self.window, self.rng))
             elif self.n_drawn == int(COUNTED_AT * self.tuning_draws) and self._chooses_n_steps:
-                frame = whitened(self.found.mass, self._window)
+                frame = whitened(self.found.mass, self.window)
                 self.n_steps = steps_worth_a_draw(frame, self.n_steps)
         return point
 
     def _begin(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Search the mode, measure there, and start from it."""
         gradient = self._tuner.gradient
-        gradient.conditioned = [np.asarray(point[name]) for name in self._conditioned]
         values = [np.asarray(point[name]) for name in self._names]
         start, found = self._tuner.begin(gradient.to_points(*values), self.rng)
         self._apply(found)
@@ -204,7 +216,7 @@ class SelfTunedStep(GeodesicStep):
 
     def _apply(self, found: Findings) -> None:
         """Set what follows from the findings."""
-        self.found, self._window = found, []
+        self.found, self.window = found, []
         if self.variance_reduction is not None:
             self.center, self.controlled = found.center, found.controlled
             self.variance_ratio = found.variance_ratio
@@ -224,7 +236,7 @@ class SelfTunedStep(GeodesicStep):
         """Keep a draw for the next measurement."""
         self.n_drawn += 1
         if self.tunes_itself and self.tune:
-            self._window.append([np.asarray(x) for x in self._tuner.gradient.to_points(*values)])
+            self.window.append([np.asarray(x) for x in self._tuner.gradient.to_points(*values)])
 
     def _report(self) -> None:
         """Say in one line what was found."""

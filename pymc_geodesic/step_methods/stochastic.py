@@ -14,7 +14,6 @@ from pymc.model import Model, modelcontext
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 
-from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
@@ -30,7 +29,8 @@ from pymc_geodesic.step_methods.arguments import (
 )
 from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
 from pymc_geodesic.step_methods.transition_statistics import TransitionStatistics, merged
-from pymc_geodesic.tuning.self_tuner import Center, VarianceReduction
+from pymc_geodesic.tuning.self_tuner import VarianceReduction
+from pymc_geodesic.tuning.state import TuningState
 
 __all__ = ["StochasticGradientState", "StochasticGradientStep"]
 
@@ -46,14 +46,7 @@ class StochasticGradientState(StepMethodState):
     n_transitions: int
     batches: BatchStreamState
     mass_adaptation: MassAdaptationState | None
-    schedule: Schedule
-    parameters: dict[str, float]
-    n_steps: int
-    fixed_mass: Mass | None
-    center: Center | None
-    controlled: bool
-    variance_ratio: float
-    n_drawn: int
+    tuning: TuningState
     latents: LatentsState
 
 

@@ -27,8 +27,6 @@ TRUSTED_TEMPERATURES = (0.2, 5.0)
 class ThermostatedState(StochasticGradientState):
     """The state, with what the tuning phase has measured."""
 
-    tune: bool
-    tuning_draws: int
     n_tuned: int
     measured_from: list[np.ndarray]
     measured_time: float

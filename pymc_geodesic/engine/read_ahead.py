@@ -1,0 +1,100 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Items of an iterator, read in a thread before they are asked for."""
+
+from __future__ import annotations
+
+import os
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from queue import SimpleQueue
+from threading import Event, Thread
+from typing import Any
+
+__all__ = ["ReadAhead"]
+
+
+Items = Callable[[Callable[[], bool]], Generator[Any]]
+"""``wanted -> items``: makes a generator, which may stop early once ``wanted()`` is false."""
+
+
+class ReadAhead:
+    """Take items from a generator while a thread already reads the next one.
+
+    A generator runs in one thread from its first item to its end, as database connections require.
+    The thread is a daemon, so that a generator that blocks does not keep Python from exiting.
+    Each object serves one generator. To begin again, close the object and make another.
+
+    Parameters
+    ----------
+    items : callable
+        Makes the generator.
+    """
+
+    def __init__(self, items: Items) -> None:
+        self._requests: SimpleQueue[None] = SimpleQueue()
+        self._results: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._abandoned = Event()
+        self._process = os.getpid()
+        # The thread holds no reference to this object, whose end is the end of the thread.
+        arguments = items, self._requests, self._results, self._abandoned
+        self._thread = Thread(target=_serve, args=arguments, daemon=True, name="read_ahead")
+        self._thread.start()
+        self._requests.put(None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether items can be taken: not once closed, nor in a process forked since."""
+        return self._is_ours and not self._abandoned.is_set()
+
+    @property
+    def _is_ours(self) -> bool:
+        return self._process == os.getpid()
+
+    def take(self) -> Any:
+        """Return the next item, and have the one after it read.
+
+        Raises
+        ------
+        Exception
+            What the generator raised instead of giving an item.
+        """
+        # Asked for first: an interrupt while waiting must not leave the next call without an item.
+        self._requests.put(None)
+        succeeded, item = self._results.get()
+        if not succeeded:
+            # The generator has ended. Later calls get the same answer.
+            self._results.put((succeeded, item))
+            raise item
+        return item
+
+    def close(self) -> None:
+        """Close the generator, and wait until it is closed: a source may allow one reader only."""
+        if self._is_ours:
+            self._abandon()
+            self._thread.join()
+
+    def _abandon(self) -> None:
+        self._abandoned.set()
+        self._requests.put(None)
+
+    def __del__(self) -> None:
+        """Let the thread end with the object."""
+        if self._is_ours:
+            self._abandon()
+
+
+def _serve(items: Items, requests: SimpleQueue, results: SimpleQueue, abandoned: Event) -> None:
+    """Give an item for each request; the body of the thread."""
+    with closing(items(lambda: not abandoned.is_set())) as generator:
+        while True:
+            requests.get()
+            if abandoned.is_set():
+                return
+            try:
+                results.put((True, next(generator)))
+            # A loader that exits must not leave the sampler waiting.
+            except BaseException as error:
+                results.put((False, error))
+                return
