@@ -12,6 +12,7 @@ from pymc.model import Model
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import model_points
+from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
 from pymc_geodesic.diagnostics.temperature import (
@@ -68,6 +69,7 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
@@ -94,7 +96,10 @@ def diagnose(
     scalars = {f"{name}[{i}]": x[..., i] for name, x in points.items() for i in range(x.shape[-1])}
     if "potential_estimate" in stats:
         scalars["potential_estimate"] = stats["potential_estimate"]
-    with_chains = check_chains(scalars)
+    if labels := check_labels(component_draws(idata)):
+        # Only what does not depend on the order can be compared.
+        scalars = {name: x for name, x in scalars.items() if name == "potential_estimate"}
+    with_chains = labels + check_chains(scalars)
     # Chains that come down from far away are hot for another reason.
     is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
     # Of several steps it is not known which variables each has moved.

@@ -88,19 +88,65 @@ class BagOfWords:
         norms = np.sqrt(np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel())
         return BagOfWords(sparse.diags_array(1 / norms) @ self.matrix)
 
-    def tf_idf(self) -> BagOfWords:
+    def inverse_document_frequencies(self) -> np.ndarray:
+        r"""Rarity of each word, :math:`\max(0, \log [D / (1 + D_w)])`, of shape (V,).
+
+        :math:`D_w` is the number of documents that hold word w. Words that are in all documents or
+        all but one have none.
+        """
+        containing = np.bincount(self.matrix.indices, minlength=self.n_words)
+        return np.maximum(np.log(self.n_documents / (1 + containing)), 0)
+
+    def tf_idf(self, *, idf: ArrayLike | None = None) -> BagOfWords:
         r"""Weigh counts by rarity and normalise: unit vectors for spherical models.
 
         .. math::
 
-            v_{dw} \propto n_{dw} \log \frac{D}{1 + D_w}
+            v_{dw} \propto n_{dw} \, r_w
 
-        with :math:`D_w` the documents that hold word w. Words that are in all documents or all but
-        one get no positive weight and are left out.
+        with :math:`r_w` the inverse document frequencies. Words without weight are left out.
+
+        Parameters
+        ----------
+        idf : array_like of float, shape (V,), optional
+            Weights :math:`r_w`, 0 or more; by default the :meth:`inverse_document_frequencies` of
+            these documents. New documents take those of the documents that the model has learned
+            from.
+
+        Returns
+        -------
+        BagOfWords
+            Documents of length one.
+
+        Raises
+        ------
+        ValueError
+            If ``idf`` does not fit, or a document has no word with a weight.
+
+        Examples
+        --------
+        >>> import numpy as np, pymc_geodesic as pmg
+        >>> learned = pmg.BagOfWords(np.array([[2, 0, 1], [0, 3, 0], [0, 1, 0], [0, 1, 1]]))
+        >>> new = pmg.BagOfWords(np.array([[1, 0, 2]]))
+        >>> new.tf_idf(idf=learned.inverse_document_frequencies()).matrix.toarray().round(2)
+        array([[0.77, 0.  , 0.64]])
         """
-        containing = np.bincount(self.matrix.indices, minlength=self.n_words)
-        rarity = np.log(self.n_documents / (1 + containing))
-        return BagOfWords(self.matrix @ sparse.diags_array(np.maximum(rarity, 0))).unit_vectors()
+        idf = self.inverse_document_frequencies() if idf is None else np.asarray(idf, dtype=float)
+        if idf.shape != (self.n_words,) or not np.all((idf >= 0) & np.isfinite(idf)):
+            raise ValueError(
+                f"`idf` expected {self.n_words} weights of 0 or more, one per word, got shape "
+                f"{idf.shape} with values from {np.min(idf, initial=np.inf):.4g}. Take "
+                "`learned.inverse_document_frequencies()` of documents with the same words."
+            )
+        weighted = self.matrix @ sparse.diags_array(idf)
+        weighted.eliminate_zeros()
+        empty = np.flatnonzero(np.diff(weighted.indptr) == 0)
+        if len(empty):
+            raise ValueError(
+                f"`tf_idf` expected a word with a weight in every document, got {len(empty)} "
+                f"documents without, the first at row {empty[0]}. Drop these rows."
+            )
+        return BagOfWords(weighted).unit_vectors()
 
     def mean_direction(self) -> np.ndarray:
         """Return the direction of the sum of all documents, a unit vector of length V."""

@@ -20,12 +20,14 @@ from pymc_geodesic.plots.selection import (
     probability_or_default,
 )
 from pymc_geodesic.plots.style import color_of
+from pymc_geodesic.topics.alignment import require_aligned
+from pymc_geodesic.topics.read import Draws, read_chains
 
 __all__ = ["plot_topics"]
 
 
 def plot_topics(
-    idata: xr.DataTree,
+    idata: Draws,
     var_names: str | Sequence[str] | None = None,
     *,
     vocabulary: Sequence[str] | None = None,
@@ -44,13 +46,14 @@ def plot_topics(
 
     Parameters
     ----------
-    idata : DataTree
-        Result of ``pm.sample``.
+    idata : DataTree or array_like of float
+        Result of ``pm.sample``, or an array of shape (..., K, V) whose leading axes are draws, or
+        chains and draws, as for :func:`pymc_geodesic.topics.top_words`.
     var_names : str, optional
         The variable with the topics, with K vectors of V entries. By default the only one of this
         form with unit vectors or probability vectors.
     vocabulary : sequence of str, optional
-        The V words. By default the coordinates of the last dimension.
+        The V words. By default the coordinates of the last dimension; of an array their numbers.
     n_words : int
         Words a topic.
     group : str
@@ -72,12 +75,9 @@ def plot_topics(
     Raises
     ------
     ValueError
-        If the variable has not two axes of its own, or `vocabulary` or `axes` have another length.
-
-    Notes
-    -----
-    Topics can change places between chains, and then means over chains mix them: look at R-hat, or
-    choose one chain by ``coords={"chain": [0]}``.
+        If the variable has not two axes of its own, `vocabulary` or `axes` have another length, or
+        topics have other numbers in other chains: see :func:`pymc_geodesic.topics.align`, or choose
+        one chain by ``coords={"chain": [0]}``.
 
     Examples
     --------
@@ -86,13 +86,18 @@ def plot_topics(
     >>> idata = az.from_dict({"posterior": {"topics": topics}})
     >>> axes = pmg.plot_topics(idata, vocabulary=[f"word {i}" for i in range(50)], n_words=5)
     """
-    dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
-    topics = pick_variable(dataset, ("direction", "composition"), ndim=2)
+    if isinstance(idata, xr.DataTree):
+        dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
+        topics = pick_variable(dataset, ("direction", "composition"), ndim=2)
+    else:
+        topics = xr.DataArray(read_chains(idata, "topics"), dims=("chain", "draw", "topic", "word"))
+        topics = topics.sel(coords or {})
     if topics.ndim != 4:
         raise ValueError(
             f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Choose "
             "another variable with `var_names`, or give all its other dimensions in `coords`."
         )
+    require_aligned(topics.to_numpy(), "plot_topics")
     topic_dim, word_dim = topics.dims[2:]
     words = np.asarray(topics[word_dim] if vocabulary is None else vocabulary).astype(str)
     if len(words) != topics.sizes[word_dim]:

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Reading and judging topics: their words, their documents, and what they predict."""
 
+from pymc_geodesic.topics.alignment import align
 from pymc_geodesic.topics.completion import document_completion_perplexity, split_tokens
 from pymc_geodesic.topics.documents import proportions
 from pymc_geodesic.topics.running import Perplexity
@@ -10,6 +11,7 @@ from pymc_geodesic.topics.words import top_words
 
 __all__ = [
     "Perplexity",
+    "align",
     "document_completion_perplexity",
     "log_perplexity",
     "proportions",

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.local.gibbs import counts_of_rows, read_alpha
-from pymc_geodesic.topics.read import Documents, Draws, read_documents, read_topics
+from pymc_geodesic.topics.alignment import require_aligned
+from pymc_geodesic.topics.read import Documents, Draws, read_chains, read_documents
 from pymc_geodesic.topics.spherical_documents import spherical_proportions
 
 __all__ = ["fold_in", "proportions"]
@@ -41,7 +42,8 @@ def proportions(
         E[\eta_{dk} \mid w_d] = \frac{\alpha_k + E[n_{dk}]}{\sum_j \alpha_j + n_d},
 
     averaged over the draws of the topics. The average has a meaning only as long as a topic keeps
-    its number, which topics of different chains, as a rule, do not.
+    its number: chains whose topics have different numbers are refused, and :func:`align` puts them
+    in one order.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def proportions(
     ------
     ValueError
         If shapes do not fit, documents are no counts or no unit vectors, ``alpha`` is not positive,
-        or no sweep is left.
+        no sweep is left, or topics have other numbers in other chains.
 
     References
     ----------
@@ -89,7 +91,9 @@ def proportions(
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
-    draws = read_topics(topics, var_name)
+    chains = read_chains(topics, var_name)
+    require_aligned(chains, "proportions")
+    draws = chains.reshape(-1, *chains.shape[-2:])
     documents = read_documents(documents, draws.shape[-1])
     rng = np.random.default_rng(rng)
     if kappa is not None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from pymc_geodesic.topics.read import Draws, read_topics
+from pymc_geodesic.topics.alignment import require_aligned
+from pymc_geodesic.topics.read import Draws, read_chains
 
 __all__ = ["top_words"]
 
@@ -26,14 +27,14 @@ def top_words(
 
     The weights are the coordinates of the topics as they are: probabilities in latent Dirichlet
     allocation, coordinates of unit vectors in the spherical admixture model. The average over draws
-    has a meaning only as long as a topic keeps its number, which topics of different chains, as a
-    rule, do not.
+    has a meaning only as long as a topic keeps its number: chains whose topics have different
+    numbers are refused, and :func:`align` puts them in one order.
 
     Parameters
     ----------
     topics : DataTree or array_like of float
         Draws of the topics: the result of ``pm.sample``, or an array of shape (..., K, V) whose
-        leading axes are draws.
+        leading axes are draws, or chains and draws.
     vocabulary : sequence of str
         The V words.
     n : int
@@ -52,7 +53,8 @@ def top_words(
     Raises
     ------
     ValueError
-        If there are not V words, ``n`` is not between 1 and V, or the topics cannot be read.
+        If there are not V words, ``n`` is not between 1 and V, the topics cannot be read, or
+        have other numbers in other chains.
 
     Examples
     --------
@@ -60,7 +62,9 @@ def top_words(
     >>> table["word"].to_list()
     ['a', 'c', 'b', 'c']
     """
-    draws = read_topics(topics, var_name)
+    chains = read_chains(topics, var_name)
+    require_aligned(chains, "top_words")
+    draws = chains.reshape(-1, *chains.shape[-2:])
     _, n_topics, n_words = draws.shape
     if len(vocabulary) != n_words:
         raise ValueError(

@@ -75,6 +75,31 @@ def test_unit_vectors_and_tf_idf():
     np.testing.assert_allclose(found, expected)
 
 
+def test_new_documents_take_the_weights_of_those_learned_from():
+    learned = pmg.BagOfWords(COUNTS[:20])
+    idf = learned.inverse_document_frequencies()
+    own = learned.tf_idf().matrix.toarray()
+    np.testing.assert_array_equal(learned.tf_idf(idf=idf).matrix.toarray(), own)
+    # What a document looks like does not depend on its company.
+    new = pmg.BagOfWords(np.vstack([COUNTS[3], COUNTS[25:]])).tf_idf(idf=idf).matrix.toarray()
+    np.testing.assert_allclose(new[0], own[3])
+    weights = COUNTS[25:] * np.maximum(np.log(20 / (1 + (COUNTS[:20] > 0).sum(axis=0))), 0)
+    np.testing.assert_allclose(new[1:], weights / np.linalg.norm(weights, axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("idf", "message"),
+    [
+        (np.ones(3), r"`idf` expected 12 weights.*got shape \(3,\)"),
+        (-np.ones(12), "values from -1"),
+        (np.eye(12)[3] * 0, "got 30 documents without, the first at row 0"),
+    ],
+)
+def test_bad_weights_of_words(idf, message):
+    with pytest.raises(ValueError, match=message):
+        pmg.BagOfWords(COUNTS).tf_idf(idf=idf)
+
+
 def test_a_large_corpus_stays_small():
     rng = np.random.default_rng(2)
     n_documents, n_words, length = 20_000, 50_000, 10

@@ -60,6 +60,18 @@ def test_two_candidates_need_a_name():
     assert len(pmg.plot_topics(draws, "b", coords={"topic": [2, 0]})) == 2
 
 
+@pytest.mark.parametrize(
+    "topics", [TOPICS, TOPICS[0], TOPICS[0, 0]], ids=["chains", "draws", "one draw"]
+)
+def test_arrays_are_shown_as_top_words_reads_them(topics):
+    axes = pmg.plot_topics(topics, vocabulary=WORDS, n_words=3)
+    table = pmg.topics.top_words(topics, vocabulary=WORDS, n=3)
+    shown = [label.get_text() for ax in axes for label in ax.get_yticklabels()]
+    assert shown == table["word"].to_list()
+    assert [ax.get_title(loc="left") for ax in axes] == ["topic 0", "topic 1", "topic 2"]
+    assert len(pmg.plot_topics(topics, coords={"topic": [2, 0]})) == 2
+
+
 def test_draws_into_given_axes():
     _, axes = plt.subplots(3, 1)
     assert list(pmg.plot_topics(idata(t=TOPICS), axes=axes)) == list(axes)

@@ -1,0 +1,70 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether chains have found the same components under different numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.geometry import geometries
+from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains
+
+__all__ = ["check_labels", "component_draws"]
+
+# Chains agree if a component and its partner are this much nearer than two components are.
+LARGEST_SHARE = 0.25
+
+
+def check_labels(draws: Mapping[str, np.ndarray]) -> list[Finding]:
+    """Find components that have other numbers in other chains.
+
+    Chains that do not agree in any order have another fault, and nothing is found here.
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray
+        Draws of sets of components, topics or cluster centres, ``(chain, draw, K, V)``.
+    """
+    return [
+        _finding(name, matching)
+        for name, x in draws.items()
+        if min(len(x), x.shape[2]) > 1
+        and not (matching := match_chains(x)).is_identity
+        and _agree(x, matching)
+    ]
+
+
+def component_draws(idata: xr.DataTree) -> dict[str, np.ndarray]:
+    """Take the sets of probability vectors and of unit vectors from a posterior."""
+    matrices = {
+        name: values.transpose("chain", "draw", ...)
+        for name, values in idata["posterior"].data_vars.items()
+        if values.ndim == 4
+    }
+    kinds = geometries(xr.Dataset(matrices))
+    return {str(n): x.to_numpy() for n, x in matrices.items() if kinds[n] != "plain"}
+
+
+def _agree(draws: np.ndarray, matching: Matching) -> bool:
+    """Whether matched components are near each other, compared with others of a chain."""
+    costs = np.mean([distances(mean, mean) for mean in draws.mean(axis=1, dtype=float)], axis=0)
+    typical = costs[~np.eye(len(costs), dtype=bool)].mean()
+    return bool(matching.after[matching.moved].mean() < LARGEST_SHARE * typical)
+
+
+def _finding(name: str, matching: Matching) -> Finding:
+    n_moved = int(matching.moved.any(axis=0).sum())
+    sentence = (
+        f"The chains have found the same {matching.orders.shape[1]} components of {name} in "
+        f"different orders: {n_moved} of them have other numbers in other chains, so that means "
+        "over chains mix them and their R-hat says nothing."
+    )
+    advice = (
+        f"Put them in one order with `pmg.topics.align(idata, {name!r})` and diagnose the result."
+    )
+    evidence = {"variable": name, "n_components": n_moved}
+    return Finding("label_switching", "error", sentence, advice, evidence)

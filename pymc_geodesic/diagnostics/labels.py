@@ -1,0 +1,133 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Which component of one chain is which of another: components have no order of their own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scipy.optimize import linear_sum_assignment
+
+__all__ = ["Matching", "distances", "match_chains", "match_draws", "permuted"]
+
+# Rounds in which the average of the chains, and then the matching to it, are found anew.
+MAX_ROUNDS = 20
+# Two components that are nearly alike are matched one way or the other by chance: a new order
+# counts only if it takes a sixth off the distances of those it moves.
+SMALLEST_GAIN = 1.2
+
+
+class Matching(NamedTuple):
+    """The order of each chain's components that brings the chains together.
+
+    Attributes
+    ----------
+    orders : ndarray of int, shape (C, K)
+        Component ``orders[c, k]`` of chain c is component k of the others.
+    before, after : ndarray, shape (C, K)
+        Distances to the average of the chains in the order as it was, and in the new one.
+    noise : ndarray, shape (C, K)
+        Distances between the first and the second half of each chain.
+    """
+
+    orders: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    noise: np.ndarray
+
+    @property
+    def moved(self) -> np.ndarray:
+        """Whether a component changes its number, shape (C, K)."""
+        return self.orders != np.arange(self.orders.shape[1])
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the chains agree about the order, up to what chance would change."""
+        moved = self.moved
+        if not moved.any():
+            return True
+        needed = SMALLEST_GAIN * self.after[moved].sum() + self.noise[moved].sum()
+        return bool(self.before[moved].sum() <= needed)
+
+
+def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    r"""Give the distances between the components of two sets.
+
+    For probability vectors it is the squared Hellinger distance
+    :math:`1 - \sum_v \sqrt{a_{jv} b_{kv}}`, for directions :math:`1 - \cos`.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (..., K, V)
+        Components.
+
+    Returns
+    -------
+    ndarray, shape (..., K, K)
+    """
+    return np.maximum(1 - _rooted(a) @ np.swapaxes(_rooted(b), -1, -2), 0)
+
+
+def _rooted(x: np.ndarray) -> np.ndarray:
+    """Unit vectors: of probabilities the roots, of others the directions."""
+    sums_to_one = x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-3)
+    x = np.sqrt(x) if sums_to_one else x
+    norms = np.linalg.norm(x, axis=-1, keepdims=True)
+    return x / np.maximum(norms, np.finfo(x.dtype).tiny)
+
+
+def match_chains(draws: np.ndarray) -> Matching:
+    """Match the components of chains by the means of their draws.
+
+    Each chain is matched to the average of all chains by the assignment of the smallest total
+    distance, and the average is taken anew, until nothing changes.
+
+    Parameters
+    ----------
+    draws : ndarray, shape (C, S, K, V)
+        Draws of K components, probability vectors or unit vectors.
+
+    References
+    ----------
+    Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62. Section 4.
+    """
+    n_chains, n_draws, n_components = draws.shape[:3]
+    means = draws.mean(axis=1, dtype=float)
+    half = max(n_draws // 2, 1)
+    halves = [draws[:, :half].mean(axis=1, dtype=float), draws[:, -half:].mean(axis=1, dtype=float)]
+    noise = np.diagonal(distances(*halves), axis1=1, axis2=2)
+    orders = np.tile(np.arange(n_components), (n_chains, 1))
+    for chain in range(1, n_chains):
+        # The first matching is to the first chain: an average of chains in disorder is no guide.
+        orders[chain] = _assign(means[:1][0], means[chain])
+    for _ in range(MAX_ROUNDS):
+        reference = permuted(means, orders).mean(axis=0)
+        found = np.array([_assign(reference, mean) for mean in means])
+        if np.array_equal(found, orders):
+            break
+        orders = found
+    # The numbers are those of the first chain.
+    orders = orders[:, np.argsort(orders[0])]
+    reference = permuted(means, orders).mean(axis=0)
+    costs = distances(np.broadcast_to(reference, means.shape), means)
+    before = np.diagonal(costs, axis1=1, axis2=2)
+    after = np.take_along_axis(costs, orders[:, :, None], axis=2)[..., 0]
+    return Matching(orders, before, after, noise)
+
+
+def match_draws(draws: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Match the components of every draw to a reference, shape (K, V); orders (C, S, K)."""
+    return np.array([[_assign(reference, draw) for draw in chain] for chain in draws])
+
+
+def permuted(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Put the components, the axis after those of the orders' leading ones, into their order."""
+    shape = orders.shape + (1,) * (values.ndim - orders.ndim)
+    return np.take_along_axis(values, orders.reshape(shape), axis=orders.ndim - 1)
+
+
+def _assign(reference: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Give the number of the component that is matched to each of the reference."""
+    return linear_sum_assignment(distances(reference, components))[1]
