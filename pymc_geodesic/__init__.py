@@ -42,6 +42,7 @@ from pymc_geodesic.manifolds import (
 )
 from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat, plot_topics
 from pymc_geodesic.potential import check_minibatch, full_data
+from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
     GMC,
@@ -58,6 +59,7 @@ from pymc_geodesic.step_methods import (
 
 __version__ = version("pymc_geodesic")
 
+install_run_record()
 register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, SGNPHMC, GMC, GMCWithinGibbs])
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["effective_draws", "mcse", "mean_and_mcse", "r_hat", "z_score"]
+__all__ = ["effective_draws", "halves", "mcse", "mean_and_mcse", "r_hat", "z_score"]
 
 
 def mcse(values: np.ndarray, *, method: Literal["mean", "sd"] = "mean") -> np.ndarray:
@@ -34,7 +34,14 @@ def r_hat(values: np.ndarray) -> float:
     """Rank-normalised R-hat of ``(chain, draw)``, each chain cut in two."""
     import arviz
 
-    return float(arviz.rhat(values))
+    # ArviZ asks for two chains; the halves of one, cut again, are as good a comparison.
+    return float(arviz.rhat(values if len(values) > 1 else halves(values)))
+
+
+def halves(values: np.ndarray) -> np.ndarray:
+    """Cut every chain of ``(chain, draw, ...)`` in two chains of equal length."""
+    n = values.shape[1] // 2
+    return np.concatenate([values[:, :n], values[:, values.shape[1] - n :]])
 
 
 def effective_draws(values: np.ndarray) -> float:

@@ -29,6 +29,8 @@ LARGEST_LANGEVIN_STEP = 0.5
 LEAST_ACCEPTANCE = 0.3
 # Beyond, covariances are taken as diagonal.
 LARGEST_COVARIANCE = 100
+# Time that runs by a fifth faster or slower at the end of a trajectory shows energies as far off.
+LARGEST_TIME_SCALING = 0.2
 TOO_LARGE, TOO_SMALL = "step_size_too_large", "friction_too_small"
 
 
@@ -59,18 +61,32 @@ class Evidence(NamedTuple):
         return float(np.median(self.stats["step_size"]))
 
 
-def check_sampler(evidence: Evidence) -> list[Finding]:
-    """Look for parameters of the sampler that are out of range."""
-    checks: list[Callable[[Evidence], list[Finding]]] = [_divergences]
-    if "thermostat" in evidence.stats:
-        checks += [_damping, _thermostat]
-    elif "friction" in evidence.stats:
-        checks += [_heat]
-    elif "acceptance_rate" in evidence.stats:
-        checks += [_acceptance]
-    elif "kinetic_temperature" not in evidence.stats:
-        checks += [_langevin]
-    return [finding for check in checks for finding in check(evidence)]
+Check = Callable[[Evidence], list[Finding]]
+
+
+def check_sampler(evidence: Evidence, *, step: str | None = None) -> list[Finding]:
+    """Look for parameters of the sampler that are out of range.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the checks read.
+    step : str, optional
+        Name of the step's class; without it the statistics tell what kind of step it was.
+    """
+    checks = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
+    return [finding for check in (_divergences, *checks) for finding in check(evidence)]
+
+
+def _checks_by_statistics(stats: Mapping[str, np.ndarray]) -> tuple[Check, ...]:
+    """Choose checks for a step of the user's own, or for a run without a record."""
+    if "thermostat" in stats:
+        return _damping, _thermostat
+    if "friction" in stats:
+        return (_heat,)
+    if "acceptance_rate" in stats:
+        return (_acceptance,)
+    return () if "kinetic_temperature" in stats else (_langevin,)
 
 
 def _divergences(evidence: Evidence) -> list[Finding]:
@@ -83,8 +99,11 @@ def _divergences(evidence: Evidence) -> list[Finding]:
 
 
 def _damping(evidence: Evidence) -> list[Finding]:
-    thermostat, step_size = float(np.mean(evidence.stats["thermostat"])), evidence.step_size
-    damping = thermostat * step_size
+    # Chains tune themselves each on its own: the product of two means belongs to none of them.
+    products = np.mean(evidence.stats["thermostat"] * evidence.stats["step_size"], axis=1)
+    chain = int(np.argmax(products))
+    damping = float(products[chain])
+    step_size = float(np.median(evidence.stats["step_size"][chain]))
     if damping <= LARGEST_DAMPING:
         return []
     sentence = (
@@ -98,7 +117,7 @@ def _damping(evidence: Evidence) -> list[Finding]:
         "enlarge the batch."
     )
     severity = "error" if damping > 2 else "warning"
-    return [Finding(TOO_LARGE, severity, sentence, advice, {"damping": damping})]
+    return [Finding(TOO_LARGE, severity, sentence, advice, {"damping": damping, "chain": chain})]
 
 
 def _thermostat(evidence: Evidence) -> list[Finding]:
@@ -232,15 +251,15 @@ def _freedom(evidence: Evidence, default: int) -> int:
 
 def _langevin(evidence: Evidence) -> list[Finding]:
     scales, _ = _principal_scales(evidence, "")
-    relative = evidence.step_size / scales.min() ** 2
+    step_size = float(np.median(evidence.stats["step_size"], axis=1).max())
+    relative = step_size / scales.min() ** 2
     if relative <= LARGEST_LANGEVIN_STEP:
         return []
     sentence = (
         f"The step size is too large: it is {relative:.2g} of the smallest posterior variance, and "
         "draws along that direction are too wide."
     )
-    target = evidence.step_size * 0.1 / relative
-    advice = f"Decrease `step_size` from {evidence.step_size:.2g} to {target:.2g}."
+    advice = f"Decrease `step_size` from {step_size:.2g} to {step_size * 0.1 / relative:.2g}."
     return [Finding(TOO_LARGE, "error", sentence, advice, {"step_in_smallest_variance": relative})]
 
 
@@ -255,3 +274,37 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
 
 def _differs(row: pd.Series, tolerance: float) -> bool:
     return abs(row["mean"] - 1) > tolerance and abs(row["z"]) > SIGNIFICANT
+
+
+def _time_scaling(evidence: Evidence) -> list[Finding]:
+    """Whether trajectories that keep the extended energy have kept it."""
+    scaling = float(np.mean(np.abs(np.log(evidence.stats["time_scaling"]))))
+    off = None if evidence.temperatures is None else evidence.temperatures.loc["all"]
+    hot = off is not None and _differs(off, HOT - 1)
+    if scaling <= LARGEST_TIME_SCALING and not hot:
+        return []
+    figures = {"time_scaling": float(np.exp(scaling))}
+    if hot:
+        figures["kinetic_temperature"] = float(off["mean"])
+    listed = " and ".join(f"the {key.replace('_', ' ')} is {x:.3g}" for key, x in figures.items())
+    sentence = f"The step size is too large for the gradient's noise: {listed} instead of 1."
+    advice = (
+        f"Decrease `step_size` from {evidence.step_size:.2g} or `n_leapfrog`, give "
+        "`gradient_noise='fisher'`, or enlarge the batch."
+    )
+    return [Finding(TOO_LARGE, "error", sentence, advice, figures)]
+
+
+# Dynamics without velocities on a curved space have no scale here that a step could be compared
+# with: SGRLD is judged by its chains and by the temperature of its positions.
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "gSGNHT": (_damping, _thermostat),
+    "SGNHT": (_damping, _thermostat),
+    "SGGMC": (_heat,),
+    "SGHMC": (_heat,),
+    "SGLD": (_langevin,),
+    "SGRLD": (),
+    "SGNPHMC": (_time_scaling,),
+    "GMC": (_acceptance,),
+    "GMCWithinGibbs": (_acceptance,),
+}

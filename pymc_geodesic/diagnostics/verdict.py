@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import xarray as xr
 
@@ -21,7 +23,9 @@ from pymc_geodesic.diagnostics.temperature import (
     configurational_temperature,
     kinetic_temperature,
 )
+from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.run_record import RunRecord, read_records
 
 __all__ = ["diagnose"]
 
@@ -72,6 +76,7 @@ def diagnose(
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
+    - ``few_effective_draws``: the draws are worth fewer than 100 independent ones.
 
     Temperatures count if they differ from one by four standard errors and by more than the steps
     of this package allow themselves when they tune their own parameters; see
@@ -104,7 +109,8 @@ def diagnose(
     is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
     # Of several steps it is not known which variables each has moved.
     if stats["step_size"].ndim == 2:
-        findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
+        step = records[0].step if records else None
+        findings += check_sampler(_evidence(idata, stats, points, model, is_stationary), step=step)
     findings += with_chains
     # Draws that are no draws of any law have no temperature.
     if model is not None and not findings:
@@ -122,7 +128,8 @@ def _evidence(idata, stats, points, model: Model | None, is_stationary: bool) ->
     exact = model is not None and not has_minibatch(model)
     # The others are functions of these.
     sampled = [name for name in points if f"{FREEDOM}_{name}" in stats] or list(points)
-    return Evidence(stats, temperatures, {name: points[name] for name in sampled}, exact)
+    entries = {name: points[name].reshape(*points[name].shape[:2], -1) for name in sampled}
+    return Evidence(stats, temperatures, entries, exact)
 
 
 def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
@@ -135,31 +142,44 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
         raise ValueError(f"`diagnose` expected at least 20 draws a chain, got {draws}. Draw more.")
     found = idata["sample_stats"].to_dataset()
     return {
-        name: found[name].transpose("chain", "draw", ...).to_numpy() for name in found.data_vars
+        name: found[name].transpose("chain", "draw", ...).to_numpy()
+        for name in found.data_vars
+        if found[name].dtype.kind in "biuf"
     }
 
 
-def _points(idata: xr.DataTree, model: Model | None) -> dict[str, np.ndarray]:
-    """Draws in the coordinates of the sampler where the model is known, else in their own."""
+def _points(
+    idata: xr.DataTree, model: Model | None, records: Sequence[RunRecord]
+) -> dict[str, np.ndarray]:
+    """Draws in the coordinates of the sampler where the model is known, else in their own.
+
+    Without a model only square roots of probability vectors can be taken, and other variables than
+    those sampled are functions of these.
+    """
     if model is not None:
         found = model_points(idata, model, max_draws=10**9)
         names = [variable.name for variable in found.potential.variables]
         arrays = dict(zip(names, found.points, strict=True))
     else:
+        manifolds = {key: name for record in records for key, name in record.manifolds.items()}
         posterior = idata["posterior"].to_dataset()
         arrays = {
-            name: _square_roots(posterior[name].transpose("chain", "draw", ...).to_numpy())
+            name: posterior[name].transpose("chain", "draw", ...).to_numpy()
             for name in posterior.data_vars
-            if np.issubdtype(posterior[name].dtype, np.floating)
+            if posterior[name].dtype.kind == "f" and (not records or name in manifolds)
         }
-    return {name: x.reshape(*x.shape[:2], -1) for name, x in arrays.items()}
+        arrays = {
+            name: np.sqrt(np.maximum(x, 0.0)) if _is_simplex(x, manifolds.get(name)) else x
+            for name, x in arrays.items()
+        }
+    return arrays
 
 
-def _square_roots(x: np.ndarray) -> np.ndarray:
-    """Recognise probability vectors, which are moved as square roots."""
-    if x.ndim > 2 and x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-6):
-        return np.sqrt(x)
-    return x
+def _is_simplex(x: np.ndarray, manifold: str | None) -> bool:
+    """Tell probability vectors, from the draws themselves where no record says so."""
+    if manifold is not None:
+        return manifold == Simplex.name
+    return x.ndim > 2 and x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-6)
 
 
 def _positions(idata, model: Model, stats, random_seed) -> list[Finding]:

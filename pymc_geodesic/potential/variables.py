@@ -18,7 +18,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.distributions.transforms import UnitVectorTransform
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 
-__all__ = ["SampledVariable", "sampled_variables"]
+__all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,12 @@ def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
     if transform is not None and type(transform) is not type(default):
         return Euclidean()
     return manifold_of(rv)
+
+
+def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
+    """Name the manifold of each variable, whatever coordinates a sampler moves it in."""
+    rvs = [model.values_to_rvs[value] for value in values]
+    return {rv.name: _manifold_in(model, rv).name for rv in rvs}
 
 
 def _position_shape(

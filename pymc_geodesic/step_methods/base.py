@@ -25,7 +25,8 @@ from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
-from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.potential.variables import SampledVariable, geometry_names
+from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
@@ -121,6 +122,12 @@ class GeodesicStep(BlockedStep):
         self._require_fit_for_latents(local)
         if self.latents.sampler is not None:
             self._declare({name: (np.float64, []) for name in LOCAL_STATISTICS})
+        self._record = write_record(
+            type(self).__name__,
+            self.__getnewargs_ex__()[1],
+            geometry_names(model, (*values, *local_values)),
+        )
+        self._declare({STATISTIC: (object, [])})
         self._start_checked = False
         self._warned = False
         self.awaits_first_draw = False
@@ -180,7 +187,7 @@ class GeodesicStep(BlockedStep):
             self._check_start(point)
             self._start_checked = True
         point, stats = self._run(point)
-        return point, [stats]
+        return point, [stats | {STATISTIC: self._record}]
 
     def _check_start(self, point) -> None:
         for variable in (*self.variables, *self.local_variables):
