@@ -13,6 +13,7 @@ from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
+from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
 from pymc_geodesic.diagnostics.temperature import (
@@ -42,7 +43,9 @@ def diagnose(
         Result of ``pm.sample`` with a step of this package.
     model : Model, optional
         The model that was sampled; the one of the context, if there is one. With it ``total_size``
-        is compared with the rows of the data and gradients are evaluated at some draws.
+        is compared with the rows of the data and gradients are evaluated at some draws. They are
+        left out, and the verdict says so, where variables belong to the rows of a batch or the
+        likelihood has no closed form, as in models of topics.
     random_seed : int or Generator, optional
         For the minibatches.
 
@@ -92,7 +95,8 @@ def diagnose(
     model = Model.get_context(error_if_none=False) if model is None else model
     stats = _statistics(idata)
     findings = [] if model is None else check_total_size(model)
-    points = _points(idata, model)
+    known = None if model is None else model_points(idata, model, max_draws=10**9)
+    points = _points(idata, known)
     scalars = {f"{name}[{i}]": x[..., i] for name, x in points.items() for i in range(x.shape[-1])}
     if "potential_estimate" in stats:
         scalars["potential_estimate"] = stats["potential_estimate"]
@@ -106,11 +110,17 @@ def diagnose(
     if stats["step_size"].ndim == 2:
         findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
     findings += with_chains
+    not_checked = ""
+    if known is not None and known.latent:
+        not_checked = (
+            "the temperatures of positions. They need the gradient of the log density, which has "
+            f"no closed form with latent variables of the rows ({known.latent_names})."
+        )
     # Draws that are no draws of any law have no temperature.
-    if model is not None and not findings:
+    elif model is not None and not findings:
         findings += _positions(idata, model, stats, random_seed)
     findings.sort(key=lambda finding: finding.severity)
-    diagnosis = Diagnosis(tuple(findings))
+    diagnosis = Diagnosis(tuple(findings), not_checked)
     print(diagnosis)
     return diagnosis
 
@@ -139,12 +149,11 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
     }
 
 
-def _points(idata: xr.DataTree, model: Model | None) -> dict[str, np.ndarray]:
+def _points(idata: xr.DataTree, known: ModelPoints | None) -> dict[str, np.ndarray]:
     """Draws in the coordinates of the sampler where the model is known, else in their own."""
-    if model is not None:
-        found = model_points(idata, model, max_draws=10**9)
-        names = [variable.name for variable in found.potential.variables]
-        arrays = dict(zip(names, found.points, strict=True))
+    if known is not None:
+        names = [variable.name for variable in known.variables]
+        arrays = dict(zip(names, known.points, strict=True))
     else:
         posterior = idata["posterior"].to_dataset()
         arrays = {

@@ -7,6 +7,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from local_models import random_effects
+
 import pymc_geodesic as pmg
 
 SHAPE = (4, 400)
@@ -30,6 +32,21 @@ def normal():
     with pm.Model() as model:
         pm.Normal("x", shape=3)
     return model
+
+
+def test_variables_of_the_rows_are_left_out(capsys):
+    """Their draws belong to other rows each time, and may not be among the draws at all."""
+    rng, shape = np.random.default_rng(1), (2, 200)
+    stats = {"step_size": np.full(shape, 0.01), "diverging": np.zeros(shape, dtype=bool)}
+    draws = {"location": rng.normal(size=shape), "effect": rng.normal(size=(*shape, 10))}
+    draws["effect"][0] += 9.0
+    model = random_effects(batch_size=10)
+    for names in (["location", "effect"], ["location"]):
+        posterior = {name: draws[name] for name in names}
+        idata = az.from_dict({"posterior": posterior, "sample_stats": stats})
+        diagnosis = pmg.diagnose(idata, model=model)
+        assert diagnosis.ok
+        assert "latent variables of the rows (`effect`)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("seed", range(5))
