@@ -20,6 +20,7 @@ from pymc_geodesic.diagnostics.temperature import (
     configurational_temperature,
     kinetic_temperature,
 )
+from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.potential.minibatch import has_minibatch
 
 __all__ = ["diagnose"]
@@ -68,6 +69,8 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
+      whose mean energies differ.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
@@ -100,6 +103,7 @@ def diagnose(
     # Of several steps it is not known which variables each has moved.
     if stats["step_size"].ndim == 2:
         findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
+    findings += check_tuning(stats, n_entries=sum(x.shape[-1] for x in points.values()))
     findings += with_chains
     # Draws that are no draws of any law have no temperature.
     if model is not None and not findings:
