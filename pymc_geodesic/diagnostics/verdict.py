@@ -22,6 +22,7 @@ from pymc_geodesic.diagnostics.temperature import (
     configurational_temperature,
     kinetic_temperature,
 )
+from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.potential.minibatch import has_minibatch
 
 __all__ = ["diagnose"]
@@ -73,6 +74,8 @@ def diagnose(
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
+    - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
+      whose mean energies differ.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
@@ -109,6 +112,7 @@ def diagnose(
     # Of several steps it is not known which variables each has moved.
     if stats["step_size"].ndim == 2:
         findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
+    findings += check_tuning(stats, n_entries=sum(x.shape[-1] for x in points.values()))
     findings += with_chains
     not_checked = ""
     if known is not None and known.latent:

@@ -30,6 +30,7 @@ from pymc_geodesic.tuning.self_tuner import (
     whitened,
 )
 from pymc_geodesic.tuning.state import TuningState
+from pymc_geodesic.tuning.starts import default_start, is_default
 
 __all__ = ["DEFAULT_ACCURACY", "SelfTunedStep"]
 
@@ -103,6 +104,7 @@ class SelfTunedStep(GeodesicStep):
         if self.tunes_itself and self._mass is None and self.has_velocity:
             self.fixed_mass = self._unit_mass()
         self._tuner = self._make_tuner(center)
+        self._default_start = default_start(self.model, self._names) if self.tunes_itself else {}
         if self.variance_reduction is not None:
             self._declare({"gradient_variance_ratio": (np.float64, [])})
         self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
@@ -207,7 +209,8 @@ class SelfTunedStep(GeodesicStep):
         """Search the mode, measure there, and start from it."""
         gradient = self._tuner.gradient
         values = [np.asarray(point[name]) for name in self._names]
-        start, found = self._tuner.begin(gradient.to_points(*values), self.rng)
+        loose = is_default(self._default_start, point, self._names)
+        start, found = self._tuner.begin(gradient.to_points(*values), self.rng, loose=loose)
         self._apply(found)
         if not self.tune:
             return point
