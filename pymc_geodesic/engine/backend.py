@@ -8,6 +8,8 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
@@ -17,6 +19,7 @@ from pytensor.configdefaults import config
 from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 
+from pymc_geodesic.engine.jax_after_fork import CompiledOnFirstCall
 from pymc_geodesic.engine.lean_numba import lean
 
 __all__ = ["Backend"]
@@ -43,7 +46,11 @@ class Backend:
         ValueError
             If both ``backend`` and ``compile_kwargs["mode"]`` are given.
         """
-        return cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        if resolved.is_jax:
+            # Imported once for all workers: importing JAX starts no threads, computing with it does.
+            import_module("pytensor.link.jax.dispatch")
+        return resolved
 
     @property
     def is_jax(self) -> bool:
@@ -55,7 +62,15 @@ class Backend:
         return get_mode(self.compile_kwargs.get("mode"))
 
     def compile(self, inputs, outputs):
-        """Compile a function that trusts its inputs to have the right types."""
+        """Compile a function that trusts its inputs to have the right types.
+
+        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.engine.jax_after_fork`.
+        """
+        if self.is_jax:
+            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+        return self._compile(inputs, outputs)
+
+    def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
