@@ -9,6 +9,8 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
@@ -18,6 +20,7 @@ from pytensor.configdefaults import config
 from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 
+from pymc_geodesic.engine.jax_after_fork import CompiledOnFirstCall
 from pymc_geodesic.engine.lean_numba import lean
 from pymc_geodesic.engine.resident_jax import resident
 
@@ -53,6 +56,9 @@ class Backend:
                 "`backend='jax'` expected JAX, which is not installed. Install it with "
                 '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
             )
+        if resolved.is_jax:
+            # Imported once for all workers: importing JAX starts no threads, computing with it does.
+            import_module("pytensor.link.jax.dispatch")
         return resolved
 
     @property
@@ -65,7 +71,15 @@ class Backend:
         return get_mode(self.compile_kwargs.get("mode"))
 
     def compile(self, inputs, outputs):
-        """Compile a function that trusts its inputs to have the right types."""
+        """Compile a function that trusts its inputs to have the right types.
+
+        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.engine.jax_after_fork`.
+        """
+        if self.is_jax:
+            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+        return self._compile(inputs, outputs)
+
+    def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)

@@ -114,6 +114,11 @@ class BatchStream(WithSamplingState):
         if self.reader is not None:
             self.reader.reset()
 
+    def settle(self) -> None:
+        """Wait until a loader is no longer read for another chain: it may allow one reader only."""
+        if self.reader is not None:
+            self.reader.settle()
+
     def trial(self, n_steps: int) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""
         if self.reader is not None:

@@ -117,6 +117,8 @@ class SelfTunedStep(GeodesicStep):
     @tuning.setter
     def tuning(self, state: TuningState) -> None:
         state.restore(self)
+        # The check draws random numbers, which a chain that goes on has not drawn.
+        self._start_checked = state.n_drawn > 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph where a kernel may yet be compiled, for what tuning finds."""
@@ -208,6 +210,7 @@ class SelfTunedStep(GeodesicStep):
     def _begin(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Search the mode, measure there, and start from it."""
         gradient = self._tuner.gradient
+        self.batches.settle()
         values = [np.asarray(point[name]) for name in self._names]
         loose = is_default(self._default_start, point, self._names)
         start, found = self._tuner.begin(gradient.to_points(*values), self.rng, loose=loose)

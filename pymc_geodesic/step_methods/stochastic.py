@@ -200,8 +200,10 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
 
     def _compile(self) -> None:
-        # Compile now, in the parent process, what Numba and JAX would compile at the first call.
-        self._dry_run(self.model.initial_point())
+        # Numba compiles in the parent process, for all chains. JAX compiles in each of them, because
+        # a parent that has computed with JAX must not be forked.
+        if not self.backend.is_jax:
+            self._dry_run(self.model.initial_point())
 
     @property
     def _kernel(self) -> Kernel:
