@@ -19,6 +19,7 @@ from pytensor.compile.mode import Mode, get_mode
 from pytensor.configdefaults import config
 from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
+from pytensor.link.numba.linker import NumbaLinker
 
 from pymc_geodesic.engine.jax_after_fork import CompiledOnFirstCall
 from pymc_geodesic.engine.lean_numba import lean
@@ -65,6 +66,14 @@ class Backend:
     def is_jax(self) -> bool:
         """Whether shapes must be static when a graph is compiled."""
         return isinstance(self._mode.linker, JAXLinker)
+
+    @property
+    def name(self) -> str:
+        """Name of what compiles, for messages."""
+        linker = self._mode.linker
+        names = {JAXLinker: "JAX", NumbaLinker: "Numba"}
+        found = [name for kind, name in names.items() if isinstance(linker, kind)]
+        return found[0] if found else type(linker).__name__
 
     @property
     def _mode(self) -> Mode:

@@ -28,6 +28,7 @@ from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
+from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 
 __all__ = ["GeodesicStep"]
@@ -125,6 +126,7 @@ class GeodesicStep(BlockedStep):
         self._warned = False
         self.awaits_first_draw = False
         claim(model, self)
+        log.info(f"Compiling {type(self).__name__} for {self.backend.name} ...")
 
     def _require_supported(self, variables: Sequence[SampledVariable]) -> None:
         for variable in variables:
@@ -264,9 +266,9 @@ class GeodesicStep(BlockedStep):
     def _progressbar_config(cls, n_chains=1):
         return progress_columns(cls.shown, n_chains)
 
-    @classmethod
-    def _make_progressbar_update_functions(cls):
-        return progress_updates(cls.shown)
+    def _make_progressbar_update_functions(self):
+        log_above_the_progress_bar()
+        return progress_updates(self.shown)
 
     def _reset(self) -> None:
         raise NotImplementedError

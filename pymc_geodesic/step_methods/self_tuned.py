@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from pymc_geodesic.adaptation import JointMass, Mass, VariableMasses
 from pymc_geodesic.engine.host_gradient import HostGradient
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.step_methods.base import GeodesicStep
+from pymc_geodesic.step_methods.messages import as_news, log
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
 from pymc_geodesic.tuning.rules import Demands
 from pymc_geodesic.tuning.self_tuner import (
@@ -33,9 +33,6 @@ from pymc_geodesic.tuning.state import TuningState
 from pymc_geodesic.tuning.starts import default_start, is_default
 
 __all__ = ["DEFAULT_ACCURACY", "SelfTunedStep"]
-
-# The one log line goes where PyMC's own lines on samplers go.
-_log = logging.getLogger("pymc")
 
 DEFAULT_ACCURACY = 0.05
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
@@ -184,6 +181,7 @@ class SelfTunedStep(GeodesicStep):
         self.n_drawn = 0
         self.window: list[list[np.ndarray]] = []
         self.found: Findings | None = None
+        self._news: str | None = None
 
     def _tune(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Do what is due before a draw; return where to draw from."""
@@ -244,6 +242,22 @@ class SelfTunedStep(GeodesicStep):
         if self.tunes_itself and self.tune:
             self.window.append([np.asarray(x) for x in self._tuner.gradient.to_points(*values)])
 
+    def step(self, point):
+        """Make the transitions of one draw, and pass on what the tuning phase has found."""
+        point, [stats] = super().step(point)
+        if self._news is not None and stats["warning"] is None:
+            stats["warning"], self._news = as_news(self._news), None
+        return point, [stats]
+
+    def _make_progressbar_update_functions(self):
+        """Say what happens while the progress bar, which PyMC is about to show, stands at zero."""
+        if self._tuner is not None:
+            log.info(
+                f"{type(self).__name__} begins each chain with a search for the mode, and measures "
+                "curvature and gradient noise there"
+            )
+        return super()._make_progressbar_update_functions()
+
     def _report(self) -> None:
         """Say in one line what was found."""
         if not self.tunes_itself or self.found is None:
@@ -256,8 +270,8 @@ class SelfTunedStep(GeodesicStep):
             gradients = (
                 f"control variates (noise {self.variance_ratio:.2g} of the plain gradient's)"
             )
-        _log.info(
+        self._news = (
             f"{type(self).__name__} tuned itself: step size "
             f"{float(self.schedule(np.zeros(1))[0]):.3g} posterior scales, {parameters}, "
-            f"{self.n_steps} transitions a draw, {gradients}"
+            f"{self.n_steps} transitions per draw, {gradients}"
         )
