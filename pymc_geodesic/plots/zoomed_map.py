@@ -36,7 +36,7 @@ class ZoomedMap:
         self.ax = ax
         longitude, latitude = center
         # Columns: the center, east and north of it, turned clockwise by the tilt.
-        frame = Rotation.from_euler("zyx", [longitude, -latitude, tilt], degrees=True)
+        frame = Rotation.from_euler("ZYX", [longitude, -latitude, tilt], degrees=True)
         self.frame = frame.as_matrix()
         self.center = from_longitude_latitude(*center)
         self.reach = 0.0
