@@ -125,6 +125,10 @@ class BatchStream(WithSamplingState):
             return [np.repeat(self.reader.first_batch[None], n_steps, axis=0)]
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
+    def fresh(self, n_steps: int) -> np.ndarray:
+        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
+
     def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""
         if self.steps_per_batch == 1:

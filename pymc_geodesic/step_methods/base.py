@@ -213,7 +213,9 @@ class GeodesicStep(BlockedStep):
         """Everything that the dynamics are conditioned on, as the kernel takes it."""
         return [*(np.asarray(point[name]) for name in self._conditioned), *self.latents.arrays]
 
-    def _warning(self, diverging: bool) -> SamplerWarning | None:
+    def _warning(
+        self, diverging: bool, *, mishap: str | None = None, advice: str | None = None
+    ) -> SamplerWarning | None:
         """One warning a chain: what happened and which parameter mends it.
 
         What happens on the way to the posterior, in the tuning phase, is only recorded.
@@ -222,7 +224,8 @@ class GeodesicStep(BlockedStep):
             return None
         self._warned = True
         message = (
-            f"{type(self).__name__} {self.mishap}; such draws are marked `diverging`. {self.advice}"
+            f"{type(self).__name__} {mishap or self.mishap}; such draws are marked `diverging`. "
+            f"{advice or self.advice}"
         )
         return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 

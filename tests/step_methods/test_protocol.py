@@ -125,6 +125,10 @@ def test_statistics_of_the_contract(name, step):
         variables = [rv.name for rv in step.model.free_RVs]
         expected |= {"kinetic_temperature", *(f"kinetic_temperature_{v}" for v in variables)}
         expected |= {"degrees_of_freedom", *(f"degrees_of_freedom_{v}" for v in variables)}
+    if name != "GMC":
+        variables = [rv.name for rv in step.model.free_RVs]
+        positions = "configurational_temperature"
+        expected |= {positions, *(f"{positions}_{v}" for v in variables)}
     if name in {"SGGMC", "SGHMC"}:
         expected |= {"friction"}
     if "NHT" in name:
