@@ -11,9 +11,8 @@ from pymc.model import Model
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.gradients import model_points
-from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
+from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
 from pymc_geodesic.diagnostics.temperature import (

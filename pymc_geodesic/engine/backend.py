@@ -8,9 +8,9 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from pymc.pytensorf import compile as compile_pymc
@@ -58,7 +58,7 @@ class Backend:
                 '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
             )
         if resolved.is_jax:
-            # Imported once for all workers: importing JAX starts no threads, computing with it does.
+            # Imported once for all workers: importing starts no threads, computing does.
             import_module("pytensor.link.jax.dispatch")
         return resolved
 

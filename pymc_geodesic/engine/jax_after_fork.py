@@ -4,7 +4,8 @@
 
 A process that has computed with JAX has threads which its forked children lack: whatever these
 compute with JAX waits forever or aborts, and clearing JAX's backends in them does not help, for the
-thread pools of the compiler belong to the process. A parent that has only imported JAX can be forked.
+thread pools of the compiler belong to the process. A parent that has only imported JAX can be
+forked.
 """
 
 from __future__ import annotations

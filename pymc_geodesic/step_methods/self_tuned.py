@@ -29,8 +29,8 @@ from pymc_geodesic.tuning.self_tuner import (
     steps_worth_a_draw,
     whitened,
 )
-from pymc_geodesic.tuning.state import TuningState
 from pymc_geodesic.tuning.starts import default_start, is_default
+from pymc_geodesic.tuning.state import TuningState
 
 __all__ = ["DEFAULT_ACCURACY", "SelfTunedStep"]
 
