@@ -56,6 +56,7 @@ from pymc_geodesic.step_methods import (
     gSGNHT,
     register_step_methods,
 )
+from pymc_geodesic.tuning.directions import initial_directions
 
 __version__ = version("pymc_geodesic")
 
@@ -94,6 +95,7 @@ __all__ = [
     "diagnose",
     "full_data",
     "gSGNHT",
+    "initial_directions",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
     "manifold_of",

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Reading what a stochastic-gradient sampler has drawn."""
 
+from pymc_geodesic.diagnostics.axial import angles_to_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import (
     angles_to,
     angular_sd,
@@ -25,6 +26,7 @@ __all__ = [
     "SteinCheck",
     "StepHalving",
     "angles_to",
+    "angles_to_axis",
     "angular_sd",
     "cap_radius",
     "configurational_temperature",
@@ -33,6 +35,7 @@ __all__ = [
     "kinetic_temperature",
     "mean_direction",
     "mean_resultant_length",
+    "principal_axes",
     "stein_check",
     "step_halving",
     "summary",

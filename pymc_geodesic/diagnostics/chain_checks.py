@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.monte_carlo import effective_draws, r_hat
+from pymc_geodesic.diagnostics.monte_carlo import effective_draws, halves, r_hat
 from pymc_geodesic.diagnostics.scalars import Scalars, worst_mixing
 
 __all__ = ["check_chains"]
@@ -24,6 +24,8 @@ SETTLED = 20
 APART = 2.0
 # With fewer the error of a mean is more than a tenth of the posterior's standard deviation.
 LEAST_EFFECTIVE = 100
+# One chain's own estimate of that number is good to a factor of two.
+LEAST_EFFECTIVE_OF_ONE = 50
 # The quarters of one chain are short: up to here they may differ by chance.
 LARGEST_R_HAT_OF_ONE = 1.2
 # Probability that chance goes further, for each of some tens of scalars.
@@ -99,11 +101,17 @@ def _not_stationary(name: str, draws: np.ndarray, evidence) -> Finding:
     return Finding("not_stationary", "error", sentence, advice, evidence)
 
 
+def _effective(draws: np.ndarray) -> float:
+    """Effective draws; those of one chain by its quarters, whose means tell slow drifts."""
+    return effective_draws(draws if len(draws) > 1 else halves(halves(draws)))
+
+
 def _few(scalars: Mapping[str, np.ndarray]) -> list[Finding]:
-    found = {name: effective_draws(x) for name, x in scalars.items()}
+    found = {name: _effective(x) for name, x in scalars.items()}
     name = min(found, key=lambda key: found[key])
-    effective, n = found[name], scalars[name].size
-    if effective >= min(LEAST_EFFECTIVE, n / 2):
+    effective, (chains, draws) = found[name], scalars[name].shape
+    n = chains * draws
+    if effective >= min(LEAST_EFFECTIVE if chains > 1 else LEAST_EFFECTIVE_OF_ONE, n / 2):
         return []
     sentence = (
         f"The draws say little: {n} draws of {name} are worth {effective:.0f} independent ones, so "

@@ -48,9 +48,12 @@ class Diagnosis:
     ----------
     findings : tuple of Finding
         Worst first; empty for a run that nothing is wrong with.
+    not_checked : str
+        What could not be looked at, and why; empty if nothing was left out.
     """
 
     findings: tuple[Finding, ...]
+    not_checked: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,7 +67,10 @@ class Diagnosis:
 
     def __str__(self) -> str:
         """Say the verdict, one line a finding."""
-        return "\n".join(map(str, self.findings)) or "Nothing wrong was found."
+        lines = [str(finding) for finding in self.findings] or ["Nothing wrong was found."]
+        if self.not_checked:
+            lines.append(f"Not checked: {self.not_checked}")
+        return "\n".join(lines)
 
     # A notebook shows the value of a cell's last line: the text has been printed by then.
     def __repr__(self) -> str:

@@ -18,6 +18,9 @@ Geometry = Literal["direction", "composition", "plain"]
 # Draws kept in single precision are on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
+# Vectors that are said to be on a manifold, and were perhaps written with few digits.
+CLAIMED_TOLERANCE = 2e-3
+
 
 def geometries(
     draws: xr.Dataset,
@@ -48,7 +51,8 @@ def geometries(
     Raises
     ------
     ValueError
-        If a name given is not that of a variable with an axis of its own.
+        If a name given is not that of a variable with an axis of its own, or its vectors are no
+        unit vectors or probability vectors.
     """
     for argument, names in {"directions": directions, "compositions": compositions}.items():
         for name in names or ():
@@ -57,6 +61,7 @@ def geometries(
                     f"`{argument}` expected names of variables with an axis of their own, got "
                     f"{name!r}. The variables are {sorted(map(str, draws.data_vars))}."
                 )
+            _require_claimed(argument, str(name), draws[name].transpose(*sample_dims, ...).values)
     found: dict[str, Geometry] = {}
     for name, values in draws.data_vars.items():
         array = values.transpose(*sample_dims, ...).values
@@ -75,6 +80,21 @@ def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_di
     shape = values.shape[n_sample_dims:]
     size = int(np.prod(shape))
     return size if geometry == "plain" else size - size // shape[-1]
+
+
+def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
+    """Raise a ValueError if vectors are not what they have been said to be."""
+    is_direction = argument == "directions"
+    sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
+    off = np.abs(sizes - 1)
+    if np.all(off < CLAIMED_TOLERANCE) and (is_direction or array.min() > -CLAIMED_TOLERANCE):
+        return
+    kind, measure = ("unit", "length") if is_direction else ("probability", "sum")
+    raise ValueError(
+        f"`{argument}` expected {kind} vectors, got {name!r} with a {measure} of "
+        f"{sizes.flat[np.argmax(np.where(np.isnan(off), np.inf, off))]:.6g} and a smallest entry "
+        f"of {array.min():.6g}. Leave it out, or divide its vectors by their {measure}s."
+    )
 
 
 def _own_dims(values: xr.DataArray, sample_dims: Sequence[str]) -> list[str]:

@@ -16,12 +16,14 @@ from pytensor.graph.replace import clone_replace
 
 from pymc_geodesic.engine.host_gradient import HostGradient
 from pymc_geodesic.engine.interpreted import interpreted
+from pymc_geodesic.local.expectation import find_expectations
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import whole
 
-__all__ = ["Batches", "GradientDraws", "gradient_draws", "model_points"]
+__all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
 
 Batches = int | Literal["all"]
 """Minibatches whose mean gradient stands for that of a draw, or the whole data."""
@@ -64,11 +66,33 @@ class GradientDraws(NamedTuple):
 
 
 class ModelPoints(NamedTuple):
-    """Draws as a model's gradient takes them; arrays are ``(chain, draw, *shape)``."""
+    """Draws as a model's gradient takes them; arrays are ``(chain, draw, *shape)``.
+
+    Attributes
+    ----------
+    potential : Potential
+        Of all continuous variables.
+    variables : tuple of SampledVariable
+        The continuous variables that do not belong to the rows of a batch.
+    points : list of ndarray
+        Their draws.
+    conditioned : list of ndarray
+        Draws of the discrete variables.
+    latent : tuple of str
+        The variables that belong to the rows of a batch, and the observed ones whose log density
+        has no closed form. With any of them there is no gradient at a draw.
+    """
 
     potential: Potential
+    variables: tuple[SampledVariable, ...]
     points: list[np.ndarray]
     conditioned: list[np.ndarray]
+    latent: tuple[str, ...]
+
+    @property
+    def latent_names(self) -> str:
+        """Names of what is latent, for a sentence."""
+        return ", ".join(f"`{name}`" for name in self.latent)
 
 
 def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPoints:
@@ -76,11 +100,13 @@ def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPo
     potential = Potential(
         model, model.continuous_value_vars, initial_point=model.initial_point(random_seed=0)
     )
-    draws = _free_draws(idata, model, max_draws=max_draws)
-    free = model.free_RVs
+    rows = row_variables(model, potential.variables)
+    variables = tuple(v for v in potential.variables if v.name not in rows)
+    free = [rv for rv in model.free_RVs if rv.name not in rows]
+    draws = _free_draws(idata, [rv.name for rv in free], max_draws=max_draws)
     values = {rv: rv.type() for rv in free}
-    outputs = [_to_point(model, variable) for variable in potential.variables]
-    outputs += [_to_value(model, model.values_to_rvs[value]) for value in potential.conditioned]
+    outputs = [_to_point(model, variable) for variable in variables]
+    outputs += [_to_value(model, model.values_to_rvs[x]) for x in potential.conditioned_values]
     outputs = clone_replace(outputs, replace=values, rebuild_strict=False)
     function = interpreted(list(values.values()), outputs)
     columns = [draws[rv.name].astype(rv.dtype) for rv in free]
@@ -89,12 +115,19 @@ def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPo
     arrays = [
         np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)
     ]
-    n = len(potential.variables)
+    n = len(variables)
     points = [
         np.maximum(x, LEAST_ROOT) if isinstance(variable.manifold, Simplex) else x
-        for variable, x in zip(potential.variables, arrays[:n], strict=True)
+        for variable, x in zip(variables, arrays[:n], strict=True)
     ]
-    return ModelPoints(potential, points, arrays[n:])
+    latent = (*rows, *_without_closed_form(model, potential))
+    return ModelPoints(potential, variables, points, arrays[n:], latent)
+
+
+def _without_closed_form(model: Model, potential: Potential) -> list[str]:
+    if not potential.expectations:
+        return []
+    return [rv.name for rv in model.observed_RVs if find_expectations([model.logp(vars=[rv])])]
 
 
 def gradient_draws(
@@ -133,13 +166,14 @@ def gradient_draws(
     Raises
     ------
     ValueError
-        If the posterior lacks a variable of the model, or gradients are not finite.
+        If the posterior lacks a variable of the model, gradients are not finite, or the model has
+        latent variables of the rows of its batches.
     """
     if batches != "all":
         batches = whole("batches", batches)
-    potential, points, conditioned = model_points(
-        idata, modelcontext(model), max_draws=whole("max_draws", max_draws)
-    )
+    found = model_points(idata, modelcontext(model), max_draws=whole("max_draws", max_draws))
+    _require_gradient(found)
+    potential, points, conditioned = found.potential, found.points, found.conditioned
     host, rng = HostGradient(potential), get_random_generator(random_seed)
     uses_all = batches == "all" or not host.n_rows
     middle = _nearest_to_mean(points)
@@ -172,9 +206,17 @@ def gradient_draws(
     return GradientDraws(potential.variables, points, gradients)
 
 
-def _free_draws(idata, model: Model, *, max_draws: int) -> dict[str, np.ndarray]:
+def _require_gradient(found: ModelPoints) -> None:
+    if found.latent:
+        raise ValueError(
+            "The gradient of a model at its draws expected a log density in closed form, got "
+            f"latent variables of the rows ({found.latent_names}). Judge such a run by "
+            "`pmg.diagnose`, or by what it predicts."
+        )
+
+
+def _free_draws(idata, names: Sequence[str], *, max_draws: int) -> dict[str, np.ndarray]:
     posterior = idata["posterior"].to_dataset()
-    names = [rv.name for rv in model.free_RVs]
     if missing := [name for name in names if name not in posterior]:
         raise ValueError(
             f"`idata` expected draws of all free variables of the model, {names}; got none of "

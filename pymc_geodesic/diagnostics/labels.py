@@ -71,7 +71,7 @@ def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _rooted(x: np.ndarray) -> np.ndarray:
-    """Unit vectors: of probabilities the roots, of others the directions."""
+    """Take the roots of probabilities, and the directions of other vectors."""
     sums_to_one = x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-3)
     x = np.sqrt(x) if sums_to_one else x
     norms = np.linalg.norm(x, axis=-1, keepdims=True)

@@ -45,7 +45,9 @@ class Scalars(NamedTuple):
         values = np.concatenate(columns, axis=-1)
         size = np.abs(values).max(axis=(0, 1))
         kept = (size < LARGEST) & (np.ptp(values, axis=(0, 1)) > 0)
-        return cls([name for name, keep in zip(names, kept, strict=True) if keep], values[..., kept])
+        return cls(
+            [name for name, keep in zip(names, kept, strict=True) if keep], values[..., kept]
+        )
 
 
 def worst_mixing(scalars: Scalars) -> list[tuple[str, np.ndarray]]:

@@ -11,11 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pymc_geodesic.diagnostics.directional import (
-    angular_sd,
-    mean_direction,
-    mean_resultant_length,
-    rotate_to_pole,
+from pymc_geodesic.diagnostics.direction_statistics import (
+    axial_statistics,
+    directional_statistics,
 )
 from pymc_geodesic.diagnostics.geometry import geometries
 
@@ -38,6 +36,7 @@ def summary(
     round_to: int | Literal["none"] = 3,
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
+    axial: bool = False,
 ) -> pd.DataFrame:
     r"""Summarise draws as ``az.summary`` does, with unit vectors seen as directions.
 
@@ -56,6 +55,18 @@ def summary(
       the cosine tells chains that agree in direction but not in spread.
 
     ``sd``, the interval and ``mcse_sd`` are those of the coordinates.
+
+    Draws whose mean is within its Monte Carlo error of zero, such as those along a great circle or
+    in equal shares on opposite sides, have no mean direction: it and its statistics are NaN, and a
+    warning says so. A warning also names vectors at both ends of an axis.
+
+    **Axes.** With ``axial=True`` unit vectors count up to their sign. ``mean`` is then the
+    principal axis, the first eigenvector :math:`a_1` of :math:`\frac1S \sum_t x_t x_t^\top`;
+    ``axis_share`` is its eigenvalue, one where all draws lie on the axis and 1/n where they come
+    from everywhere; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
+    standard error by the delta method. R-hat and the effective sample sizes are those of the
+    coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
+    on the sign.
 
     **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS on the
     probabilities. These statistics look at ranks only, so that the logarithm of an entry would give
@@ -86,16 +97,25 @@ def summary(
         default they are told by their draws: a last axis with norm one in all of them, or
         without negative entries and with a sum of one. An empty list turns this off.
 
+    axial : bool
+        Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors.
+
     Returns
     -------
     pandas.DataFrame
-        One row an entry, as in ``az.summary``. The columns ``resultant_length`` and ``angular_sd``
-        are there if there is a unit vector, and NaN for other variables.
+        One row an entry, as in ``az.summary``. The columns ``resultant_length``, or ``axis_share``,
+        and ``angular_sd`` are there if there is a unit vector, and NaN for other variables.
 
     Raises
     ------
     ValueError
-        If `kind` is unknown, or a name given is not that of a variable with an axis of its own.
+        If `kind` is unknown, or a name given is not that of a variable with an axis of its own, or
+        is one of `directions` or `compositions` without being it.
+
+    Warns
+    -----
+    UserWarning
+        Of unit vectors that have no mean direction, or no principal axis, or two ends.
 
     See Also
     --------
@@ -139,10 +159,12 @@ def summary(
         **selection,
     )
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
+    length = "axis_share" if axial else "resultant_length"
     if unit_vectors and kind != "diagnostics":
-        found = _with_columns(found, ["resultant_length", "angular_sd"])
+        found = _with_columns(found, [length, "angular_sd"])
+    describe = axial_statistics if axial else directional_statistics
     for name in unit_vectors:
-        _describe(found[name], draws[name].transpose(*SAMPLE_DIMS, ...))
+        _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))
     table = pd.DataFrame(dataset_to_dataframe(found, sample_dims=["summary"]).T)
     return table if round_to == "none" else _rounded(table, round_to)
 
@@ -153,31 +175,11 @@ def _with_columns(found: xr.Dataset, names: list[str]) -> xr.Dataset:
     return found.reindex(summary=[*columns[:4], *names, *columns[4:]])
 
 
-def _describe(found: xr.DataArray, draws: xr.DataArray) -> None:
+def _put(found: xr.DataArray, statistics: Mapping[str, np.ndarray]) -> None:
     """Put the statistics of directions into their places."""
-    import arviz as az
-
-    x = draws.values.reshape(-1, *draws.shape[2:])
-    mean, length = mean_direction(x), mean_resultant_length(x)
-    columns = set(found["summary"].values)
-
-    def put(column: str, values: np.ndarray) -> None:
-        if column in columns:
+    for column, values in statistics.items():
+        if column in found["summary"].values:
             found.loc[{"summary": column}] = values
-
-    put("mean", mean)
-    put("resultant_length", length[..., None])
-    put("angular_sd", angular_sd(x)[..., None])
-    if "r_hat" not in columns:
-        return
-    frame = draws.copy(data=rotate_to_pole(x, mean).reshape(draws.shape))
-    axis = draws.dims[-1]
-    put("ess_bulk", az.ess(frame, method="bulk").min(axis).values[..., None])
-    put("ess_tail", az.ess(frame, method="tail").min(axis).values[..., None])
-    put("r_hat", az.rhat(frame).max(axis).values[..., None])
-    along = (x * mean).sum(axis=-1, keepdims=True)
-    influence = draws.copy(data=((x - along * mean) / length[..., None]).reshape(draws.shape))
-    put("mcse_mean", az.mcse(influence, method="mean").values)
 
 
 def _rounded(table: pd.DataFrame, decimals: int) -> pd.DataFrame:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -13,7 +15,7 @@ from pymc.model import Model
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.gradients import model_points
+from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
@@ -23,6 +25,7 @@ from pymc_geodesic.diagnostics.temperature import (
     configurational_temperature,
     kinetic_temperature,
 )
+from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
@@ -46,7 +49,9 @@ def diagnose(
         Result of ``pm.sample`` with a step of this package.
     model : Model, optional
         The model that was sampled; the one of the context, if there is one. With it ``total_size``
-        is compared with the rows of the data and gradients are evaluated at some draws.
+        is compared with the rows of the data and gradients are evaluated at some draws. They are
+        left out, and the verdict says so, where variables belong to the rows of a batch or the
+        likelihood has no closed form, as in models of topics.
     random_seed : int or Generator, optional
         For the minibatches.
 
@@ -74,6 +79,8 @@ def diagnose(
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
+    - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
+      whose mean energies differ.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
     - ``few_effective_draws``: the draws are worth fewer than 100 independent ones.
@@ -95,37 +102,72 @@ def diagnose(
     ('different_modes',)
     """
     model = Model.get_context(error_if_none=False) if model is None else model
-    stats = _statistics(idata)
+    stats, records = _statistics(idata), read_records(idata)
     findings = [] if model is None else check_total_size(model)
-    points = _points(idata, model)
-    scalars = {f"{name}[{i}]": x[..., i] for name, x in points.items() for i in range(x.shape[-1])}
-    if "potential_estimate" in stats:
-        scalars["potential_estimate"] = stats["potential_estimate"]
-    if labels := check_labels(component_draws(idata)):
-        # Only what does not depend on the order can be compared.
-        scalars = {name: x for name, x in scalars.items() if name == "potential_estimate"}
-    with_chains = labels + check_chains(scalars)
-    # Chains that come down from far away are hot for another reason.
-    is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
-    # Of several steps it is not known which variables each has moved.
-    if stats["step_size"].ndim == 2:
-        step = records[0].step if records else None
-        findings += check_sampler(_evidence(idata, stats, points, model, is_stationary), step=step)
-    findings += with_chains
-    # Draws that are no draws of any law have no temperature.
-    if model is not None and not findings:
-        findings += _positions(idata, model, stats, random_seed)
-    findings.sort(key=lambda finding: finding.severity)
-    diagnosis = Diagnosis(tuple(findings))
+    not_checked = ""
+    try:
+        known = None if model is None else model_points(idata, model, max_draws=10**9)
+        findings += _from_draws(idata, stats, records, known, exact=_is_exact(model))
+        # Draws that are no draws of any distribution have no temperature.
+        if known is not None and known.latent:
+            not_checked = (
+                "the temperatures of positions. They need the gradient of the log density, which "
+                f"has no closed form with latent variables of the rows ({known.latent_names})."
+            )
+        elif model is not None and not findings:
+            findings += _positions(idata, model, stats, random_seed)
+    except Exception:
+        if model is not None:
+            # What the draws say by themselves must not be lost with what the model says.
+            print(_verdict(_from_draws(idata, stats, records, None, exact=False)))
+        raise
+    diagnosis = _verdict(findings, not_checked)
     print(diagnosis)
     return diagnosis
 
 
-def _evidence(idata, stats, points, model: Model | None, is_stationary: bool) -> Evidence:
+def _verdict(findings: Iterable[Finding], not_checked: str = "") -> Diagnosis:
+    return Diagnosis(tuple(sorted(findings, key=lambda found: found.severity)), not_checked)
+
+
+def _is_exact(model: Model | None) -> bool:
+    return model is not None and not has_minibatch(model)
+
+
+def _from_draws(
+    idata: xr.DataTree,
+    stats: Mapping[str, np.ndarray],
+    records: Sequence[RunRecord],
+    known: ModelPoints | None,
+    *,
+    exact: bool,
+) -> list[Finding]:
+    """Look at draws and statistics; the model, where it is known, only gives the coordinates."""
+    points = _points(idata, known, records)
+    followed = dict(points)
+    is_one_step = stats["step_size"].ndim == 2
+    labels = check_labels(component_draws(idata))
+    if labels:
+        # Only what does not depend on the order can be compared.
+        followed = {}
+    if "potential_estimate" in stats and is_one_step:
+        followed["potential_estimate"] = stats["potential_estimate"]
+    with_chains = labels + check_chains(followed)
+    findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))
+    # Of several steps it is not known which variables each has moved, and chains on different
+    # posteriors have no settings in common.
+    if is_one_step and not findings:
+        # Chains that come down from far away are hot for another reason.
+        is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
+        evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
+        findings += check_sampler(evidence, step=records[0].step if records else None)
+    return findings + with_chains
+
+
+def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:
     temperatures = None
     if is_stationary and KINETIC in stats and FREEDOM in stats:
         temperatures = kinetic_temperature(idata)
-    exact = model is not None and not has_minibatch(model)
     # The others are functions of these.
     sampled = [name for name in points if f"{FREEDOM}_{name}" in stats] or list(points)
     entries = {name: points[name].reshape(*points[name].shape[:2], -1) for name in sampled}
@@ -149,17 +191,16 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
 
 
 def _points(
-    idata: xr.DataTree, model: Model | None, records: Sequence[RunRecord]
+    idata: xr.DataTree, known: ModelPoints | None, records: Sequence[RunRecord]
 ) -> dict[str, np.ndarray]:
     """Draws in the coordinates of the sampler where the model is known, else in their own.
 
     Without a model only square roots of probability vectors can be taken, and other variables than
     those sampled are functions of these.
     """
-    if model is not None:
-        found = model_points(idata, model, max_draws=10**9)
-        names = [variable.name for variable in found.potential.variables]
-        arrays = dict(zip(names, found.points, strict=True))
+    if known is not None:
+        names = [variable.name for variable in known.variables]
+        arrays = dict(zip(names, known.points, strict=True))
     else:
         manifolds = {key: name for record in records for key, name in record.manifolds.items()}
         posterior = idata["posterior"].to_dataset()

@@ -8,6 +8,8 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,7 +19,9 @@ from pytensor.compile.mode import Mode, get_mode
 from pytensor.configdefaults import config
 from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
+from pytensor.link.numba.linker import NumbaLinker
 
+from pymc_geodesic.engine.jax_after_fork import CompiledOnFirstCall
 from pymc_geodesic.engine.lean_numba import lean
 from pymc_geodesic.engine.resident_jax import resident
 
@@ -53,6 +57,9 @@ class Backend:
                 "`backend='jax'` expected JAX, which is not installed. Install it with "
                 '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
             )
+        if resolved.is_jax:
+            # Imported once for all workers: importing starts no threads, computing does.
+            import_module("pytensor.link.jax.dispatch")
         return resolved
 
     @property
@@ -61,11 +68,27 @@ class Backend:
         return isinstance(self._mode.linker, JAXLinker)
 
     @property
+    def name(self) -> str:
+        """Name of what compiles, for messages."""
+        linker = self._mode.linker
+        names = {JAXLinker: "JAX", NumbaLinker: "Numba"}
+        found = [name for kind, name in names.items() if isinstance(linker, kind)]
+        return found[0] if found else type(linker).__name__
+
+    @property
     def _mode(self) -> Mode:
         return get_mode(self.compile_kwargs.get("mode"))
 
     def compile(self, inputs, outputs):
-        """Compile a function that trusts its inputs to have the right types."""
+        """Compile a function that trusts its inputs to have the right types.
+
+        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.engine.jax_after_fork`.
+        """
+        if self.is_jax:
+            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+        return self._compile(inputs, outputs)
+
+    def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)

@@ -13,6 +13,7 @@ from pymc_geodesic.dynamics.simplex_coordinates import FLOOR
 from pymc_geodesic.dynamics.state import State
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.kernel import KernelOutput
+from pymc_geodesic.engine.virial import log_ratio_work
 from pymc_geodesic.potential import Potential
 
 __all__ = ["CoxIngersollRoss", "cir_transition"]
@@ -83,10 +84,12 @@ class CoxIngersollRoss:
         step_sizes: np.ndarray,
         rows: Sequence[np.ndarray],
         rng: np.random.Generator,
+        fresh: np.ndarray,
+        reference: Sequence[np.ndarray],
     ) -> KernelOutput:
-        """Make one transition for each step size."""
+        """Make one transition for each step size; the rest is as for the other kernel."""
         log_pi, log_total = self._to_logs(*state.position), list(state.auxiliary)
-        diverging = False
+        diverging, temperatures = False, []
         for t, step_size in enumerate(step_sizes):
             batch = [row[t] for row in rows]
             shapes, energy = self._shapes(conditioned, log_pi, batch)
@@ -95,6 +98,9 @@ class CoxIngersollRoss:
                 continue
             if step_size <= SHORTEST_STEP:
                 continue
+            if fresh[t]:
+                terms = zip(log_pi, shapes, reference, strict=True)
+                temperatures.append([_temperature(*term) for term in terms])
             for i, shape in enumerate(shapes):
                 theta = np.exp(log_pi[i] + log_total[i])
                 log_pi[i], log_total[i] = _logs(cir_transition(rng, theta, shape, step_size))
@@ -105,8 +111,12 @@ class CoxIngersollRoss:
             estimator=[],
             auxiliary=log_total,
             temperature=[],
+            configurational=[float(t) for t in np.mean(temperatures, axis=0)]
+            if temperatures
+            else [np.nan] * len(log_pi),
             diverging=diverging,
             energy=energy,
+            moments=list(log_pi),
         )
 
     def shapes(
@@ -122,6 +132,12 @@ class CoxIngersollRoss:
     def _shapes(self, conditioned, log_pi, batch) -> tuple[list[np.ndarray], float]:
         *gradient, energy = self._gradient(*conditioned, *log_pi, *batch)
         return [1.0 - np.asarray(g) for g in gradient], float(energy)
+
+
+def _temperature(log_pi: np.ndarray, shape: np.ndarray, reference: np.ndarray) -> float:
+    """Work of the field of log ratios, over its divergence."""
+    dim = shape.size - shape.size // shape.shape[-1]
+    return log_ratio_work(np.exp(log_pi), log_pi - reference, -shape) / dim
 
 
 def _logs(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

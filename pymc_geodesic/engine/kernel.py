@@ -21,6 +21,7 @@ from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
 from pymc_geodesic.engine.undo import undo_if_not_finite
+from pymc_geodesic.engine.virial import Virial, mean_where
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import NoiseModel
@@ -49,10 +50,14 @@ class KernelOutput(NamedTuple):
     temperature : list of float
         Kinetic temperature of each variable, averaged over the transitions; empty without
         velocities.
+    configurational : list of float
+        Configurational temperature of each variable, over the transitions with a fresh batch.
     diverging : bool
         Whether a transition gave a non-finite state and was undone.
     energy : float
         Potential energy of the last state, estimated from the last batch.
+    moments : list of ndarray
+        What the reference of configurational temperatures averages, at the last position.
     """
 
     values: list[np.ndarray]
@@ -61,8 +66,10 @@ class KernelOutput(NamedTuple):
     estimator: list[np.ndarray]
     auxiliary: list[np.ndarray]
     temperature: list[float]
+    configurational: list[float]
     diverging: bool
     energy: float
+    moments: list[np.ndarray]
 
 
 class Kernel:
@@ -131,6 +138,8 @@ class Kernel:
 
         manifold, mass_arrays = weighted(potential.manifold, mass)
 
+        virial = Virial(potential.manifold, dtype=dtype)
+        fresh = tensor("fresh", dtype="bool", shape=(length,))
         center = _center_inputs(potential) if control_variates else ()
         make_estimator = MinibatchEstimator
         if control_variates:
@@ -143,23 +152,19 @@ class Kernel:
             estimator = make_estimator(
                 potential, noise_model, indices, width=width, manifold=manifold
             )
-            return transition(state, manifold, estimator, noise, step_size, symbols)
+            new = transition(state, manifold, estimator, noise, step_size, symbols)
+            return new, virial.temperatures(state.position, estimator.evaluation)
 
         def transitions(state):
-            traced = _scan(
-                potential,
-                one_transition,
-                enter(state),
-                step_sizes,
-                noises,
-                rows,
-                shares_rows=self._shares_rows,
+            sequences = step_sizes, noises, rows
+            last, temperatures, positional, finite = _scan(
+                potential, one_transition, enter(state), *sequences, shares_rows=self._shares_rows
             )
-            last, *statistics = traced
-            return leave(last), *statistics
+            kinetic, positional = temperatures.mean(axis=0), mean_where(positional, fresh & finite)
+            return leave(last), [kinetic, positional, ~pt.all(finite)]
 
         last_rows = rows if self._shares_rows else [row[-1] for row in rows]
-        outputs = _trajectory(potential, transitions, carried, last_rows)
+        outputs = _trajectory(potential, transitions, carried, last_rows, virial)
         inputs = [
             *potential.conditioned,
             *leaves_of(carried),
@@ -169,6 +174,8 @@ class Kernel:
             *symbols.values(),
             *mass_arrays,
             *chain.from_iterable(center),
+            fresh,
+            *virial.reference,
         ]
         self._function = backend.compile(inputs, outputs)
 
@@ -183,8 +190,14 @@ class Kernel:
         parameters: dict[str, np.ndarray],
         mass: Sequence[np.ndarray] = (),
         center: Sequence[np.ndarray] = (),
+        fresh: np.ndarray,
+        reference: Sequence[np.ndarray],
     ) -> KernelOutput:
-        """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
+        """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values.
+
+        ``fresh`` marks the transitions that tell configurational temperatures, of fields chosen by
+        ``reference``: those whose batch has not been used before.
+        """
         if self._shares_rows:
             rows = [row[0] for row in rows]
         outputs = self._function(
@@ -196,21 +209,25 @@ class Kernel:
             *(parameters[name] for name in self._parameter_names),
             *mass,
             *center,
+            fresh,
+            *reference,
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
         parts = [outputs[start:end] for start, end in self._bounds]
-        *temperature, diverging, energy = outputs[self._bounds[-1][1] :]
+        kinetic, positional, diverging, energy, *moments = outputs[self._bounds[-1][1] :]
         return KernelOutput(
             *parts,
-            temperature=[float(value) for value in temperature],
+            temperature=kinetic.tolist(),
+            configurational=positional.tolist(),
             diverging=bool(diverging),
             energy=float(energy),
+            moments=moments,
         )
 
 
 def _trajectory(
-    potential: Potential, transitions: Callable, state: State, last_rows
+    potential: Potential, transitions: Callable, state: State, last_rows, virial: Virial
 ) -> list[TensorVariable]:
     """From PyMC's values through all transitions to the outputs of the compiled function."""
     manifold = potential.manifold
@@ -218,14 +235,14 @@ def _trajectory(
     if state.velocity:
         state = state._replace(velocity=manifold.to_tangent(state.position, state.velocity))
 
-    state, temperatures, finite = transitions(state)
+    state, statistics = transitions(state)
     energy = potential.energy(state.position, last_rows)
+    moments = virial.moments(state.position)
     if state.velocity:
         position, velocity = manifold.fold(state.position, state.velocity)
         state = state._replace(position=position, velocity=velocity)
     values = as_values(potential, state.position)
-    means = [temperature.mean() for temperature in temperatures]
-    return [*leaves_of(state._replace(position=values)), *means, ~pt.all(finite), energy]
+    return [*leaves_of(state._replace(position=values)), *statistics, energy, *moments]
 
 
 def _scan(
@@ -238,7 +255,7 @@ def _scan(
     *,
     shares_rows: bool,
 ):
-    """Run the transitions; return the last state and each transition's statistics."""
+    """Run the transitions; return the last state and traces of temperatures and finiteness."""
     sizes = [len(part) for part in state]
     shapes = [
         shape for part in (potential.manifold.shapes, *shapes_of(state[1:])) for shape in part
@@ -251,25 +268,26 @@ def _scan(
         noise, indices, leaves = split(arguments, len(noises), len(sequences) - len(noises))
         indices = tuple(rows) if shares_rows else indices
         old = unflatten(carry.unpack(leaves), sizes)
-        new = one_transition(old, noise, indices, step_size)
+        new, positional = one_transition(old, noise, indices, step_size)
         new, temperatures, finite = undo_if_not_finite(
             potential.manifold, old, new, noise, step_size
         )
-        return [*carry.pack(leaves_of(new)), *temperatures, finite]
+        # One trace for all: each costs as much as a small operation on the variables.
+        return [*carry.pack(leaves_of(new)), pt.stack([*temperatures, *positional]), finite]
 
     initial = carry.pack(leaves_of(state))
-    n_statistics = len(state.velocity) + 1
     traces = pytensor.scan(
         step,
         sequences=[step_sizes, *sequences],
-        outputs_info=[*initial, *[None] * n_statistics],
+        outputs_info=[*initial, None, None],
         return_list=True,
         return_updates=False,
         name="transitions",
     )
     last = unflatten(carry.unpack([trace[-1] for trace in traces[: len(initial)]]), sizes)
-    *temperatures, finite = traces[len(initial) :]
-    return last, temperatures, finite
+    temperatures, finite = traces[len(initial) :]
+    n_kinetic = len(state.velocity)
+    return last, temperatures[:, :n_kinetic], temperatures[:, n_kinetic:], finite
 
 
 def _center_inputs(potential: Potential) -> tuple[Point, Point]:

@@ -24,7 +24,7 @@ class ReadAhead:
 
     A generator runs in one thread from its first item to its end, as database connections require.
     The thread is a daemon, so that a generator that blocks does not keep Python from exiting.
-    Each object serves one generator. To begin again, close the object and make another.
+    Each object serves one generator. To begin again, abandon the object and make another.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ReadAhead:
 
     @property
     def is_open(self) -> bool:
-        """Whether items can be taken: not once closed, nor in a process forked since."""
+        """Whether items can be taken: not once abandoned, nor in a process forked since."""
         return self._is_ours and not self._abandoned.is_set()
 
     @property
@@ -69,20 +69,21 @@ class ReadAhead:
             raise item
         return item
 
-    def close(self) -> None:
-        """Close the generator, and wait until it is closed: a source may allow one reader only."""
+    def abandon(self) -> None:
+        """Have the generator closed as soon as it can be, without waiting for it."""
         if self._is_ours:
-            self._abandon()
-            self._thread.join()
+            self._abandoned.set()
+            self._requests.put(None)
 
-    def _abandon(self) -> None:
-        self._abandoned.set()
-        self._requests.put(None)
+    def close(self) -> None:
+        """Abandon the generator and wait until it is closed."""
+        self.abandon()
+        if self._is_ours:
+            self._thread.join()
 
     def __del__(self) -> None:
         """Let the thread end with the object."""
-        if self._is_ours:
-            self._abandon()
+        self.abandon()
 
 
 def _serve(items: Items, requests: SimpleQueue, results: SimpleQueue, abandoned: Event) -> None:

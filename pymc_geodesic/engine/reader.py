@@ -139,7 +139,13 @@ class StreamReader(WithSamplingState):
         """Begin the stream again."""
         self.n_read = 0
         self.pool = np.zeros((0, *self.source.row_shape), self.source.dtype)
+        # Not closed here: what blocks now could only be interrupted with all draws lost.
         if self._ahead is not None:
+            self._ahead.abandon()
+
+    def settle(self) -> None:
+        """Wait until no pass that was begun before a reset is being read any more."""
+        if self._ahead is not None and not self._ahead.is_open:
             self._ahead.close()
 
     def take(self, rng: np.random.Generator, n_batches: int) -> np.ndarray:
@@ -160,6 +166,7 @@ class StreamReader(WithSamplingState):
     def _next_buffer(self) -> np.ndarray:
         """Return the rows of the buffer that has been read ahead."""
         if self._ahead is None or not self._ahead.is_open:
+            self.settle()
             buffers = partial(_buffers, self.source, self.n_read)
             self._ahead = ReadAhead(buffers)
         rows, self.n_read = self._ahead.take()

@@ -114,11 +114,20 @@ class BatchStream(WithSamplingState):
         if self.reader is not None:
             self.reader.reset()
 
+    def settle(self) -> None:
+        """Wait until a loader is no longer read for another chain: it may allow one reader only."""
+        if self.reader is not None:
+            self.reader.settle()
+
     def trial(self, n_steps: int) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""
         if self.reader is not None:
             return [np.repeat(self.reader.first_batch[None], n_steps, axis=0)]
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
+
+    def fresh(self, n_steps: int) -> np.ndarray:
+        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
     def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""

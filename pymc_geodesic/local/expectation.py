@@ -39,7 +39,8 @@ class LocalExpectation(Op):
         raise NotImplementedError(
             f"The log density of this model has no closed form ({type(self).__name__}), so that "
             "only its gradient can be estimated. Sample it by `pmg.SGRLD`, `pmg.SGNHT` or another "
-            "stochastic-gradient step of pymc_geodesic."
+            "stochastic-gradient step of pymc_geodesic. In place of its log likelihood, "
+            "`pmg.topics.document_completion_perplexity` compares models by words held out."
         )
 
 

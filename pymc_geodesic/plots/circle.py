@@ -13,12 +13,15 @@ from matplotlib.ticker import FuncFormatter
 
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.density import LogDensity, circle_density, levels_of
+from pymc_geodesic.plots.mean_mark import LONGEST_LEGEND, has_mean, without_mean
 from pymc_geodesic.plots.style import (
     BORDER,
+    HALO,
     color_of,
     in_degrees,
     legend_of_regions,
     minus,
+    radius_in_degrees,
     shades_of,
 )
 
@@ -26,6 +29,8 @@ __all__ = ["draw_circle"]
 
 # The highest density reaches so far beyond the circle of radius one.
 HEIGHT = 0.7
+# Peaks that differ by more are not drawn to one scale: the lower ones would be flat.
+LARGEST_RATIO = 5.0
 FINE = np.linspace(-np.pi, np.pi, 1441)
 
 
@@ -39,21 +44,38 @@ def draw_circle(
     cap: float | None,
 ) -> None:
     """Draw densities outside a circle, data on it, and the arcs that hold the draws within."""
-    densities = {label: circle_density(_angles(values), FINE) for label, values in draws.items()}
+    curves = {label: _curve(_angles(values)) for label, values in draws.items()}
     exact = None if log_density is None else _normalized(log_density)
-    highest = max((d.max() for d in (*densities.values(), exact) if d is not None), default=1.0)
-    scale = HEIGHT / highest
+    peaks = {label: density.max() for label, (_, density) in curves.items()}
+    highest = max([*peaks.values(), *([] if exact is None else [exact.max()])], default=1.0)
+    lowest = min(peaks.values(), default=highest)
+    one_scale = highest <= LARGEST_RATIO * lowest
+    scale = HEIGHT / (highest if one_scale or exact is None else exact.max())
     _draw_frame(ax)
     if exact is not None:
         _shade(ax, exact, mass, scale)
     if data is not None:
         dots = {"color": "0.25", "alpha": 0.45, "markersize": 3.5, "markeredgewidth": 0}
         ax.plot(_angles(data), np.full(len(data), 0.96), ".", zorder=3, **dots)
+    many = len(draws) > LONGEST_LEGEND
+    gap = min(0.07, 0.76 / max(len(draws), 1))
     for i, (label, values) in enumerate(draws.items()):
-        ax.plot(FINE, 1 + scale * densities[label], color=color_of(i), linewidth=1.8, zorder=4)
-        _draw_arc(ax, values, label, i, cap)
-    if draws:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), frameon=False)
+        at, density = curves[label]
+        own = scale if one_scale else HEIGHT / peaks[label]
+        ax.plot(at, 1 + own * density, color=color_of(i), linewidth=1.8, zorder=4)
+        _draw_arc(ax, values, label, color_of(i), 0.86 - gap * i, cap, many)
+    title = None if one_scale else "each density to a scale of its own"
+    if draws and not many:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), frameon=False, title=title)
+    elif title is not None:
+        ax.set_xlabel(title)
+
+
+def _curve(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Evaluate the density on the circle, and more finely where the draws are."""
+    fine = np.quantile(angles, np.linspace(0, 1, 201))
+    at = np.unique(np.concatenate([FINE, fine]))
+    return at, circle_density(angles, at)
 
 
 def _draw_frame(ax: Axes) -> None:
@@ -82,17 +104,30 @@ def _shade(ax: Axes, density: np.ndarray, mass: Sequence[float], scale: float) -
         legend_of_regions(ax, held, loc="upper right", bbox_to_anchor=(1.06, 1.07))
 
 
-def _draw_arc(ax: Axes, values: np.ndarray, label: str | None, i: int, cap: float | None) -> None:
+def _draw_arc(
+    ax: Axes,
+    values: np.ndarray,
+    label: str | None,
+    color: str,
+    height: float,
+    cap: float | None,
+    named_beside: bool,
+) -> None:
+    if not has_mean(values):
+        ax.plot([], [], color=color, label=without_mean(label))
+        return
     mean = mean_direction(values)
     [angle] = _angles(mean[None])
     text = ("" if label is None else f"{label}: ") + in_degrees(np.rad2deg(angle))
-    height = 0.86 - 0.07 * i
     if cap is not None:
         radius = float(cap_radius(values, cap))
-        text += f" ({cap:.0%} within {in_degrees(np.rad2deg(radius))})"
+        text += f" ({cap:.0%} within {radius_in_degrees(radius)})"
         along = np.linspace(angle - radius, angle + radius, 181)
-        ax.plot(along, np.full(181, height), color=color_of(i), linewidth=3, zorder=4)
-    ax.plot(angle, height, "o", color=color_of(i), markeredgecolor="white", label=text, zorder=5)
+        ax.plot(along, np.full(181, height), color=color, linewidth=3, zorder=4)
+    ax.plot(angle, height, "o", color=color, markeredgecolor="white", label=text, zorder=5)
+    if named_beside and label is not None:
+        beside = {"xytext": (3, 2), "textcoords": "offset points", "fontsize": 6}
+        ax.annotate(label, (angle, height), color=color, path_effects=HALO, zorder=6, **beside)
 
 
 def _normalized(log_density: LogDensity) -> np.ndarray:

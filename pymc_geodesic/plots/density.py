@@ -11,14 +11,20 @@ import numpy as np
 from contourpy import contour_generator
 from scipy.linalg import null_space
 
-from pymc_geodesic.diagnostics.directional import angles_to, angular_sd, mean_direction
+from pymc_geodesic.diagnostics.directional import angles_to
+from pymc_geodesic.plots.kernel_density import (
+    choose_bandwidth,
+    held_out_log_density,
+    log_density,
+)
+from pymc_geodesic.plots.sphere_mesh import isolines, mesh_near
 
 __all__ = ["cap_border", "circle_density", "contour_lines", "levels_of", "regions_of_draws"]
 
 LogDensity = Callable[[np.ndarray], np.ndarray]
 
-# Points of the grid on which the density of draws is evaluated, along each side.
-GRID = 121
+# The widest that is shown over the narrowest kernel.
+FINEST = 400
 
 
 def levels_of(
@@ -56,24 +62,20 @@ def levels_of(
 def regions_of_draws(x: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:
     """Draw the borders of the densest regions of draws on the sphere, as unit vectors of lines.
 
-    The density is a mean of von Mises-Fisher kernels with the bandwidth of Scott's rule in the
-    tangent plane. It is evaluated on a map about the mean direction that is as wide as the draws,
-    so that any width of a posterior is resolved.
+    The density is a mean of von Mises-Fisher kernels. Its level at the border of a region is the
+    quantile of the densities at the draws, each evaluated without its own neighbourhood in the
+    chain: a new draw lies in the region with the probability that it claims, whatever the
+    bandwidth. The triangles on which the borders are traced are as fine as the kernels.
     """
-    center = mean_direction(x)
-    bandwidth = angular_sd(x) / np.sqrt(2) * len(x) ** (-1 / 6)
-    radius = min(np.pi, angles_to(x, center).max() + 4 * bandwidth)
-    side = np.linspace(-radius, radius, GRID)
-    flat = np.stack(np.meshgrid(side, side), axis=-1)
-    grid = _from_map(flat, center)
-    kernels = (grid.reshape(-1, 3) @ x.T - 1) / bandwidth**2
-    density = np.exp(kernels).mean(axis=1).reshape(GRID, GRID)
-    distance = np.linalg.norm(flat, axis=-1)
-    # The map is equidistant from its middle: its cells shrink on the sphere, and end at the rim.
-    area = np.where(distance < radius, np.sinc(distance / np.pi), 0)
-    log_density = np.log(np.maximum(density, np.finfo(float).tiny))
-    lines = contour_lines(side, side, log_density, levels_of(log_density, area, mass)[0])
-    return [_from_map(line, center) for line in lines]
+    bandwidth = choose_bandwidth(x)
+    if bandwidth == 0:
+        return []
+    # What is narrower than this share of all that is shown could not be seen.
+    bandwidth = max(bandwidth, angles_to(x, x[0]).max() / FINEST)
+    levels = np.quantile(held_out_log_density(x, bandwidth), 1 - np.asarray(mass, dtype=float))
+    vertices, triangles = mesh_near(x, edge=0.8 * bandwidth, reach=4 * bandwidth)
+    values = log_density(vertices, x, bandwidth)
+    return [line for level in levels for line in isolines(triangles, vertices, values, level)]
 
 
 def contour_lines(x: np.ndarray, y: np.ndarray, values: np.ndarray, levels) -> list[np.ndarray]:
@@ -90,16 +92,14 @@ def cap_border(center: np.ndarray, radius: float) -> np.ndarray:
 
 
 def circle_density(angles: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Estimate the density of angles by von Mises kernels.
+    """Estimate the density of angles by von Mises kernels, as wide as cross-validation finds."""
+    x, at = _on_circle(angles), _on_circle(at)
+    # Draws that are all the same have no density: show a peak as wide as a line.
+    return np.exp(log_density(at, x, max(choose_bandwidth(x), 1e-6)))
 
-    The bandwidth is 0.7 of Scott's, which is meant for one mode and would flatten several.
-    """
-    x = np.column_stack([np.cos(angles), np.sin(angles)])
-    bandwidth = 0.74 * angular_sd(x) * len(x) ** (-1 / 5)
-    # Twice the squared sine of half the angle keeps its digits where the cosine is near one.
-    kernels = np.exp(-2 * (np.sin((at[:, None] - angles) / 2) / bandwidth) ** 2)
-    density = kernels.mean(axis=1)
-    return density / (density.mean() * 2 * np.pi)
+
+def _on_circle(angles: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _from_map(flat: np.ndarray, center: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
+from mpl_toolkits.mplot3d import proj3d
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from pymc_geodesic.plots.coordinates import from_longitude_latitude
@@ -26,9 +27,10 @@ FAR = 0.12
 class Globe:
     """A sphere in three dimensions with `center` in front, turned by `tilt` degrees clockwise."""
 
-    projection = "3d"
+    projection = axes_projection = "3d"
     figsize = (6.0, 6.4)
     legend = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.04), "ncols": 1}
+    smallest_cap = 4.0
 
     def __init__(self, ax: Axes, center: tuple[float, float], tilt: float) -> None:
         self.ax = ax
@@ -53,6 +55,11 @@ class Globe:
         near = (x @ self.eye > 0)[:, None]
         self.ax.plot(*np.where(near, np.nan, x).T, alpha=FAR, **style)
         self.ax.plot(*np.where(near, x, np.nan).T, **style)
+
+    def text(self, x: np.ndarray, text: str, **style) -> None:
+        """Write beside a direction, faintly on the far side."""
+        place = proj3d.proj_transform(*x, self.ax.get_proj())[:2]
+        self.ax.annotate(text, place, alpha=1.0 if x @ self.eye > 0 else 2 * FAR, **style)
 
     def shade(self, log_density: LogDensity, mass: Sequence[float]) -> None:
         """Shade the regions of highest density that hold the given probabilities."""

@@ -19,16 +19,20 @@ from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws
 from pymc_geodesic.plots.globe import Globe
+from pymc_geodesic.plots.mean_mark import LONGEST_LEGEND, has_mean, without_mean
 from pymc_geodesic.plots.selection import Coordinates, Draws, labelled_vectors, thinned
-from pymc_geodesic.plots.style import color_of, in_degrees
+from pymc_geodesic.plots.style import HALO, color_of, in_degrees, radius_in_degrees
 from pymc_geodesic.plots.world_map import WorldMap
+from pymc_geodesic.plots.zoomed_map import ZoomedMap
 
 __all__ = ["plot_sphere"]
 
-CANVASES = {canvas.projection: canvas for canvas in (WorldMap, Globe)}
+CANVASES = {canvas.projection: canvas for canvas in (WorldMap, Globe, ZoomedMap)}
 
-# A cap of a smaller radius, in degrees, could not be seen under the mark of the mean.
-SMALLEST_CAP = 4.0
+# In the legend, of dots that are smaller on the map.
+SMALLEST_MARK = 6.0
+# Directions that were written with three digits are unit vectors to within this.
+NORM_TOLERANCE = 2e-3
 
 
 def plot_sphere(
@@ -42,7 +46,7 @@ def plot_sphere(
     mass: Sequence[float] = (0.5, 0.8, 0.95),
     cap: float | None = 0.95,
     contours: Sequence[float] = (),
-    projection: Literal["mollweide", "3d"] = "mollweide",
+    projection: Literal["mollweide", "3d", "zoom"] = "mollweide",
     center: tuple[float, float] | None = None,
     tilt: float = 0.0,
     max_draws: int = 2000,
@@ -76,11 +80,12 @@ def plot_sphere(
     contours : sequence of float
         Lines about the regions of highest density of the draws with these probabilities; for
         directions in three dimensions. About a circle the density is always shown.
-    projection : {"mollweide", "3d"}
-        For directions in three dimensions: a map, or a globe on which the far side is faint.
+    projection : {"mollweide", "3d", "zoom"}
+        For directions in three dimensions: a map; a globe on which the far side is faint; or an
+        equal-area map that is only as wide as what it shows, for posteriors that would be a dot.
     center : tuple of float, optional
         Longitude and latitude, in degrees, of the middle; by default (0, 0) on the map, and the
-        mean of what is shown on the globe.
+        mean of what is shown on the globe and the zoomed map.
     tilt : float
         Degrees by which the picture is turned clockwise about its middle. The map stretches what
         lies near its rim: choose `center` and `tilt` so that the parts that matter lie along
@@ -100,14 +105,25 @@ def plot_sphere(
     Raises
     ------
     ValueError
-        If `ax` has another projection, or the directions are not in two or three dimensions.
+        If `ax` has another projection, or the directions are not in two or three dimensions or
+        not unit vectors.
 
     Notes
     -----
-    `log_density` is evaluated on a grid of about one degree, so regions narrower than that are not
-    resolved; the grid of `contours` is as wide as the draws. Mollweide's projection keeps areas:
-    equally crowded dots mean equal densities. About a circle, densities are drawn outwards, and the
-    arcs inside it are the caps.
+    `log_density` is evaluated on a grid of about one degree, on the zoomed map one of 241 by 241
+    points, so regions narrower than that are not resolved.
+
+    The lines of `contours` belong to a density by von Mises-Fisher kernels, whose bandwidth has the
+    largest likelihood of blocks of draws that are left out. Their levels are quantiles of the
+    densities at the draws, each without its block: a new draw lies within a line with the
+    probability stated, up to 1.5 over the root of the number of draws, whether the draws have one
+    mode, several or lie about a great circle. Kernels are at least 1/400 as wide as all draws.
+
+    Both maps keep areas: equally crowded dots mean equal densities. Draws that come from everywhere
+    or cancel have no mean direction and get no mark and no cap; :func:`pymc_geodesic.summary` with
+    ``axial=True`` describes axes. More than twelve directions are named beside their marks. About a
+    circle, densities are drawn outwards, each to the same height if their peaks differ by a factor
+    above five, and the arcs inside it are the caps.
 
     Examples
     --------
@@ -135,22 +151,27 @@ def plot_sphere(
         draw_circle(ax, named, data=data, log_density=log_density, mass=mass, cap=cap)
         return ax
     if projection not in CANVASES:
-        raise ValueError(f'`projection` expected "mollweide" or "3d", got {projection!r}.')
+        expected = ", ".join(f'"{name}"' for name in CANVASES)
+        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
     canvas_type = CANVASES[projection]
-    ax = _axes(ax, projection, canvas_type.figsize)
+    ax = _axes(ax, canvas_type.axes_projection, canvas_type.figsize)
     if center is None:
         center = (0.0, 0.0) if projection == "mollweide" else _middle(named, data)
     canvas = canvas_type(ax, center, tilt)
-    if log_density is not None:
-        canvas.shade(log_density, mass)
-    canvas.graticule()
     if data is not None:
         dots = {"color": "0.25", "alpha": 0.45, "markersize": 2.6, "markeredgewidth": 0}
         canvas.dots(data, marker=".", zorder=3, **dots)
+    many = len(named) > LONGEST_LEGEND
     for i, (label, values) in enumerate(named.items()):
-        _draw_cloud(canvas, values, label, color_of(i), max_draws, contours, cap)
-    if named:
-        ax.legend(frameon=False, **canvas.legend)
+        _draw_cloud(canvas, values, label, color_of(i), max_draws, contours, cap, many)
+    # Last, because the zoomed map is as wide as what has been shown on it.
+    if log_density is not None:
+        canvas.shade(log_density, mass)
+    canvas.graticule()
+    if named and not many:
+        legend = ax.legend(frameon=False, **canvas.legend)
+        for mark in legend.get_lines():
+            mark.set(markersize=max(mark.get_markersize(), SMALLEST_MARK), alpha=1.0)
     return ax
 
 
@@ -162,7 +183,14 @@ def _normalized(values: ArrayLike) -> np.ndarray:
             f"{values.shape}. `pmg.summary` describes directions in any number of dimensions."
         )
     values = values.reshape(-1, values.shape[-1])
-    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+    norms = np.linalg.norm(values, axis=-1, keepdims=True)
+    off = np.abs(norms - 1)
+    if not np.all(off < NORM_TOLERANCE):
+        raise ValueError(
+            f"Expected directions as unit vectors, got a length of {norms.flat[off.argmax()]:.6g}. "
+            "Divide the vectors by their lengths."
+        )
+    return values / norms
 
 
 def _dimension(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> int:
@@ -188,7 +216,7 @@ def _axes(ax: Axes | None, projection: str, figsize: tuple[float, float]) -> Axe
 
 
 def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> tuple[float, float]:
-    shown = [mean_direction(values) for values in named.values()]
+    shown = [mean_direction(values) for values in named.values() if has_mean(values)]
     shown += [] if shown or data is None else [mean_direction(data)]
     total = np.sum(shown, axis=0) if shown else np.array([1.0, 0.0, 0.0])
     longitude, latitude = to_longitude_latitude(total)
@@ -196,32 +224,39 @@ def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> 
 
 
 def _draw_cloud(
-    canvas: WorldMap | Globe,
+    canvas: WorldMap | Globe | ZoomedMap,
     values: np.ndarray,
     label: str | None,
     color: str,
     max_draws: int,
     contours: Sequence[float],
     cap: float | None,
+    named_beside: bool,
 ) -> None:
     """Show draws of one direction, their contours, and the cap about their mean direction."""
+    shown = thinned(values, max_draws)
+    dots = {"color": color, "alpha": 0.5, "markersize": 3, "markeredgewidth": 0}
+    canvas.dots(shown, marker=".", zorder=5, **dots)
+    if len(contours):
+        halo = [withStroke(linewidth=2.4, foreground="white")]
+        for line in regions_of_draws(shown, contours):
+            canvas.curve(line, color=color, linewidth=1.2, zorder=6, path_effects=halo)
+    if not has_mean(values):
+        canvas.dots(shown[:1], marker=".", label=without_mean(label), zorder=5, **dots)
+        return
     mean = mean_direction(values)
     text = ("" if label is None else f"{label}: ") + in_degrees(*to_longitude_latitude(mean))
-    shown = thinned(values, max_draws)
-    canvas.dots(
-        shown, marker=".", color=color, alpha=0.5, markersize=3, markeredgewidth=0, zorder=5
-    )
-    if len(contours):
-        for line in regions_of_draws(shown, contours):
-            canvas.curve(line, color=color, linewidth=1.1, zorder=6)
     mark = {"markersize": 6, "markeredgecolor": "white", "markeredgewidth": 1.2}
     if cap is not None:
         radius = float(cap_radius(values, cap))
-        text += f" ({cap:.0%} within {in_degrees(np.rad2deg(radius))})"
-        if np.rad2deg(radius) > SMALLEST_CAP:
+        text += f" ({cap:.0%} within {radius_in_degrees(radius)})"
+        if np.rad2deg(radius) > canvas.smallest_cap:
             border = cap_border(mean, radius)
             canvas.curve(border, color=color, linewidth=1.6, linestyle="--", zorder=6)
-        else:
+        elif not named_beside:
             mark = {"markersize": 13, "markerfacecolor": "none", "markeredgewidth": 2}
             mark |= {"path_effects": [withStroke(linewidth=4, foreground="white")]}
     canvas.dots(mean[None], marker="o", color=color, label=text, zorder=7, **mark)
+    if named_beside and label is not None:
+        beside = {"xytext": (4, 3), "textcoords": "offset points", "fontsize": 7}
+        canvas.text(mean, label, color=color, path_effects=HALO, zorder=8, **beside)

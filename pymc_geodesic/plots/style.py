@@ -22,6 +22,7 @@ __all__ = [
     "in_degrees",
     "legend_of_regions",
     "minus",
+    "radius_in_degrees",
     "shades_of",
 ]
 
@@ -52,6 +53,12 @@ def in_degrees(*angles: float) -> str:
     """Write angles, in degrees, to one decimal."""
     # Adding zero takes the sign off a zero.
     return minus(", ".join(f"{round(float(angle), 1) + 0.0:.1f}°" for angle in angles))
+
+
+def radius_in_degrees(radius: float) -> str:
+    """Write a radius, given in radians, to one decimal or to two digits where it is small."""
+    degrees = float(np.rad2deg(radius))
+    return in_degrees(degrees) if degrees >= 1 else f"{degrees:.2g}°"
 
 
 def legend_of_regions(ax: Axes, held: Sequence[float], **options) -> None:

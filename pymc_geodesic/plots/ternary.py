@@ -11,7 +11,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.ndimage import gaussian_filter
 
-from pymc_geodesic.plots.density import contour_lines, levels_of
+from pymc_geodesic.plots.density import contour_lines
+from pymc_geodesic.plots.kernel_density import find_bandwidth, squared_distances
 from pymc_geodesic.plots.style import HALO
 
 __all__ = ["Triangle"]
@@ -19,6 +20,10 @@ __all__ = ["Triangle"]
 # The corners, of sides of length one: the first entry at the lower left, the third at the top.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
+# Draws that the bandwidth is chosen by: each has a dozen mirror images.
+MOST_DRAWS = 400
+# Density of the faintest line, as a share of the highest.
+LOWEST = 1e-6
 # Cells along each side of the grid on which the density of draws is counted.
 GRID = 240
 
@@ -70,21 +75,46 @@ def _regions(points: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:
     """Find the borders of the densest regions of points of the triangle.
 
     Points near a side are mirrored at it: the density of a kernel would otherwise be lost outside.
+    Kernels are as wide as cross-validation finds, but no narrower than a cell, and the levels are
+    quantiles of the density at the points, each without its own kernel.
     """
-    spread = np.sqrt(np.mean(((points - points.mean(axis=0)) ** 2).sum(axis=1)) / 2)
-    bandwidth = spread * len(points) ** (-1 / 6)
+    x, y, density, at_points = _density(points)
+    levels = np.quantile(at_points, 1 - np.asarray(mass, dtype=float))
+    # Of some hundred draws the last lie alone: no line can be drawn around nothing.
+    levels = np.maximum(levels, density.max() * LOWEST)
+    lines = [_cut(line) for line in contour_lines(x, y, density.T, levels)]
+    return [line for line in lines if not np.isnan(line).all()]
+
+
+def _density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Give the sides of a grid, the density on it, and at the points without their own kernels."""
+    bandwidth = _bandwidth(points)
     low, high = points.min(axis=0) - 4 * bandwidth, points.max(axis=0) + 4 * bandwidth
     edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low, high, strict=True)]
-    images = (_barycentric(points) @ _mirrors() @ CORNERS).reshape(-1, 2)
-    counts, *_ = np.histogram2d(*images.T, bins=edges)
-    cell = (high - low) / GRID
-    density = gaussian_filter(counts, bandwidth / cell, mode="constant")
+    counts, *_ = np.histogram2d(*_images(points).T, bins=edges)
+    cells = np.maximum(bandwidth * GRID / (high - low), 1.0)
+    density = gaussian_filter(counts, cells, mode="constant")
+    places = (np.digitize(p, edge[1:-1]) for p, edge in zip(points.T, edges, strict=True))
+    at_points = density[tuple(places)] - 1 / (2 * np.pi * cells.prod())
     x, y = (0.5 * (edge[1:] + edge[:-1]) for edge in edges)
-    inside = _barycentric(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)).min(axis=-1) >= 0
-    log_density = np.log(np.maximum(density, np.finfo(float).tiny))
-    levels, _ = levels_of(np.where(inside, log_density, -np.inf), np.ones(1), mass)
-    lines = contour_lines(x, y, log_density.T, levels)
-    return [_cut(line) for line in lines]
+    return x, y, density, at_points
+
+
+def _bandwidth(points: np.ndarray) -> float:
+    few = points[:: -(-len(points) // MOST_DRAWS)]
+    found = find_bandwidth(
+        squared_distances(few, _images(few)),
+        log_height=lambda bandwidth: -np.log(2 * np.pi * bandwidth**2),
+        area=np.sqrt(3) / 4,
+        widest=0.5,
+    )
+    # Draws that are all the same are shown as wide as a dot.
+    return max(found * (len(few) / len(points)) ** (1 / 6), 1e-6)
+
+
+def _images(points: np.ndarray) -> np.ndarray:
+    """Give every point followed by its mirror images, of shape (S m, 2)."""
+    return (_barycentric(points)[:, None, None] @ _mirrors() @ CORNERS).reshape(-1, 2)
 
 
 def _mirrors() -> np.ndarray:

@@ -21,9 +21,11 @@ __all__ = ["WorldMap"]
 class WorldMap:
     """A map of the sphere with `center` in its middle, turned by `tilt` degrees clockwise."""
 
-    projection = "mollweide"
+    projection = axes_projection = "mollweide"
     figsize = (9.0, 5.1)
     legend = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.04), "ncols": 2}
+    # A cap of a smaller radius, in degrees, could not be seen under the mark of the mean.
+    smallest_cap = 4.0
 
     def __init__(self, ax: Axes, center: tuple[float, float], tilt: float) -> None:
         self.ax = ax
@@ -39,6 +41,10 @@ class WorldMap:
         # A line that leaves the map at one side comes back at the other: lift the pen there.
         longitude[1:][np.abs(np.diff(longitude)) > np.pi / 2] = np.nan
         self.ax.plot(longitude, latitude, **style)
+
+    def text(self, x: np.ndarray, text: str, **style) -> None:
+        """Write beside a direction."""
+        self.ax.annotate(text, self._on_map(x), **style)
 
     def shade(self, log_density: LogDensity, mass: Sequence[float]) -> None:
         """Shade the regions of highest density that hold the given probabilities."""

@@ -264,6 +264,11 @@ class MinibatchEstimator:
         Length of a step of each variable, over which poles of the density are softened.
     manifold : Product
         Gives the frame in which velocities, and so gradients, are held.
+
+    Attributes
+    ----------
+    evaluation : tuple of Point or None
+        Where the estimator was called first, and the gradient there in the embedding.
     """
 
     def __init__(
@@ -277,6 +282,7 @@ class MinibatchEstimator:
     ) -> None:
         self.potential, self.noise = potential, noise
         self.indices, self.width, self.manifold = indices, width, manifold
+        self.evaluation: tuple[Point, Point] | None = None
 
     def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
         """Estimate the gradient and its variance."""
@@ -284,6 +290,7 @@ class MinibatchEstimator:
         return self._in_frame(gradient, position, memory)
 
     def _in_frame(self, gradient: Point, position: Point, memory, *, center=None) -> Estimate:
+        self.evaluation = self.evaluation or (position, gradient)
         variance, memory = self.noise.update(
             memory, position, self.indices, self.width, center=center
         )

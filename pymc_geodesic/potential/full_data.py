@@ -19,6 +19,8 @@ from pytensor.tensor.type_other import NoneTypeT
 from pymc_geodesic.potential.initial_values import give_initial_values, hidden_initial_values
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.potential.row_variables import row_variables
+from pymc_geodesic.potential.variables import sampled_variables
 
 __all__ = ["full_data"]
 
@@ -46,7 +48,8 @@ def full_data(model: Model) -> Model:
     Raises
     ------
     ValueError
-        If a free variable or a Potential depends on a minibatch, an observed minibatch has no
+        If a free variable or a Potential depends on a minibatch, a variable belongs to the rows of
+        a batch, as those in ``local`` do, an observed minibatch has no
         ``total_size`` or one that is not the number of rows of its data, a dimension of it has
         another length than the data, or the model's shapes fit batches only.
 
@@ -80,6 +83,7 @@ def full_data(model: Model) -> Model:
         result = model_from_fgraph(_with_all_rows(graph), mutate_fgraph=True)
         result.logp(vars=result.observed_RVs, sum=False)  # finds shapes that do not fit
     except (ValueError, TypeError) as error:
+        _refuse_row_variables(model)
         raise ValueError(
             "The model could not be written for all rows of its data: some shape in it fits a "
             f"batch only. Take shapes from the data, as in `x.shape[0]`. The cause: {error}"
@@ -104,6 +108,20 @@ def _require_expandable(model: Model) -> None:
                 f"The free variable `{rv.name}` depends on `pm.Minibatch` data: the draws have its "
                 "values for a batch, not for all rows. Sum or integrate it out of the model."
             )
+
+
+def _refuse_row_variables(model: Model) -> None:
+    """Say so if shapes do not fit because of variables that belong to the rows of a batch."""
+    point, values = model.initial_point(), model.continuous_value_vars
+    variables = sampled_variables(model, values, initial_point=point, coordinates={})
+    if names := list(row_variables(model, variables)):
+        raise ValueError(
+            f"`full_data` expected no variables of the rows of a batch, got {names}: their draws "
+            "belong to other rows each time, so there are none for all rows. Predict new rows by "
+            "draws of the other variables, with these drawn from their prior. For topics there are "
+            "`pmg.topics.proportions`, `pmg.topics.log_perplexity` and "
+            "`pmg.topics.document_completion_perplexity`."
+        ) from None
 
 
 def _with_all_rows(graph: FunctionGraph) -> FunctionGraph:

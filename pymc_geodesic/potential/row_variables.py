@@ -20,15 +20,29 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["warn_of_row_variables"]
+__all__ = ["row_variables", "warn_of_row_variables"]
 
 
 def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) -> None:
-    """Warn of variables with an entry for each row of a batch, which other rows are given next.
+    """Warn of variables with an entry for each row of a batch, which other rows are given next."""
+    for name, data in row_variables(model, variables).items():
+        warnings.warn(
+            f"The variable `{name}` has an entry for each of the {data.type.shape[0]} rows of a "
+            f"batch of `{data.name}`. It is sampled as one variable that all batches share, so "
+            "that every batch gives the same entry to other rows. If it belongs to the rows, name "
+            f"it in `local=pmg.LocalGMC([{name}])`.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def row_variables(model: Model, variables: Sequence[SampledVariable]) -> dict[str, TensorVariable]:
+    """Find the variables that belong to the rows of a batch, each with the data of these rows.
 
     A variable whose first axis is as long as the batch is looked at more closely: it belongs to the
     rows if the log density of a row depends on the entry of this row and on no other.
     """
+    found = {}
     for data in model.observed_RVs:
         if not isinstance(data.owner.op, MinibatchRandomVariable):
             continue
@@ -37,14 +51,8 @@ def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) ->
         for variable in variables:
             fits = n_rows not in (None, 1) and variable.shape[:1] == (n_rows,)
             if fits and variable.rv in above and _belongs_to_rows(model, data, variable):
-                warnings.warn(
-                    f"The variable `{variable.name}` has an entry for each of the {n_rows} rows of "
-                    f"a batch of `{data.name}`. It is sampled as one variable that all batches "
-                    "share, so that every batch gives the same entry to other rows. If it belongs "
-                    f"to the rows, name it in `local=pmg.LocalGMC([{variable.name}])`.",
-                    UserWarning,
-                    stacklevel=2,
-                )
+                found[variable.name] = data
+    return found
 
 
 def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariable) -> bool:

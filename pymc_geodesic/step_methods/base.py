@@ -29,6 +29,7 @@ from pymc_geodesic.potential.variables import SampledVariable, geometry_names
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
+from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 
 __all__ = ["GeodesicStep"]
@@ -132,6 +133,7 @@ class GeodesicStep(BlockedStep):
         self._warned = False
         self.awaits_first_draw = False
         claim(model, self)
+        log.info(f"Compiling {type(self).__name__} for {self.backend.name} ...")
 
     def _require_supported(self, variables: Sequence[SampledVariable]) -> None:
         for variable in variables:
@@ -218,7 +220,9 @@ class GeodesicStep(BlockedStep):
         """Everything that the dynamics are conditioned on, as the kernel takes it."""
         return [*(np.asarray(point[name]) for name in self._conditioned), *self.latents.arrays]
 
-    def _warning(self, diverging: bool) -> SamplerWarning | None:
+    def _warning(
+        self, diverging: bool, *, mishap: str | None = None, advice: str | None = None
+    ) -> SamplerWarning | None:
         """One warning a chain: what happened and which parameter mends it.
 
         What happens on the way to the posterior, in the tuning phase, is only recorded.
@@ -227,7 +231,8 @@ class GeodesicStep(BlockedStep):
             return None
         self._warned = True
         message = (
-            f"{type(self).__name__} {self.mishap}; such draws are marked `diverging`. {self.advice}"
+            f"{type(self).__name__} {mishap or self.mishap}; such draws are marked `diverging`. "
+            f"{advice or self.advice}"
         )
         return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 
@@ -271,9 +276,9 @@ class GeodesicStep(BlockedStep):
     def _progressbar_config(cls, n_chains=1):
         return progress_columns(cls.shown, n_chains)
 
-    @classmethod
-    def _make_progressbar_update_functions(cls):
-        return progress_updates(cls.shown)
+    def _make_progressbar_update_functions(self):
+        log_above_the_progress_bar()
+        return progress_updates(self.shown)
 
     def _reset(self) -> None:
         raise NotImplementedError

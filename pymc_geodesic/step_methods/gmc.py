@@ -149,7 +149,9 @@ class GMC(GeodesicStep):
             backend=self.backend,
         )
         self._declare({name: (np.float64, []) for name in self._mass_statistics})
-        self._dry_run(point)
+        # JAX compiles in the process of each chain, see `StochasticGradientStep`.
+        if not self.backend.is_jax:
+            self._dry_run(point)
 
     def _reset(self) -> None:
         self.adaptation.reset()

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import math
+
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,16 +18,22 @@ from rich.table import Column
 __all__ = ["Shown", "progress_columns", "progress_updates"]
 
 
+# Draws of all chains together that a shown mean is over, and its largest standard error.
+AVERAGED, LARGEST_ERROR = 500, 0.2
+
+
 class Shown(NamedTuple):
     """A statistic to show: its column's header, its key in the bar and its format.
 
-    Keys of steps that may stand side by side in a compound must differ.
+    Keys of steps that may stand side by side in a compound must differ. What is ``averaged`` is
+    shown as a mean over the last draws, as text, and as a question mark while that is mere noise.
     """
 
     statistic: str
     header: str
     key: str
-    format: str
+    format: str = ""
+    averaged: bool = False
 
 
 def progress_columns(
@@ -46,11 +55,25 @@ def progress_updates(
 ) -> tuple[Callable[[Mapping[str, Any]], dict[str, Any]]]:
     """Make the function that turns a draw's statistics into what the columns show."""
     divergences = 0
+    recent = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
 
     def update(stats: Mapping[str, Any]) -> dict[str, Any]:
         nonlocal divergences
         divergences += stats["diverging"]
         values = {s.key: stats.get(s.statistic, np.nan) for s in shown}
+        for key, window in recent.items():
+            values[key] = _averaged(window, values[key])
         return {"divergences": divergences, "failing": divergences > 0, **values}
 
     return (update,)
+
+
+def _averaged(window: deque, value: float) -> str:
+    """Mean over a window that the value is added to; its error is that of independent values."""
+    if math.isfinite(value):
+        window.append(value)
+    if len(window) < 2:
+        return "?"
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, error = np.mean(window), np.std(window) / math.sqrt(len(window))
+    return f"{mean:.2f}" if error < LARGEST_ERROR else "?"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 
 from collections.abc import Callable, Mapping
@@ -18,6 +17,7 @@ from pymc_geodesic.adaptation import JointMass, Mass, VariableMasses
 from pymc_geodesic.engine.host_gradient import HostGradient
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.step_methods.base import GeodesicStep
+from pymc_geodesic.step_methods.messages import as_news, log
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
 from pymc_geodesic.tuning.rules import Demands
 from pymc_geodesic.tuning.self_tuner import (
@@ -29,12 +29,10 @@ from pymc_geodesic.tuning.self_tuner import (
     steps_worth_a_draw,
     whitened,
 )
+from pymc_geodesic.tuning.starts import default_start, is_default
 from pymc_geodesic.tuning.state import TuningState
 
 __all__ = ["DEFAULT_ACCURACY", "SelfTunedStep"]
-
-# The one log line goes where PyMC's own lines on samplers go.
-_log = logging.getLogger("pymc")
 
 DEFAULT_ACCURACY = 0.05
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
@@ -103,6 +101,7 @@ class SelfTunedStep(GeodesicStep):
         if self.tunes_itself and self._mass is None and self.has_velocity:
             self.fixed_mass = self._unit_mass()
         self._tuner = self._make_tuner(center)
+        self._default_start = default_start(self.model, self._names) if self.tunes_itself else {}
         if self.variance_reduction is not None:
             self._declare({"gradient_variance_ratio": (np.float64, [])})
         self._untuned = self.schedule, dict(self.parameters), self.n_steps, self.fixed_mass
@@ -115,6 +114,8 @@ class SelfTunedStep(GeodesicStep):
     @tuning.setter
     def tuning(self, state: TuningState) -> None:
         state.restore(self)
+        # The check draws random numbers, which a chain that goes on has not drawn.
+        self._start_checked = state.n_drawn > 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph where a kernel may yet be compiled, for what tuning finds."""
@@ -180,6 +181,7 @@ class SelfTunedStep(GeodesicStep):
         self.n_drawn = 0
         self.window: list[list[np.ndarray]] = []
         self.found: Findings | None = None
+        self._news: str | None = None
 
     def _tune(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Do what is due before a draw; return where to draw from."""
@@ -206,8 +208,10 @@ class SelfTunedStep(GeodesicStep):
     def _begin(self, point: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Search the mode, measure there, and start from it."""
         gradient = self._tuner.gradient
+        self.batches.settle()
         values = [np.asarray(point[name]) for name in self._names]
-        start, found = self._tuner.begin(gradient.to_points(*values), self.rng)
+        loose = is_default(self._default_start, point, self._names)
+        start, found = self._tuner.begin(gradient.to_points(*values), self.rng, loose=loose)
         self._apply(found)
         if not self.tune:
             return point
@@ -238,6 +242,22 @@ class SelfTunedStep(GeodesicStep):
         if self.tunes_itself and self.tune:
             self.window.append([np.asarray(x) for x in self._tuner.gradient.to_points(*values)])
 
+    def step(self, point):
+        """Make the transitions of one draw, and pass on what the tuning phase has found."""
+        point, [stats] = super().step(point)
+        if self._news is not None and stats["warning"] is None:
+            stats["warning"], self._news = as_news(self._news), None
+        return point, [stats]
+
+    def _make_progressbar_update_functions(self):
+        """Say what happens while the progress bar, which PyMC is about to show, stands at zero."""
+        if self._tuner is not None:
+            log.info(
+                f"{type(self).__name__} begins each chain with a search for the mode, and measures "
+                "curvature and gradient noise there"
+            )
+        return super()._make_progressbar_update_functions()
+
     def _report(self) -> None:
         """Say in one line what was found."""
         if not self.tunes_itself or self.found is None:
@@ -250,8 +270,8 @@ class SelfTunedStep(GeodesicStep):
             gradients = (
                 f"control variates (noise {self.variance_ratio:.2g} of the plain gradient's)"
             )
-        _log.info(
+        self._news = (
             f"{type(self).__name__} tuned itself: step size "
             f"{float(self.schedule(np.zeros(1))[0]):.3g} posterior scales, {parameters}, "
-            f"{self.n_steps} transitions a draw, {gradients}"
+            f"{self.n_steps} transitions per draw, {gradients}"
         )

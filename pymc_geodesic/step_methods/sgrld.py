@@ -151,6 +151,8 @@ class SGRLD(StochasticGradientStep):
             )
         self.parameterization, self.metric = parameterization, metric
         self.exact, self.full_data = dynamics == "cir", metropolis
+        # The exact potential of the test is evaluated past the estimator.
+        self.has_virial = not metropolis
         if self.exact:
             self.mishap = (
                 "skipped a transition whose Gamma shapes 1 + dl/dlog(p), l the log density, were "
@@ -251,7 +253,7 @@ class SGRLD(StochasticGradientStep):
             step_size=step_size,
         )
 
-    def _call(self, point, step_sizes, noise, rows):
+    def _call(self, point, step_sizes, noise, rows, fresh=None):
         if self.exact:
             return self._kernel(
                 self._state(point),
@@ -259,8 +261,10 @@ class SGRLD(StochasticGradientStep):
                 step_sizes=step_sizes,
                 rows=rows,
                 rng=self.rng,
+                fresh=np.zeros(len(step_sizes), dtype=bool) if fresh is None else fresh,
+                reference=self.monitors.reference.arrays,
             )
-        return super()._call(point, step_sizes, noise, rows)
+        return super()._call(point, step_sizes, noise, rows, fresh)
 
     def _statistics(self, output, step_sizes) -> dict[str, Any]:
         rate = 1.0

@@ -27,6 +27,7 @@ from pymc_geodesic.step_methods.arguments import (
     Variables,
     step_size_of,
 )
+from pymc_geodesic.step_methods.monitors import Monitors, MonitorsState
 from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
 from pymc_geodesic.step_methods.transition_statistics import TransitionStatistics, merged
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
@@ -48,6 +49,7 @@ class StochasticGradientState(StepMethodState):
     mass_adaptation: MassAdaptationState | None
     tuning: TuningState
     latents: LatentsState
+    monitors: MonitorsState
 
 
 class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
@@ -101,6 +103,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         self._noise_shapes = list(self._shapes)
         self._dtype = self.variables[0].position.dtype
         self._dims = self.potential.manifold.dims
+        self.monitors = Monitors(self.variables, manifold=self.potential.manifold)
         self._set_up_tuning(
             tunes_itself=step_size is None,
             chooses_n_steps=n_steps is None,
@@ -200,8 +203,10 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
 
     def _compile(self) -> None:
-        # Compile now, in the parent process, what Numba and JAX would compile at the first call.
-        self._dry_run(self.model.initial_point())
+        # Numba compiles in the parent process, for all chains. JAX compiles in each process that
+        # draws, because a parent that has computed with JAX must not be forked.
+        if not self.backend.is_jax:
+            self._dry_run(self.model.initial_point())
 
     @property
     def _kernel(self) -> Kernel:
@@ -256,12 +261,14 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
     def setup_chain(self, rng, tune: int, draws: int) -> None:
         """Reset everything that belongs to one chain."""
         self.tuning_draws = tune
+        self.monitors.begin(tune=tune, draws=draws)
         super().setup_chain(rng, tune, draws)
 
     def stop_tuning(self) -> None:
         """Freeze what the tuning phase has found."""
         if self.tune:
             self._report()
+        self.monitors.settle()
         super().stop_tuning()
 
     def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -272,6 +279,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
             outputs.append(output)
             step_sizes.append(sizes)
         output, step_sizes = merged(outputs), np.concatenate(step_sizes)
+        self.monitors.observe(output, n_steps=self.n_steps, batches=self.batches, tune=self.tune)
         self._observe(output.values, self.velocity)
         self._remember(output.values)
         return point, self._statistics(output, step_sizes)
@@ -284,10 +292,11 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
     def _run_call(self, point) -> tuple[dict[str, np.ndarray], KernelOutput, np.ndarray]:
         step_sizes = self._step_sizes()
         noise = draw_noise(self.rng, self._call_length, self._noise_shapes, self._dtype)
+        fresh = self.monitors.fresh(self.batches, self._call_length)
         rows = self.batches.draw(self.rng, self._call_length)
         if self.latents:
             point = self._draw_latents(point, [row[0] for row in rows])
-        output = self._call(point, step_sizes, noise, rows)
+        output = self._call(point, step_sizes, noise, rows, fresh)
         self.velocity, self.thermostat = output.velocity, output.thermostat
         self.estimator, self.auxiliary = output.estimator, output.auxiliary
         self.n_transitions += self._call_length
@@ -302,7 +311,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         dtype = self._dtype
         return {name: np.asarray(value, dtype=dtype) for name, value in self.parameters.items()}
 
-    def _call(self, point, step_sizes, noise, rows) -> KernelOutput:
+    def _call(self, point, step_sizes, noise, rows, fresh=None) -> KernelOutput:
         return self._kernel(
             self._state(point),
             conditioned=self._conditions(point),
@@ -312,6 +321,8 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
             parameters=self._parameter_arrays(),
             mass=self._mass_arrays,
             center=self._center_arrays(point),
+            fresh=np.zeros(len(step_sizes), dtype=bool) if fresh is None else fresh,
+            reference=self.monitors.reference.arrays,
         )
 
     def _dry_run(self, point) -> float:

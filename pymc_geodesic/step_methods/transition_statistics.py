@@ -11,6 +11,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.engine import KernelOutput
+from pymc_geodesic.step_methods.monitors import RAN_OFF_ADVICE
 from pymc_geodesic.step_methods.progress import Shown
 
 __all__ = ["TransitionStatistics", "merged"]
@@ -19,9 +20,10 @@ __all__ = ["TransitionStatistics", "merged"]
 class TransitionStatistics:
     """The statistics of a stochastic-gradient step; documented with :class:`SGGMC`."""
 
+    has_virial = True
     shown = (
         Shown("step_size", "Step", "sg_step_size", "0.2g"),
-        Shown("kinetic_temperature", "Temperature", "temperature", "0.2f"),
+        Shown("configurational_temperature", "Temperature", "temperature", averaged=True),
     )
     stats_dtypes_shapes: ClassVar[dict] = {
         "step_size": (np.float64, []),
@@ -34,21 +36,34 @@ class TransitionStatistics:
 
     def _declare_statistics(self) -> None:
         """Declare what depends on the model: one of each for every variable."""
-        names = [variable.name for variable in self.variables]
-        if len(names) > 1 and self.has_velocity:
-            self._declare({f"kinetic_temperature_{name}": (np.float64, []) for name in names})
+        if self.has_virial:
+            self._declare_per_variable("configurational_temperature")
+        if self.has_velocity:
+            self._declare_per_variable("kinetic_temperature")
         self._degrees_of_freedom = self._read_degrees_of_freedom() if self.has_velocity else {}
         self._declare({name: (np.int64, []) for name in self._degrees_of_freedom})
         self._declare({name: (np.float64, []) for name in self._mass_statistics})
 
+    def _declare_per_variable(self, statistic: str) -> None:
+        self._declare({statistic: (np.float64, [])})
+        if len(self.variables) > 1:
+            names = [f"{statistic}_{variable.name}" for variable in self.variables]
+            self._declare({name: (np.float64, []) for name in names})
+
     def _statistics(self, output: KernelOutput, step_sizes: np.ndarray) -> dict[str, Any]:
+        ran_off = self.monitors.ran_off
         stats = {
             "step_size": float(step_sizes[-1]),
             "potential_estimate": output.energy,
             "n_steps": self.n_steps,
-            "diverging": output.diverging,
-            "warning": self._warning(output.diverging),
+            "diverging": output.diverging or ran_off is not None,
+            "warning": self._warning(output.diverging)
+            if ran_off is None
+            else self._warning(True, mishap=ran_off, advice=RAN_OFF_ADVICE),
         }
+        if self.has_virial:
+            positions = output.configurational
+            stats |= self._per_variable("configurational_temperature", positions, self._dims)
         if self.variance_reduction is not None:
             stats["gradient_variance_ratio"] = self.variance_ratio
         if self.has_velocity:
@@ -80,5 +95,13 @@ def merged(outputs: list[KernelOutput]) -> KernelOutput:
     temperatures = np.mean([output.temperature for output in outputs], axis=0)
     return outputs[-1]._replace(
         temperature=[float(t) for t in temperatures],
+        configurational=_known_means([output.configurational for output in outputs]),
         diverging=any(output.diverging for output in outputs),
     )
+
+
+def _known_means(rows: list[list[float]]) -> list[float]:
+    """Mean of each variable over the calls that have one."""
+    table = np.array(rows)
+    known = table[np.all(np.isfinite(table), axis=1)]
+    return [float(mean) for mean in (known if len(known) else table[:1]).mean(axis=0)]

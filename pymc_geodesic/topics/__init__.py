@@ -4,6 +4,7 @@
 
 from pymc_geodesic.topics.alignment import align
 from pymc_geodesic.topics.completion import document_completion_perplexity, split_tokens
+from pymc_geodesic.topics.concentration import fit_concentration
 from pymc_geodesic.topics.documents import proportions
 from pymc_geodesic.topics.running import Perplexity
 from pymc_geodesic.topics.spherical import log_perplexity
@@ -13,6 +14,7 @@ __all__ = [
     "Perplexity",
     "align",
     "document_completion_perplexity",
+    "fit_concentration",
     "log_perplexity",
     "proportions",
     "split_tokens",

@@ -16,7 +16,7 @@ from pymc_geodesic.local.gibbs import read_alpha
 from pymc_geodesic.topics.read import Documents, Draws, read_documents, read_topics
 from pymc_geodesic.topics.running import Perplexity, RunningAverage
 
-__all__ = ["log_perplexity"]
+__all__ = ["log_perplexity", "require_unit"]
 
 # Single precision keeps the length of a vector of 100,000 words to within this.
 _LENGTH_TOLERANCE = 1e-3
@@ -101,8 +101,8 @@ def log_perplexity(
     draws = read_topics(topics, var_name)
     _, n_topics, n_words = draws.shape
     documents = read_documents(documents, n_words).astype(np.float64)
-    _check_unit(sp.linalg.norm(documents, axis=1), "documents")
-    _check_unit(np.sqrt(np.einsum("mkv,mkv->mk", draws, draws)), "topics")
+    require_unit(sp.linalg.norm(documents, axis=1), "documents")
+    require_unit(np.sqrt(np.einsum("mkv,mkv->mk", draws, draws)), "topics")
     if not (np.ndim(kappa) == 0 and 0 < kappa < np.inf):
         raise ValueError(f"`kappa` has to be one positive number, got {kappa}.")
     if n_proportions < 1:
@@ -123,7 +123,8 @@ def _cosines(documents: sp.csr_array, topics: np.ndarray, weights: np.ndarray) -
     return inner @ (weights / lengths[:, None]).T
 
 
-def _check_unit(lengths: np.ndarray, what: str) -> None:
+def require_unit(lengths: np.ndarray, what: str) -> None:
+    """Raise a ValueError if vectors of these lengths are no unit vectors."""
     off = np.abs(lengths - 1)
     if not np.all(off < _LENGTH_TOLERANCE):
         raise ValueError(

@@ -4,6 +4,7 @@
 
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
+from pymc_geodesic.tuning.directions import initial_directions
 from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
 from pymc_geodesic.tuning.rules import Demands, friction_rule, langevin_rule, thermostat_rule
 
@@ -13,6 +14,7 @@ __all__ = [
     "curvature_mass",
     "find_center",
     "friction_rule",
+    "initial_directions",
     "langevin_rule",
     "largest_curvature",
     "measure_noise",

@@ -17,6 +17,7 @@ from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
 from pymc_geodesic.tuning.rules import Demands
+from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -112,9 +113,21 @@ class SelfTuner:
         self.given_center, self.fixed_mass = center, fixed_mass
 
     def begin(
-        self, start: Sequence[np.ndarray], rng: np.random.Generator
+        self,
+        start: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        *,
+        loose: Sequence[bool] = (),
     ) -> tuple[list[np.ndarray], Findings]:
-        """Find a center from ``start``, and measure around it; return where to start sampling."""
+        """Find a center from ``start``, and measure around it; return where to start sampling.
+
+        Variables that are ``loose`` may start elsewhere; see
+        :func:`~pymc_geodesic.tuning.starts.best_start`.
+        """
+        if self.given_center is None and any(loose):
+            start = best_start(
+                self.gradient, start, loose=loose, flat=self.flat, dims=self.dims, rng=rng
+            )
         rows = self.gradient.rows(rng, SUBSAMPLE)
 
         def curvature(point):

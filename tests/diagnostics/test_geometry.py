@@ -59,8 +59,8 @@ def test_a_single_draw_off_the_manifold_counts():
 
 
 def test_names_go_before_the_draws():
-    found = geometries(DRAWS, directions=["beta"], compositions=[])
-    assert found["beta"] == "direction"
+    assert geometries(DRAWS, directions=["mu"])["mu"] == "direction"
+    found = geometries(DRAWS, directions=[], compositions=[])
     assert found["mu"] == found["weights"] == "plain"
 
 

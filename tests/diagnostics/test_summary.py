@@ -10,7 +10,12 @@ from scipy.stats import ortho_group, vonmises_fisher
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics import angular_sd, mean_direction, mean_resultant_length
+from pymc_geodesic.diagnostics import (
+    angular_sd,
+    mean_direction,
+    mean_resultant_length,
+    principal_axes,
+)
 
 CHAINS, DRAWS = 4, 250
 RNG = np.random.default_rng(7)
@@ -120,6 +125,106 @@ def test_numbers_are_rounded():
     found = pmg.summary(draws(x=X), round_to=2)
     assert found["ess_bulk"].dtype.kind == "i"
     np.testing.assert_array_equal(found["mean"], found["mean"].round(2))
+
+
+def antipodal(share, seed=1, n=3):
+    rng = np.random.default_rng(seed)
+    x = np.eye(n)[0] * 8 + rng.normal(size=(CHAINS, DRAWS, n))
+    x *= np.where(rng.random((CHAINS, DRAWS, 1)) < share, 1, -1)
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def girdle(seed=1):
+    x = np.random.default_rng(seed).normal(size=(CHAINS, DRAWS, 3)) * [1, 1, 0.05]
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [lambda seed: antipodal(0.5, seed), girdle])
+def test_draws_without_a_mean_direction_get_none(make, seed):
+    with pytest.warns(UserWarning, match=r"`x` has no mean direction.*`axial=True`"):
+        found = exact(draws(x=make(seed)))
+    assert found[["mean", "angular_sd", "mcse_mean"]].isna().all(axis=None)
+    assert found["resultant_length"].max() < 0.1
+    # Whether chains agree is known all the same.
+    assert found["r_hat"].max() < 1.05
+
+
+def test_the_vector_without_a_mean_is_named():
+    both = np.stack([X, girdle(), X, girdle(2)], axis=2)
+    with pytest.warns(UserWarning, match=r"`x\[1\]` has no.*1 more of its vectors"):
+        found = exact(draws(x=both))
+    assert found["mean"].isna().to_list() == [False] * 3 + [True] * 3 + [False] * 3 + [True] * 3
+
+
+def test_two_ends_of_an_axis_are_named():
+    with pytest.warns(UserWarning, match=r"`x` lies at both ends of an axis.*two modes"):
+        found = exact(draws(x=antipodal(0.7)))
+    assert found["mean"].notna().all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("kappa", [0.7, 3.0, 1e4])
+@pytest.mark.parametrize("seed", range(5))
+def test_wide_directions_with_a_mean_are_no_reason_to_warn(n, kappa, seed):
+    """Of 1,000 draws as wide as these the mean has a standard error of a tenth of a radian."""
+    mean = np.eye(n)[0]
+    x = vonmises_fisher(mean, kappa * max(n / 3, 1), seed=seed).rvs(CHAINS * DRAWS)
+    found = exact(draws(x=x.reshape(CHAINS, DRAWS, n)))
+    assert found["mean"].to_numpy() @ mean > 0.9
+
+
+@pytest.mark.parametrize("share", [0.5, 0.7, 1.0])
+def test_axes_do_not_depend_on_signs(share):
+    x = antipodal(share)
+    found, one_sided = (
+        exact(draws(x=x), axial=True),
+        exact(draws(x=np.abs(x[..., :1]) / x[..., :1] * x)),
+    )
+    assert "resultant_length" not in found
+    np.testing.assert_allclose(found["mean"], one_sided["mean"], atol=2e-3)
+    np.testing.assert_allclose(found["mcse_mean"], one_sided["mcse_mean"], rtol=0.1, atol=1e-4)
+    np.testing.assert_allclose(found["angular_sd"], one_sided["angular_sd"], rtol=0.02)
+    np.testing.assert_allclose(found["axis_share"], np.mean(x[..., 0] ** 2), atol=1e-4)
+    assert found["r_hat"].max() < 1.02
+
+
+def test_chains_about_other_axes_are_seen():
+    x = antipodal(0.5)
+    x[0] = x[0] @ [[np.cos(0.2), np.sin(0.2), 0], [-np.sin(0.2), np.cos(0.2), 0], [0, 0, 1]]
+    assert exact(draws(x=x), axial=True)["r_hat"].max() > 1.05
+
+
+def test_standard_error_of_the_axis():
+    """Over many sets of draws it is the standard deviation of the axis."""
+    sets = [antipodal(0.5, seed)[:, :100] for seed in range(200)]
+    axes = np.array([principal_axes(x.reshape(-1, 3))[1][0] for x in sets])
+    expected = axes.std(axis=0, ddof=1)[1:]
+    found = np.mean([exact(draws(x=x), axial=True)["mcse_mean"] for x in sets[:20]], axis=0)[1:]
+    np.testing.assert_allclose(found, expected, rtol=0.2)
+
+
+def test_a_girdle_has_a_normal_and_no_principal_axis():
+    with pytest.warns(UserWarning, match=r"`x` has no principal axis.*principal_axes"):
+        found = exact(draws(x=girdle()), axial=True)
+    assert found["mean"].isna().all()
+    shares, axes = principal_axes(girdle().reshape(-1, 3))
+    np.testing.assert_allclose(np.abs(axes[-1]), [0, 0, 1], atol=0.01)
+    np.testing.assert_allclose(shares, [0.5, 0.5, 0], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("argument", "array", "message"),
+    [
+        ("directions", 2 * X, r"`directions` expected unit vectors, got 'x' with a length of 2"),
+        ("directions", P, "Leave it out"),
+        ("compositions", X, "`compositions` expected probability vectors, got 'x'"),
+        ("directions", np.where(X > 0.99, np.nan, X), "length of nan"),
+    ],
+)
+def test_what_is_said_of_a_variable_is_checked(argument, array, message):
+    with pytest.raises(ValueError, match=message):
+        pmg.summary(draws(x=array), **{argument: ["x"]})
 
 
 def test_unknown_kind_is_refused():

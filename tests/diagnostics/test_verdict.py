@@ -2,10 +2,14 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Every fault is named from the figures that show it, and nothing else is."""
 
+import time
+
 import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
+
+from local_models import random_effects
 
 import pymc_geodesic as pmg
 
@@ -30,6 +34,21 @@ def normal():
     with pm.Model() as model:
         pm.Normal("x", shape=3)
     return model
+
+
+def test_variables_of_the_rows_are_left_out(capsys):
+    """Their draws belong to other rows each time, and may not be among the draws at all."""
+    rng, shape = np.random.default_rng(1), (2, 200)
+    stats = {"step_size": np.full(shape, 0.01), "diverging": np.zeros(shape, dtype=bool)}
+    draws = {"location": rng.normal(size=shape), "effect": rng.normal(size=(*shape, 10))}
+    draws["effect"][0] += 9.0
+    model = random_effects(batch_size=10)
+    for names in (["location", "effect"], ["location"]):
+        posterior = {name: draws[name] for name in names}
+        idata = az.from_dict({"posterior": posterior, "sample_stats": stats})
+        diagnosis = pmg.diagnose(idata, model=model)
+        assert diagnosis.ok
+        assert "latent variables of the rows (`effect`)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -191,3 +210,77 @@ def test_bad_input():
     short = run(x=np.zeros((2, 10, 3)))
     with pytest.raises(ValueError, match="at least 20 draws a chain, got 10"):
         pmg.diagnose(short)
+
+
+def autoregressive(correlation, shape, seed):
+    noise = np.random.default_rng(seed).normal(size=shape)
+    x = noise.copy()
+    for t in range(1, shape[1]):
+        x[:, t] = correlation * x[:, t - 1] + np.sqrt(1 - correlation**2) * noise[:, t]
+    return x
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_silence_on_good_runs_of_one_chain(correlation):
+    silent = [
+        pmg.diagnose(run(x=autoregressive(correlation, (1, 500, 3), seed), friction=1.0)).ok
+        for seed in range(20)
+    ]
+    assert sum(silent) >= 19
+
+
+def test_one_chain_on_its_way():
+    for seed in range(20):
+        x = autoregressive(0.5, (1, 500, 3), seed)
+        x += 5 * np.exp(-np.arange(500) / 150)[:, None]
+        assert "not_stationary" in pmg.diagnose(run(x=x, friction=1.0)).names
+
+
+def test_few_effective_draws_are_said():
+    """2,000 draws that are worth about 50 are never passed over, whichever way chance goes."""
+    names = []
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=(2, 1000, 3))
+        x[..., 2] = autoregressive(0.95, (2, 1000), 100 + seed)
+        [finding] = pmg.diagnose(run(x=x, friction=1.0)).findings
+        assert finding.evidence["variable"] == "x[2]"
+        names.append(finding.name)
+    assert set(names) == {"few_effective_draws", "not_stationary"}
+
+
+def test_names_have_the_indices_of_their_variable():
+    rng = np.random.default_rng(1)
+    w, scalar = rng.normal(size=(*SHAPE, 2, 4)), rng.normal(size=SHAPE)
+    stats = {"step_size": np.full(SHAPE, 0.1), "friction": np.ones(SHAPE)}
+    w[::2, :, 1, 3] += 6
+    data = {"posterior": {"w": w, "s": scalar}, "sample_stats": stats}
+    assert pmg.diagnose(az.from_dict(data)).findings[0].evidence["variable"] == "w[1,3]"
+    w[...], scalar[::2] = rng.normal(size=w.shape), 60
+    assert pmg.diagnose(az.from_dict(data)).findings[0].evidence["variable"] == "s"
+
+
+def test_frictions_and_steps_are_multiplied_chain_by_chain():
+    """The mean friction times the median step would be 3.2 here, and the largest product is 0.6."""
+    thermostat = np.array([1.0, 1.0, 1.0, 30.0])[:, None] * np.ones(SHAPE)
+    step_size = np.array([0.05, 0.05, 0.05, 0.02])[:, None] * np.ones(SHAPE)
+    assert pmg.diagnose(run(thermostat=thermostat, step_size=step_size)).ok
+    thermostat[3] *= 2
+    [finding] = pmg.diagnose(run(thermostat=thermostat, step_size=step_size)).findings
+    assert finding.evidence == {"damping": pytest.approx(1.2), "chain": 3}
+
+
+def test_many_entries_take_seconds():
+    x = np.random.default_rng(1).dirichlet(np.ones(3113), size=(2, 20, 10))
+    begin = time.process_time()
+    pmg.diagnose(run(x=x, friction=1.0))
+    assert time.process_time() - begin < 4
+
+
+def test_what_draws_say_is_printed_before_a_model_fails(capsys):
+    with pm.Model() as model:
+        pm.Normal("another")
+    x = np.random.default_rng(1).normal(size=(*SHAPE, 3))
+    x[::2] += 6
+    with pytest.raises(ValueError, match="expected draws of all free variables"):
+        pmg.diagnose(run(x=x, friction=1.0), model=model)
+    assert "different modes" in capsys.readouterr().out

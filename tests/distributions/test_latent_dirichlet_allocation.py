@@ -4,6 +4,7 @@
 
 import itertools
 
+import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
@@ -103,6 +104,45 @@ def test_density_is_refused_with_advice():
         model.compile_logp(mode="FAST_COMPILE")(model.initial_point())
     with model_of(COUNTS), pytest.raises(ValueError, match="GMC"):
         pmg.GMC()
+
+
+def draws_of_topics(n, n_topics=N_TOPICS):
+    rng = np.random.default_rng(2)
+    return rng.dirichlet(np.ones(COUNTS.shape[1]), (2, n, n_topics))
+
+
+def test_predictions_for_all_documents():
+    full = pmg.full_data(model_of(COUNTS, batch_size=2))
+    topics = draws_of_topics(1500)
+    idata = az.from_dict({"posterior": {"topics": topics}})
+    found = pm.sample_posterior_predictive(
+        idata, model=full, random_seed=1, progressbar=False, compile_kwargs={"mode": "FAST_COMPILE"}
+    ).posterior_predictive["w"]
+    assert found.shape == (2, 1500, *COUNTS.shape)
+    np.testing.assert_array_equal(found.sum(axis=-1), np.broadcast_to(3, found.shape[:3]))
+    # Proportions have the same mean for all topics. Documents of a draw share its topics.
+    excess = (found.values - 3 * topics.mean(axis=2)[:, :, None]).mean(axis=2).reshape(-1, 4)
+    errors = excess.std(axis=0) / np.sqrt(len(excess))
+    assert np.all(np.abs(excess.mean(axis=0)) < 4.5 * errors)
+
+
+def test_log_likelihood_is_refused_with_advice():
+    full = pmg.full_data(model_of(COUNTS, batch_size=2))
+    idata = az.from_dict({"posterior": {"topics": draws_of_topics(2)}})
+    with pytest.raises(NotImplementedError, match="document_completion_perplexity"):
+        pm.compute_log_likelihood(
+            idata, model=full, progressbar=False, compile_kwargs={"mode": "FAST_COMPILE"}
+        )
+
+
+def test_diagnosis_without_a_gradient(capsys):
+    stats = {"step_size": np.full((2, 200), 1e-4), "diverging": np.zeros((2, 200), dtype=bool)}
+    idata = az.from_dict({"posterior": {"topics": draws_of_topics(200)}, "sample_stats": stats})
+    model = model_of(COUNTS, batch_size=2)
+    assert pmg.diagnose(idata, model=model).ok
+    assert "Not checked: the temperatures of positions." in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"latent variables of the rows \(`w`\)"):
+        pmg.stein_check(idata, model=model)
 
 
 @pytest.mark.parametrize(

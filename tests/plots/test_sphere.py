@@ -112,13 +112,70 @@ def test_refuses_axes_of_other_projections(draws, projection, needed):
 
 
 def test_refuses_unknown_projections():
-    with pytest.raises(ValueError, match='"mollweide" or "3d", got \'mercator\''):
+    with pytest.raises(ValueError, match='"mollweide", "3d", "zoom", got \'mercator\''):
         plot_sphere(projection="mercator")
 
 
 def test_refuses_points_in_other_dimensions():
     with pytest.raises(ValueError, match=r"two or three dimensions.*pmg.summary"):
         plot_sphere(np.ones((4, 5)))
+
+
+@pytest.mark.parametrize("options", [{"draws": 3 * DIRECTIONS}, {"data": 3 * PLANE[0]}])
+def test_refuses_vectors_of_other_lengths(options):
+    with pytest.raises(ValueError, match=r"got a length of 3\..*Divide"):
+        plot_sphere(**options)
+
+
+@pytest.mark.parametrize("projection", ["mollweide", "3d", "zoom"])
+def test_forty_directions_are_named_where_they_are(projection):
+    many = {f"mu[{i}]": unit(5 * mean, 30) for i, mean in enumerate(unit([0.0] * 3, 40))}
+    ax = plot_sphere(many, projection=projection)
+    assert ax.get_legend() is None
+    assert {text.get_text() for text in ax.texts} >= set(many)
+    draw(ax)
+
+
+def test_forty_directions_of_the_plane_are_named_within_the_circle():
+    many = {f"mu[{i}]": unit(5 * mean, 30) for i, mean in enumerate(unit([0.0] * 2, 40))}
+    ax = plot_sphere(many)
+    assert ax.get_legend() is None
+    assert {text.get_text() for text in ax.texts} == set(many)
+    arcs = [line for line in ax.lines if line.get_linewidth() == 3]
+    assert all(0 < np.min(line.get_ydata()) < 1 for line in arcs)
+    draw(ax)
+
+
+def test_circles_of_other_concentrations_are_all_seen():
+    angles = [RNG.vonmises(1.0, kappa, 500) for kappa in (0.5, 20.0, 1e8)]
+    draws = {str(i): np.stack([np.cos(a), np.sin(a)], 1) for i, a in enumerate(angles)}
+    ax = plot_sphere(draws)
+    peaks = [np.max(line.get_ydata()) for line in ax.lines if line.get_linewidth() == 1.8]
+    assert len(peaks) == 3
+    assert min(peaks) > 1.5
+    assert ax.get_legend().get_title().get_text() == "each density to a scale of its own"
+    draw(ax)
+
+
+@pytest.mark.parametrize("radius", [1e-4, 1.0, 60.0])
+def test_zoomed_map_is_as_wide_as_its_draws(radius):
+    tilted = ring(radius) @ _rotation_to((20.0, 40.0), 0.0)
+    ax = plot_sphere(tilted, projection="zoom", log_density=lambda x: 9.0 * x[:, 2])
+    x, y = ax.lines[0].get_data()
+    # Lambert's map stretches radii so that areas are kept.
+    expected = np.rad2deg(2 * np.sin(np.deg2rad(radius) / 2))
+    np.testing.assert_allclose(np.hypot(x, y), expected, rtol=1e-6)
+    assert ax.get_xlim()[1] == pytest.approx(1.08 * expected, rel=1e-6)
+    draw(ax)
+
+
+def test_zoomed_map_has_north_above_and_east_to_the_right():
+    center = np.array([0.6, 0.0, 0.8])
+    points = center + 1e-3 * np.array([[-0.8, 0.0, 0.6], [0.0, 1.0, 0.0]])
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    ax = plot_sphere(data=points, projection="zoom", center=(0.0, np.rad2deg(np.arcsin(0.8))))
+    (east, north) = np.transpose(ax.lines[0].get_data())[::-1]
+    np.testing.assert_allclose(np.rad2deg([[1e-3, 0], [0, 1e-3]]), [east, north], atol=1e-6)
 
 
 def ring(radius):

@@ -7,6 +7,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from local_models import proportions, random_effects
+
 import pymc_geodesic as pmg
 
 RNG = np.random.default_rng(1)
@@ -255,10 +257,16 @@ def test_free_variable_of_a_batch_is_refused():
 
 def test_shapes_that_fit_batches_only_are_refused():
     with pm.Model() as model:
-        local = pm.Normal("local", shape=10)
-        pm.Normal("y", local, observed=pm.Minibatch(Y, batch_size=10), total_size=N)
+        offsets = pm.Normal("theta") * np.arange(10)
+        pm.Normal("y", offsets, observed=pm.Minibatch(Y, batch_size=10), total_size=N)
     with pytest.raises(ValueError, match="some shape in it fits a batch only"):
         pmg.full_data(model)
+
+
+@pytest.mark.parametrize("build", [random_effects, proportions])
+def test_variables_of_the_rows_of_a_batch_are_refused(build):
+    with pytest.raises(ValueError, match=r"no variables of the rows.*draws belong to other rows"):
+        pmg.full_data(build(batch_size=10))
 
 
 def test_missing_total_size_is_refused():

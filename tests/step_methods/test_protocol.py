@@ -106,7 +106,9 @@ def test_statistics_are_declared_scalars_of_their_dtype(step):
         assert set(stats) == set(declared)
         for key, value in stats.items():
             dtype, shape = declared[key]
-            if key != "warning":
+            if key == "sampler":
+                assert isinstance(value, str)
+            elif key != "warning":
                 assert shape == []
                 assert np.ndim(value) == 0
                 assert np.asarray(value).dtype == dtype
@@ -116,7 +118,7 @@ def test_statistics_are_declared_scalars_of_their_dtype(step):
 
 def test_statistics_of_the_contract(name, step):
     declared = set(step.stats_dtypes_shapes)
-    expected = {"step_size", "diverging", "warning"}
+    expected = {"step_size", "diverging", "warning", "sampler"}
     if name == "GMC":
         expected |= {"acceptance_rate", "accepted", "energy", "kinetic_temperature"}
         expected |= {"degrees_of_freedom"}
@@ -125,6 +127,10 @@ def test_statistics_of_the_contract(name, step):
         variables = [rv.name for rv in step.model.free_RVs]
         expected |= {"kinetic_temperature", *(f"kinetic_temperature_{v}" for v in variables)}
         expected |= {"degrees_of_freedom", *(f"degrees_of_freedom_{v}" for v in variables)}
+    if name != "GMC":
+        variables = [rv.name for rv in step.model.free_RVs]
+        positions = "configurational_temperature"
+        expected |= {positions, *(f"{positions}_{v}" for v in variables)}
     if name in {"SGGMC", "SGHMC"}:
         expected |= {"friction"}
     if "NHT" in name:

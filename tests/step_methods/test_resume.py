@@ -96,6 +96,7 @@ CASES = {
     "gSGNHT-mixed": (pmg.gSGNHT, mixed, {"thermostat": "per_variable"}),
     "SGGMC-mixed": (pmg.SGGMC, mixed, {}),
     "SGRLD-simplex": (pmg.SGRLD, simplex, {}),
+    "SGRLD-cir": (pmg.SGRLD, simplex, {"dynamics": "cir"}),
     "SGNHT-stream": (pmg.SGNHT, stream, {"data": {"rows": loader()}}),
     "SGLD-stream": (pmg.SGLD, stream, {"step_size": 1e-5, "data": {"rows": loader()}}),
     "GMC-mixed": (pmg.GMC, mixed, {"n_leapfrog": 3}),

@@ -157,14 +157,30 @@ def test_findings_resume():
     np.testing.assert_array_equal(ahead["beta"], resumed["beta"])
 
 
-def test_one_log_line_says_what_was_found(caplog):
+@pytest.mark.parametrize("cores", [1, 2])
+def test_log_lines_say_what_goes_on_and_what_was_found(caplog, cores):
+    """All of them come from this process, which shows the progress bar, and none is a warning."""
     model, *_ = normal_model()
-    step = pmg.SGNHT(model=model, backend="jax")
-    with caplog.at_level(logging.INFO, logger="pymc"):
-        list(run(step, model.initial_point(), draws=50, tune=40))
-    [line] = [record.message for record in caplog.records if "tuned itself" in record.message]
-    assert "step size" in line
-    assert "control variates" in line
+    options = {"chains": 2, "cores": cores, "mp_ctx": "forkserver", "random_seed": 1}
+    with caplog.at_level(logging.INFO, logger="pymc"), model:
+        step = pmg.SGNHT(backend="numba")
+        assert [r.message for r in caplog.records] == ["Compiling SGNHT for Numba ..."]
+        pm.sample(
+            draws=20,
+            tune=40,
+            step=step,
+            progressbar=False,
+            compute_convergence_checks=False,
+            **options,
+        )
+    messages = [record.message for record in caplog.records]
+    assert sum("begins each chain with a search for the mode" in line for line in messages) == 1
+    lines = [record for record in caplog.records if "tuned itself" in record.message]
+    assert len(lines) == 2
+    for line in lines:
+        assert line.levelno == logging.INFO
+        assert "step size" in line.message
+        assert "control variates" in line.message
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,19 @@ def test_stream_is_reproducible_and_resumes():
     np.testing.assert_array_equal(ahead["beta"], resumed["beta"])
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("context", ["fork", "forkserver"])
+def test_a_step_that_has_read_a_stream_goes_on_in_processes(context):
+    """A forked worker has none of the threads that read for its parent."""
+    with model_of():
+        step = pmg.SGLD(step_size=1e-6, n_steps=30, data={"batch": Loader(table())})
+        options = {"draws": 5, "tune": 5, "chains": 2, "random_seed": 1, "step": step}
+        quiet = {"progressbar": False, "quiet": True, "compute_convergence_checks": False}
+        alone = pm.sample(cores=1, **options, **quiet)
+        together = pm.sample(cores=2, mp_ctx=context, **options, **quiet)
+    np.testing.assert_array_equal(together.posterior["beta"], alone.posterior["beta"])
+
+
 def broken(rows):
     rows = rows.copy()
     rows[10_050, 0] = np.nan

@@ -25,7 +25,7 @@ def in_order(orders=((0, 1, 2, 3, 4),) * N_CHAINS, *, power=1.0):
 
 
 def idata_of(topics, **others):
-    rows = dict.fromkeys(others, ["topic"])
+    rows = {name: ["topic"] for name in others}
     return az.from_dict(
         {"posterior": {"topics": topics, **others}},
         coords={"word": WORDS},

@@ -1,0 +1,87 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""JAX in forked processes: compile where the draws are made, and refuse what would hang.
+
+A process that has computed with JAX has threads which its forked children lack: whatever these
+compute with JAX waits forever or aborts, and clearing JAX's backends in them does not help, for the
+thread pools of the compiler belong to the process. A parent that has only imported JAX can be
+forked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from collections.abc import Callable
+from typing import Any
+
+from pymc.exceptions import SamplingError
+
+__all__ = ["CompiledOnFirstCall"]
+
+ADVICE = (
+    "`backend='jax'` expected a process of its own; got one that was forked from a process that "
+    "has computed with JAX, in which JAX would hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in "
+    "a script below `if __name__ == '__main__':`; or pass `cores=1`."
+)
+
+
+class _Forks:
+    """Whether this process was forked from one that had computed with JAX."""
+
+    parent_has_computed = False
+    jax_is_dead = False
+
+    @classmethod
+    def before(cls) -> None:
+        cls.parent_has_computed = _has_computed()
+
+    @classmethod
+    def after_in_child(cls) -> None:
+        cls.jax_is_dead = cls.jax_is_dead or cls.parent_has_computed
+
+
+def _has_computed() -> bool:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is None:
+        return False
+    # JAX has no public way to ask without starting its threads. In doubt a worker is refused.
+    asked = getattr(bridge, "backends_are_initialized", None)
+    return True if asked is None else asked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_Forks.before, after_in_child=_Forks.after_in_child)
+
+
+class CompiledOnFirstCall:
+    """A function of JAX that is compiled by the process that calls it, and not by its parent.
+
+    Parameters
+    ----------
+    make : callable
+        Compiles and returns the function.
+    """
+
+    def __init__(self, make: Callable[[], Callable[..., Any]]) -> None:
+        self._make = make
+        self._function: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function.
+
+        Raises
+        ------
+        SamplingError
+            In a process that was forked from one that has computed with JAX.
+        """
+        if _Forks.jax_is_dead:
+            raise SamplingError(ADVICE)
+        if self._function is None:
+            self._function = self._make()
+        return self._function(*arguments)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the compiled function behind: another process compiles its own."""
+        return self.__dict__ | {"_function": None}

@@ -1,0 +1,124 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Triangles on the sphere near draws, as fine as is needed, and contours on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scipy.spatial import ConvexHull, cKDTree
+
+__all__ = ["isolines", "mesh_near"]
+
+GOLDEN = (1 + np.sqrt(5)) / 2
+
+
+def mesh_near(x: np.ndarray, *, edge: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Divide the icosahedron's triangles until they are small, where there are points.
+
+    Parameters
+    ----------
+    x : ndarray, shape (S, 3)
+        Unit vectors.
+    edge : float
+        Longest side of a triangle, in radians.
+    reach : float
+        Triangles further from all points are left out.
+
+    Returns
+    -------
+    vertices : ndarray, shape (m, 3)
+        Unit vectors.
+    triangles : ndarray of int, shape (t, 3)
+        Numbers of their vertices; neighbours share them.
+    """
+    tree = cKDTree(x)
+    vertices, triangles = _icosahedron()
+    # A side of the icosahedron spans 1.107 radians; dividing it puts a fifth on what a half is.
+    side = 1.107
+    while side * 1.2 > edge:
+        vertices, triangles = _divided(vertices, triangles)
+        side /= 2
+        middle = vertices[triangles].sum(axis=1)
+        middle /= np.linalg.norm(middle, axis=1, keepdims=True)
+        near, _ = tree.query(middle, distance_upper_bound=reach + 1.2 * side)
+        triangles = triangles[np.isfinite(near)]
+    used, triangles = np.unique(triangles, return_inverse=True)
+    return vertices[used], triangles.reshape(-1, 3)
+
+
+def isolines(triangles: np.ndarray, vertices: np.ndarray, values: np.ndarray, level: float):
+    """Trace the lines at which values that are linear in each triangle have a level.
+
+    Parameters
+    ----------
+    triangles, vertices : ndarray
+        As from :func:`mesh_near`.
+    values : ndarray, shape (m,)
+        At the vertices.
+    level : float
+        Of the lines.
+
+    Returns
+    -------
+    list of ndarray, shape (n, 3)
+        Unit vectors along each line; those that do not end at the rim of the mesh are closed.
+    """
+    above = values >= level
+    crossed = triangles[(above[triangles].any(axis=1)) & (~above[triangles]).any(axis=1)]
+    if len(crossed) == 0:
+        return []
+    # Each of these triangles is crossed on two sides, which it shares with its neighbours.
+    sides = np.sort(crossed[:, [[0, 1], [1, 2], [2, 0]]], axis=-1)
+    cut = above[sides[..., 0]] != above[sides[..., 1]]
+    keys, places = np.unique(sides[cut], axis=0, return_inverse=True)
+    a, b = values[keys].T
+    share = ((level - a) / (b - a))[:, None]
+    points = (1 - share) * vertices[keys[:, 0]] + share * vertices[keys[:, 1]]
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    return [points[line] for line in _chained(places.reshape(-1, 2), len(keys))]
+
+
+def _icosahedron() -> tuple[np.ndarray, np.ndarray]:
+    signs = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)])
+    rectangle = np.column_stack([np.zeros(4), signs * [1.0, GOLDEN]])
+    vertices = np.concatenate([np.roll(rectangle, shift, axis=1) for shift in range(3)])
+    # Turned a little, so that no vertex or side lies where posteriors like to be, on an axis.
+    turn = np.linalg.qr(np.array([[0.9, 0.2, -0.3], [-0.1, 1.1, 0.4], [0.3, -0.5, 0.8]]))[0]
+    vertices = vertices @ turn / np.hypot(1, GOLDEN)
+    return vertices, ConvexHull(vertices).simplices
+
+
+def _divided(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cut every triangle into four at the middles of its sides."""
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=-1).reshape(-1, 2)
+    keys, places = np.unique(sides, axis=0, return_inverse=True)
+    middles = vertices[keys].sum(axis=1)
+    middles /= np.linalg.norm(middles, axis=1, keepdims=True)
+    ab, bc, ca = (len(vertices) + places.reshape(-1, 3)).T
+    a, b, c = triangles.T
+    parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    return np.concatenate([vertices, middles]), np.concatenate([np.stack(p, 1) for p in parts])
+
+
+def _chained(pairs: np.ndarray, n: int) -> list[list[int]]:
+    """Join pairs of points into lines; every point is in one pair or two."""
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for a, b in pairs.tolist():
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    left = set(range(n))
+    lines = []
+    # Open lines first, from one of their ends.
+    for start in sorted(left, key=lambda i: len(neighbours[i])):
+        if start not in left:
+            continue
+        line, here = [], start
+        while here is not None:
+            left.discard(here)
+            line.append(here)
+            here = next((i for i in neighbours[here] if i in left), None)
+        if start in neighbours[line[-1]] and len(line) > 2:
+            line.append(start)
+        lines.append(line)
+    return lines

@@ -1,0 +1,51 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Lines that say what a step is doing, and stay visible above PyMC's progress bar."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from pymc.stats.convergence import SamplerWarning, WarningType
+
+__all__ = ["as_news", "log", "log_above_the_progress_bar"]
+
+# PyMC's own: who silences PyMC silences these lines too.
+log = logging.getLogger("pymc")
+
+
+class _PresentStderr:
+    """The stream that is the standard error when something is written.
+
+    While a progress bar is shown that is a stream of rich's, which writes above the bar.
+    """
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def log_above_the_progress_bar() -> None:
+    """Keep PyMC's progress bar from overwriting lines of PyMC's logger.
+
+    The logger's handler writes to the terminal itself, into the bar. Where the standard error is no
+    terminal nothing is overwritten, and everything stays as it is.
+    """
+    terminal = sys.__stderr__
+    if terminal is None or not terminal.isatty():
+        return
+    for handler in log.handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
+            handler.setStream(_PresentStderr())
+
+
+def as_news(sentence: str) -> SamplerWarning:
+    """Make a statistic of a sentence, which PyMC logs for information.
+
+    It does so in the process that shows the progress bar, wherever the chain runs.
+    """
+    # PyMC has no kind for what is no warning.
+    return SamplerWarning(WarningType.CONVERGENCE, sentence, "info")

@@ -1,0 +1,94 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Noticing chains that run off, from where they are and from their energy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
+
+__all__ = ["EnergyRange", "overflowing"]
+
+# Standard deviations of the energy above what the tuning phase saw. They are those of single
+# estimates, minibatch noise included. A chain that runs off passes any number of them; 300 are
+# beyond the tails of every posterior, and of batches with rows as far out as a Cauchy law's.
+MOST_DEVIATIONS = 300.0
+# Energy above the mean for each degree of freedom. A typical draw is 1/2 above the mode, so that a
+# chain that tuned at the mode, with an exact gradient and a step so small that its energy hardly
+# varied, may still climb to where it belongs.
+MOST_PER_FREEDOM = 10.0
+# Consecutive batches. The energy of one with an outlying row can be anything.
+BATCHES = 3
+# Fewer draws say nothing of a standard deviation.
+FEWEST_DRAWS = 20
+
+
+def overflowing(values: Mapping[str, np.ndarray]) -> tuple[str, float] | None:
+    """Find a variable beyond the cube root of the largest number: 5.6e102, or 7e12 in float32.
+
+    Products of a position, a velocity and a gradient of that size overflow.
+    """
+    for name, value in values.items():
+        largest = float(max(value.max(), -value.min())) if value.size else 0.0
+        if largest > float(np.finfo(value.dtype).max) ** (1 / 3):
+            return name, largest
+    return None
+
+
+@dataclass_state
+class EnergyRangeState(DataClassState):
+    """Everything that the next verdict depends on."""
+
+    energies: list[float]
+    mean: float
+    deviation: float
+    n_above: int
+
+
+class EnergyRange(WithSamplingState):
+    """The potential energies of the tuning phase, and whether a draw is far above them.
+
+    Parameters
+    ----------
+    freedom : int
+        Degrees of freedom of the sampled variables.
+    """
+
+    _state_class = EnergyRangeState
+
+    def __init__(self, freedom: int) -> None:
+        self.freedom = freedom
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget another chain."""
+        self.energies: list[float] = []
+        self.mean = self.deviation = np.nan
+        self.n_above = 0
+
+    def observe(self, energy: float) -> None:
+        """Learn from a draw of the tuning phase."""
+        self.energies.append(energy)
+
+    def settle(self) -> None:
+        """End the tuning phase; its first half belongs to the way from the start."""
+        energies = np.array(self.energies[len(self.energies) // 2 :])
+        energies = energies[np.isfinite(energies)]
+        if len(energies) >= FEWEST_DRAWS:
+            with np.errstate(over="ignore"):
+                self.mean, self.deviation = float(energies.mean()), float(energies.std())
+        self.energies = []
+
+    def has_left(self, energy: float, *, draws_per_batch: int) -> bool:
+        """Whether this draw and those with the batches before it are above the range."""
+        # Not a number, before it is known, compares false.
+        above = energy > self.mean + self._margin
+        self.n_above = self.n_above + 1 if above else 0
+        return self.n_above > (BATCHES - 1) * draws_per_batch
+
+    @property
+    def _margin(self) -> float:
+        return MOST_DEVIATIONS * self.deviation + MOST_PER_FREEDOM * self.freedom

@@ -1,0 +1,214 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Several starts for the search of a mode, and the best of them.
+
+A model's own start gives all components of a mixture the same place, where their gradients are the
+same too: a search from there never separates them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc.model import Model
+
+from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.tuning.center import descend
+from pymc_geodesic.tuning.curvature import curvature_mass
+
+__all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
+
+# Largest angle of a move on a curved manifold, in radians, so that a simplex's weights stay inside.
+LARGEST_ANGLE = 0.5
+# Rows and evaluations of a trial descent: enough to tell basins apart, less than the search itself.
+N_ROWS, MOST_EVALUATIONS = 1_000, 60
+# Jitter that tells components apart, where they coincide, without leaving the place.
+NEARBY = 0.2
+# Where the first trials end at the energy of the model's own start, all others are left out.
+N_FIRST, N_TRIALS = 2, 16
+# Of the energy that a descent gains: modes this close explain the data equally well.
+SAME = 1e-3
+# Differences below one do not count even for a small posterior.
+LEAST_GAIN = 1.0
+
+
+class Trial(NamedTuple):
+    """Where a short descent ended."""
+
+    point: list[np.ndarray]
+    energy: float
+
+
+def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Start of the variables for which the model itself says none.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    names : sequence of str
+        Names of value variables.
+
+    Returns
+    -------
+    dict of str to ndarray
+        PyMC's values; variables with an ``initval`` of their own are left out.
+    """
+    point = model.initial_point()
+    given = {
+        model.rvs_to_values[rv].name
+        for rv, value in model.rvs_to_initial_values.items()
+        if value is not None and rv in model.rvs_to_values
+    }
+    return {name: np.asarray(point[name]) for name in names if name not in given}
+
+
+def is_default(
+    start: Mapping[str, np.ndarray], point: Mapping[str, np.ndarray], names: Sequence[str]
+) -> list[bool]:
+    """Tell for each variable whether it stands where nobody has put it."""
+    return [name in start and np.array_equal(start[name], point[name]) for name in names]
+
+
+def jittered(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    loose: Sequence[bool],
+    flat: Sequence[bool],
+    rng: np.random.Generator,
+    size: float = 1.0,
+) -> list[np.ndarray]:
+    """Move the variables that are ``loose`` in random directions, each on its manifold.
+
+    Euclidean entries move by a uniform number between -1 and 1 times ``size``, as by PyMC's own
+    jitter; points of a curved manifold by up to half a radian times ``size`` along a geodesic.
+    """
+    noise = [
+        _move(x, is_loose, is_flat, size, rng)
+        for x, is_loose, is_flat in zip(point, loose, flat, strict=True)
+    ]
+    moves = gradient.to_tangent(*point, *noise)
+    moved = gradient.geodesic(*point, *moves, np.asarray(1.0, point[0].dtype))[: len(point)]
+    return _folded(gradient, moved)
+
+
+def scattered(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    loose: Sequence[bool],
+    flat: Sequence[bool],
+    rng: np.random.Generator,
+) -> list[np.ndarray]:
+    """Jitter a point, and put points of one variable that coincide anywhere on their manifold."""
+    moved = jittered(gradient, point, loose=loose, flat=flat, rng=rng)
+    anywhere = [
+        rng.standard_normal(x.shape).astype(x.dtype)
+        if is_loose and not is_flat and _coincide(x)
+        else y
+        for x, y, is_loose, is_flat in zip(point, moved, loose, flat, strict=True)
+    ]
+    return _folded(gradient, gradient.project(*anywhere))
+
+
+def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Choose the one representative of a point of the simplex that has no negative entries."""
+    return list(gradient.to_points(*gradient.to_values(*point)))
+
+
+def best_start(
+    gradient: HostGradient,
+    start: Sequence[np.ndarray],
+    *,
+    loose: Sequence[bool],
+    flat: Sequence[bool],
+    dims: Sequence[int],
+    rng: np.random.Generator,
+) -> list[np.ndarray]:
+    """Return the start from which the search for a mode promises most.
+
+    Short descents on few rows begin at ``start``, and in turn at jittered starts around it and next
+    to where the first descent ended: components that coincide have there the width of all data, and
+    separate as if annealed. If the first descents agree, ``start`` is kept. Else the lowest energy
+    wins, provided that its mode holds more probability than that of ``start`` by Laplace's
+    approximation: a spike, such as that of a hierarchy whose scale vanishes, has a low energy and
+    holds nothing.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    start : sequence of ndarray
+        The model's start, in the embedding.
+    loose : sequence of bool
+        Which variables may be moved: those for which nobody has given a start.
+    flat : sequence of bool
+        Which variables are Euclidean.
+    dims : sequence of int
+        Intrinsic dimension of each variable.
+    rng : Generator
+        The chain's own.
+    """
+    start = list(start)
+    if not any(loose):
+        return start
+    rows = [row[:N_ROWS] for row in gradient.rows(rng, N_ROWS)]
+
+    def tried(point):
+        end = descend(
+            lambda x: gradient(x, rows), point, project=gradient.project, most=MOST_EVALUATIONS
+        )
+        return Trial(end, _energy(gradient, end, rows))
+
+    def score(trial):
+        mass = curvature_mass(
+            gradient, trial.point, rows=rows, flat=flat, dims=dims, rng=rng, dense=False
+        )
+        pairs = zip(mass.arrays, dims, strict=True)
+        return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
+
+    def another(number):
+        options = {"loose": loose, "flat": flat, "rng": rng}
+        if number % 2:
+            return scattered(gradient, start, **options)
+        return jittered(gradient, own.point, size=NEARBY, **options)
+
+    own = tried(start)
+    gained = _energy(gradient, start, rows) - own.energy
+    tolerance = max(LEAST_GAIN, SAME * gained) if np.isfinite(gained) else LEAST_GAIN
+    trials: list[Trial] = []
+    for number in range(N_TRIALS):
+        trials.append(tried(another(number)))
+        agree = all(abs(trial.energy - own.energy) <= tolerance for trial in trials)
+        if agree and len(trials) == N_FIRST:
+            return start
+    best = min(trials, key=lambda trial: trial.energy)
+    if not best.energy < own.energy - tolerance:
+        return start
+    return best.point if not np.isfinite(own.energy) or score(best) < score(own) else start
+
+
+def _energy(gradient: HostGradient, point, rows) -> float:
+    energy = gradient(point, rows).energy
+    return energy if np.isfinite(energy) else np.inf
+
+
+def _move(
+    x: np.ndarray, is_loose: bool, is_flat: bool, size: float, rng: np.random.Generator
+) -> np.ndarray:
+    if not is_loose:
+        return np.zeros_like(x)
+    noise = size * rng.uniform(-1, 1, x.shape)
+    if not is_flat:
+        noise *= LARGEST_ANGLE / np.sqrt(x.shape[-1])
+    return noise.astype(x.dtype)
+
+
+def _coincide(x: np.ndarray) -> bool:
+    """Whether a variable holds several points that are all the same."""
+    rows = x.reshape(-1, x.shape[-1])
+    return len(rows) > 1 and bool(np.all(rows == rows[0]))
