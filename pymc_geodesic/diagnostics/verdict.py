@@ -12,6 +12,7 @@ from pymc.model import Model
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import model_points
+from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
 from pymc_geodesic.diagnostics.temperature import (
@@ -68,6 +69,7 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
@@ -101,6 +103,7 @@ def diagnose(
     if stats["step_size"].ndim == 2:
         findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
     findings += with_chains
+    findings += check_local_rows(stats)
     # Draws that are no draws of any law have no temperature.
     if model is not None and not findings:
         findings += _positions(idata, model, stats, random_seed)
