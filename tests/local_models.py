@@ -47,3 +47,24 @@ def proportions(batch_size=None):
 
 def local_gmc(name, **options):
     return pmg.LocalGMC([name], **({"draws": 40, "tune": 20, "n_leapfrog": 5} | options))
+
+
+NU, SCALE = 4.0, 1.5
+
+
+def scale_mixture(y, batch_size, *, known_scale=True):
+    """Student t as a mixture of normals, each row with a gamma distributed precision of its own."""
+    y = np.asarray(y, dtype=float)
+    with pm.Model() as model:
+        rows = pm.Minibatch(y, batch_size=batch_size)
+        mu = pm.Normal("mu", 0.0, 10.0, initval=0.0)
+        sigma = SCALE if known_scale else pm.HalfNormal("sigma", 5.0, initval=SCALE)
+        nu = NU if known_scale else pm.Gamma("nu", 2.0, 0.1, initval=NU)
+        w = pm.Gamma("w", nu / 2, nu / 2, shape=batch_size)
+        pm.Normal("y", mu, sigma / pm.math.sqrt(w), observed=rows, total_size=len(y))
+    return model
+
+
+def students(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    return SCALE * rng.standard_t(NU, n_rows)

@@ -17,6 +17,7 @@ from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
+from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
 from pymc_geodesic.diagnostics.temperature import (
@@ -81,6 +82,7 @@ def diagnose(
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
+    - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
     - ``few_effective_draws``: the draws are worth fewer than 100 independent ones.
@@ -161,6 +163,7 @@ def _from_draws(
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         findings += check_sampler(evidence, step=records[0].step if records else None)
+        findings += check_local_rows(stats)
     return findings + with_chains
 
 

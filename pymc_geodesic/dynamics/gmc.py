@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds.product import along_rows
 
 __all__ = ["Phase", "hamiltonian", "leapfrog"]
 
@@ -45,6 +46,8 @@ def leapfrog(
         v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)] \\
         (x, v) &\leftarrow \text{geodesic}(x, v, \epsilon) \\
         v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)]
+
+    The step size is one for all, or one for each row of independent rows.
     """
     velocity = _half_kick(manifold, phase, step_size)
     position, velocity = manifold.geodesic(phase.position, velocity, step_size)
@@ -62,6 +65,7 @@ def hamiltonian(phase: Phase) -> TensorVariable:
 
 def _half_kick(manifold: Product, phase: Phase, step_size: TensorVariable) -> Point:
     kicked = tuple(
-        v - 0.5 * step_size * g for v, g in zip(phase.velocity, phase.gradient, strict=True)
+        v - along_rows(0.5 * step_size, v) * g
+        for v, g in zip(phase.velocity, phase.gradient, strict=True)
     )
     return manifold.to_tangent(phase.position, kicked)

@@ -13,6 +13,7 @@ from pytensor.tensor import tensor
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import placeholders, to_positions
+from pymc_geodesic.engine.row_adaptation import RowAdaptation
 from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories, schedule_input
 from pymc_geodesic.potential import Potential
 
@@ -33,6 +34,10 @@ class LocalOutput(NamedTuple):
         the draws around their mean in a row, in the embedding, averaged over rows.
     finite : bool
         Whether the energies at the start were finite.
+    moved : ndarray of bool, shape (n_rows,)
+        Whether a trajectory of the row was accepted, of those before the draws too.
+    log_step_sizes : ndarray, shape (n_rows,)
+        Logarithm of each row's step size as it has adapted.
     """
 
     draws: list[np.ndarray]
@@ -40,6 +45,8 @@ class LocalOutput(NamedTuple):
     acceptance_rate: float
     spread: float
     finite: bool
+    moved: np.ndarray
+    log_step_sizes: np.ndarray
 
 
 class LocalKernel:
@@ -55,6 +62,8 @@ class LocalKernel:
         Trajectories that are kept, and those made before.
     n_leapfrog : int
         Leapfrog steps a trajectory.
+    target_accept : float
+        Acceptance probability to which rows adapt.
     restart : bool
         Whether to start where the data's distribution knows a good start, and not at the last draw.
     backend : Backend
@@ -70,6 +79,7 @@ class LocalKernel:
         draws: int,
         tune: int,
         n_leapfrog: int,
+        target_accept: float,
         restart: bool,
         backend: Backend,
     ) -> None:
@@ -79,7 +89,9 @@ class LocalKernel:
         dtype = local.variables[0].position.dtype
         value_inputs = placeholders("value", values)
         local_inputs = placeholders("local_value", local_values)
-        step_sizes = tensor("step_sizes", dtype=dtype, shape=(length,))
+        log_start = tensor("log_start", dtype=dtype, shape=(local.n_rows,))
+        gains = tensor("gains", dtype=dtype, shape=(length,))
+        factors = tensor("factors", dtype=dtype, shape=(length, local.n_rows))
         log_uniforms = tensor("log_uniforms", dtype=dtype, shape=(length, local.n_rows))
         noises = [
             tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in local.manifold.shapes
@@ -101,9 +113,10 @@ class LocalKernel:
             n_rows=local.n_rows,
             n_leapfrog=n_leapfrog,
             schedule=schedule,
-            step_sizes=step_sizes,
+            step_sizes=factors,
             log_uniforms=log_uniforms,
             noises=noises,
+            adaptation=RowAdaptation(log_start, gains, target_accept),
         )
         kept = [x[tune:] for x in runs.positions]
         folded = [
@@ -113,14 +126,23 @@ class LocalKernel:
         last = [
             variable.to_value(x[-1]) for variable, x in zip(local.variables, folded, strict=True)
         ]
-        outputs = [*folded, *last, runs.acceptance[tune:], runs.first_energy]
+        outputs = [
+            *folded,
+            *last,
+            runs.acceptance[tune:],
+            runs.first_energy,
+            runs.accepted.max(axis=0),
+            runs.log_step_sizes,
+        ]
         inputs = [
             *potential.conditioned_values,
             *value_inputs,
             *local_inputs,
             *rows,
             schedule,
-            step_sizes,
+            log_start,
+            gains,
+            factors,
             log_uniforms,
             *noises,
         ]
@@ -135,31 +157,41 @@ class LocalKernel:
         *,
         conditioned: Sequence[np.ndarray],
         rows: Sequence[np.ndarray],
-        step_size: np.ndarray,
+        log_step_sizes: np.ndarray,
+        gains: np.ndarray,
+        factors: np.ndarray,
         log_uniforms: np.ndarray,
         noise: Sequence[np.ndarray],
     ) -> LocalOutput:
-        """Sample the local variables of one batch."""
+        """Sample the local variables of one batch.
+
+        Trajectory t of row i has the step size ``factors[t, i]`` times the row's own, which starts
+        at ``log_step_sizes[i]`` and adapts by ``gains[t]``.
+        """
         outputs = self._function(
             *conditioned,
             *values,
             *local_values,
             *rows,
             self._schedule,
-            np.full(len(log_uniforms), step_size),
+            log_step_sizes,
+            gains,
+            factors,
             log_uniforms,
             *noise,
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.array(output) for output in outputs]
         draws, last = outputs[: self._n_local], outputs[self._n_local : 2 * self._n_local]
-        acceptance, first_energy = outputs[2 * self._n_local :]
+        acceptance, first_energy, moved, log_ends = outputs[2 * self._n_local :]
         return LocalOutput(
             draws,
             last,
             acceptance_rate=float(acceptance.mean()),
             spread=_spread(draws),
             finite=bool(np.all(np.isfinite(first_energy))),
+            moved=moved > 0,
+            log_step_sizes=log_ends,
         )
 
 

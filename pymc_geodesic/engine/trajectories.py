@@ -16,7 +16,9 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.dynamics.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.engine.graph import Carry
+from pymc_geodesic.engine.row_adaptation import RowAdaptation
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds.product import along_rows
 
 __all__ = ["Trajectories", "leapfrog_schedule", "run_trajectories", "schedule_input"]
 
@@ -36,6 +38,8 @@ class Trajectories(NamedTuple):
         Of each trajectory, and of each row where rows are tested by themselves: probability of
         acceptance, whether it was accepted, whether the energy was not finite, and the Hamiltonian
         after the test.
+    log_step_sizes : TensorVariable or None
+        Of each row as it has adapted, where rows adapt.
     """
 
     last: Phase
@@ -45,6 +49,7 @@ class Trajectories(NamedTuple):
     accepted: TensorVariable
     diverging: TensorVariable
     energy: TensorVariable
+    log_step_sizes: TensorVariable | None
 
 
 def run_trajectories(
@@ -58,6 +63,7 @@ def run_trajectories(
     step_sizes: TensorVariable,
     log_uniforms: TensorVariable,
     noises: Sequence[TensorVariable],
+    adaptation: RowAdaptation | None = None,
 ) -> Trajectories:
     """Run trajectories from a position.
 
@@ -80,33 +86,42 @@ def run_trajectories(
         Leapfrog steps a trajectory.
     schedule : TensorVariable, shape (n_trajectories * n_leapfrog + 1, 4)
         What each leapfrog step does, from :func:`leapfrog_schedule`.
-    step_sizes : TensorVariable, shape (n_trajectories,)
-        Step size of the leapfrog in each trajectory.
+    step_sizes : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
+        Step size of the leapfrog in each trajectory; where rows adapt, by which theirs is
+        multiplied.
     log_uniforms : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
         Logarithms of the uniforms of the Metropolis tests.
     noises : sequence of TensorVariable
         Standard normals for the velocities of each trajectory, one array a variable.
+    adaptation : RowAdaptation, optional
+        How the rows' own step sizes adapt.
 
     Returns
     -------
     Trajectories
-        With a first axis for the trajectories, but in ``last``.
+        With a first axis for the trajectories, but in ``last`` and ``log_step_sizes``.
     """
     energy_shape = () if n_rows is None else (n_rows,)
     energy = pt.zeros(energy_shape, dtype=position[0].dtype)
     at_rest = tuple(pt.zeros_like(x) for x in position)
     start = Phase(position, at_rest, at_rest, energy)
     phase_shapes = [*manifold.shapes * 3, energy_shape]
-    # The current phase, the phase at the start of the trajectory, and the Hamiltonian there.
-    begin = [*_leaves(start), *_leaves(start), energy]
-    carry = Carry(begin, shapes=[*phase_shapes * 2, energy_shape])
+    # The current phase, the phase at the start of the trajectory, the Hamiltonian there, and the
+    # logarithms of the step sizes if rows adapt.
+    own = [] if adaptation is None else [adaptation.log_start]
+    begin = [*_leaves(start), *_leaves(start), energy, *own]
+    carry = Carry(begin, shapes=[*phase_shapes * 2, energy_shape, *[(n_rows,)] * len(own)])
     n_leaves = len(phase_shapes)
 
     def step(row, *carried):
         which, (at_start, first, last) = row[0], (pt.eq(row[i], 1) for i in (1, 2, 3))
         leaves = carry.unpack(carried)
         current = _phase(leaves[:n_leaves])
-        kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[-1]
+        kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[2 * n_leaves]
+        log_own = leaves[2 * n_leaves + 1 :]
+        step_size = step_sizes[which]
+        if adaptation is not None:
+            step_size = step_size * adaptation.step_size(*log_own, which)
 
         fresh = manifold.to_tangent(current.position, tuple(noise[which] for noise in noises))
         current = current._replace(velocity=_choose(first, fresh, current.velocity))
@@ -116,14 +131,17 @@ def run_trajectories(
             current,
             manifold=manifold,
             energy_and_gradient=energy_and_gradient,
-            step_size=pt.switch(at_start, 0, step_sizes[which]),
+            step_size=pt.switch(at_start, 0, step_size),
         )
         moved_energy = hamiltonian(moved)
         acceptance, diverging = _metropolis(kept_energy, moved_energy)
         accepted = pt.lt(log_uniforms[which], pt.log(acceptance))
         moved = _phase(_choose(last & ~accepted, _leaves(kept), _leaves(moved)))
         energy = pt.switch(accepted, moved_energy, kept_energy)
-        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy])
+        if adaptation is not None:
+            adapted = adaptation.adapted(*log_own, which, acceptance)
+            log_own = [pt.switch(last, adapted, *log_own)]
+        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy, *log_own])
         return [*carried, acceptance, accepted.astype(energy.dtype), diverging, energy]
 
     traces = pytensor.scan(
@@ -135,10 +153,13 @@ def run_trajectories(
         name="trajectories",
     )
     ends = slice(n_leapfrog, None, n_leapfrog)
-    last = _phase(carry.unpack([trace[-1] for trace in traces[:-4]])[:n_leaves])
+    finally_carried = carry.unpack([trace[-1] for trace in traces[:-4]])
+    last = _phase(finally_carried[:n_leaves])
+    log_ends = None if adaptation is None else finally_carried[-1]
     first_energy = _phase(carry.unpack([trace[0] for trace in traces[:-4]])[:n_leaves]).energy
     positions = tuple(trace[ends] for trace in traces[: len(position)])
-    return Trajectories(last, first_energy, positions, *(trace[ends] for trace in traces[-4:]))
+    at_ends = [trace[ends] for trace in traces[-4:]]
+    return Trajectories(last, first_energy, positions, *at_ends, log_ends)
 
 
 def schedule_input(n_trajectories: int | None, n_leapfrog: int) -> TensorVariable:
@@ -183,9 +204,4 @@ def _phase(leaves: Sequence[TensorVariable]) -> Phase:
 
 
 def _choose(condition: TensorVariable, yes: Sequence, no: Sequence) -> Point:
-    return tuple(pt.switch(_along_rows(condition, a), a, b) for a, b in zip(yes, no, strict=True))
-
-
-def _along_rows(condition: TensorVariable, x: TensorVariable) -> TensorVariable:
-    """Give a condition on rows the axes of ``x``; one condition for all stays as it is."""
-    return condition[(..., *[None] * (x.ndim - 1))] if condition.ndim else condition
+    return tuple(pt.switch(along_rows(condition, a), a, b) for a, b in zip(yes, no, strict=True))

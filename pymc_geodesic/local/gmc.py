@@ -9,23 +9,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.local import LocalKernel, LocalOutput
 from pymc_geodesic.engine.streams import draw_noise
+from pymc_geodesic.local.step_sizes import RowStepSizes, RowStepSizesState
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.schedules import positive, whole
 
-__all__ = ["LocalGMC", "LocalSampler"]
+__all__ = ["LocalGMC", "LocalSampler", "LocalSamplerState"]
+
+# Rows that stay from batch to batch may have a trajectory or two a draw. At the usual rate of
+# acceptance so many are never all rejected.
+PATIENCE = 20
 
 
 class LocalGMC:
     r"""Variables that belong to the rows of a minibatch, sampled by geodesic Monte Carlo.
 
-    For every minibatch they are sampled afresh from their exact conditional law given the global
-    variables and the rows at hand, each row with a Metropolis test of its own. The gradient of the
+    For every minibatch they are sampled afresh from their conditional distribution given the global
+    variables and the rows at hand, each row with a step size and a Metropolis test of its own. The
+    gradient of the
     global variables is averaged over the draws, which by Fisher's identity
 
     .. math::
@@ -43,14 +48,15 @@ class LocalGMC:
     draws : int, default 20
         Draws over which the gradient is averaged.
     tune : int, default 40
-        Trajectories before the first of them.
+        Trajectories before the first of them. In the first half of them each row adapts its step
+        size; all of them take the chain away from its start.
     n_leapfrog : int, default 10
         Leapfrog steps a trajectory.
     step_size : float, optional
-        Step size of the leapfrog, the same for all rows. By default it is tuned to
-        ``target_accept`` by dual averaging in the tuning phase, then kept.
+        Step size of the leapfrog, the same for all rows and trajectories. By default each row has
+        its own, and each trajectory a random share of it.
     target_accept : float, default 0.8
-        Acceptance rate to tune for.
+        Mean acceptance probability of a row's trajectories, to which its step size adapts.
 
     Raises
     ------
@@ -59,6 +65,19 @@ class LocalGMC:
 
     Notes
     -----
+    The largest step size :math:`\epsilon_i` of row i adapts to its own acceptance probabilities,
+    from one trajectory to the next, in the first ``tune // 2`` trajectories of each batch. It is
+    then fixed, to that of most rows if it is not far from it. A trajectory has the step size
+    :math:`\epsilon_i u` with u log-uniform on [0.1, 1].
+
+    Rows with outlying or with many data need shorter steps than the others, by orders of magnitude.
+    With one step size for all they would reject every trajectory and keep their start, and the
+    gradient of the global variables would be biased. The statistic ``local_unmoved`` is the share
+    of rows none of whose trajectories was accepted; it has to be zero.
+
+    With :class:`GMCWithinGibbs` the rows are the same in all draws. They keep their step sizes,
+    which adapt in the tuning phase of ``pm.sample`` alone.
+
     The trace holds the last draw for the last minibatch of each draw; pass ``var_names`` to
     ``pm.sample`` to leave it out. A variable of a row that is not named here is taken for a global
     one, with a warning.
@@ -104,7 +123,8 @@ class LocalGMC:
 class LocalSamplerState(DataClassState):
     """Resumable state of a :class:`LocalSampler`."""
 
-    adaptation: StepSizeState
+    step_sizes: RowStepSizesState
+    still: np.ndarray
 
 
 class LocalSampler(WithSamplingState):
@@ -136,15 +156,19 @@ class LocalSampler(WithSamplingState):
         restart: bool,
         backend: Backend,
     ) -> None:
-        self.options = options
         local = potential.local
+        self._restart, self._n = restart, options.draws + options.tune
         self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
         self._dtype = local.variables[0].position.dtype
         # Rows are independent: the step is that of one row's variables, as in `GMC`.
         dim = max(1, local.manifold.dim // self._n_rows)
-        start = options.step_size or 0.25 / dim**0.25
-        self.adaptation = DualAverageAdaptation(
-            start, target=options.target_accept, gamma=0.05, k=0.75, t0=10
+        self.step_sizes = RowStepSizes(
+            options.step_size or 0.25 / dim**0.25,
+            adapts=options.step_size is None,
+            n_rows=self._n_rows,
+            tune=options.tune,
+            draws=options.draws,
+            fresh=restart,
         )
         self._kernel = LocalKernel(
             potential,
@@ -153,17 +177,17 @@ class LocalSampler(WithSamplingState):
             draws=options.draws,
             tune=options.tune,
             n_leapfrog=options.n_leapfrog,
+            target_accept=options.target_accept,
             restart=restart,
             backend=backend,
         )
+        self.reset()
 
     def reset(self) -> None:
-        """Forget what another chain has adapted."""
-        self.adaptation.reset()
-
-    def step_size(self, tune: bool) -> float:
-        """Return the step size of the next batch."""
-        return self.options.step_size or float(self.adaptation.current(tune))
+        """Forget what belongs to another chain."""
+        self.step_sizes.reset()
+        # Trajectories of each row since the last that was accepted.
+        self.still = np.zeros(self._n_rows, dtype=np.int64)
 
     def draw(
         self,
@@ -175,18 +199,32 @@ class LocalSampler(WithSamplingState):
         rows: Sequence[np.ndarray],
         tune: bool,
     ) -> LocalOutput:
-        """Sample the local variables of a batch; while tuning, adapt the step size."""
-        n = self.options.draws + self.options.tune
-        uniforms = rng.uniform(size=(n, self._n_rows))
-        output = self._kernel(
+        """Sample the local variables of a batch."""
+        uniforms = rng.uniform(size=(self._n, self._n_rows))
+        return self._kernel(
             values,
             local_values,
             conditioned=conditioned,
             rows=rows,
-            step_size=np.asarray(self.step_size(tune), self._dtype),
+            log_step_sizes=self.step_sizes.log_start.astype(self._dtype),
+            gains=self.step_sizes.gains(tune).astype(self._dtype),
+            factors=self.step_sizes.factors(rng).astype(self._dtype),
             log_uniforms=np.log(uniforms).astype(self._dtype),
-            noise=draw_noise(rng, n, self._shapes, self._dtype),
+            noise=draw_noise(rng, self._n, self._shapes, self._dtype),
         )
-        if tune and self.options.step_size is None:
-            self.adaptation.update(output.acceptance_rate, tune)
-        return output
+
+    def learn(self, output: LocalOutput, *, tune: bool) -> None:
+        """Remember what the next batch depends on."""
+        self.step_sizes.learn(output.log_step_sizes, tune)
+        before = 0 if self._restart else self.still
+        self.still = np.where(output.moved, 0, before + self._n)
+
+    def statistics(self, output: LocalOutput) -> dict[str, float]:
+        """Describe the draws of a batch that has been learned from."""
+        patience = self._n if self._restart else max(self._n, PATIENCE)
+        return {
+            "local_acceptance": output.acceptance_rate,
+            "local_spread": output.spread,
+            "local_step_size": float(np.exp(output.log_step_sizes.mean())),
+            "local_unmoved": float(np.mean(self.still >= patience)),
+        }

@@ -12,12 +12,13 @@ from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass
 
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import placeholders, to_positions
+from pymc_geodesic.engine.local import LocalOutput
 from pymc_geodesic.local.gmc import LocalGMC, LocalSampler, LocalSamplerState
 from pymc_geodesic.potential import Potential
 
 __all__ = ["LOCAL_STATISTICS", "Latents", "LatentsState"]
 
-LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size")
+LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size", "local_unmoved")
 
 
 @dataclass_state
@@ -72,15 +73,16 @@ class Latents(WithSamplingState):
         self._expectations = [found.owner.op for found in potential.expectations]
         self._inputs = self._compile_inputs(potential, point, backend)
         self.arrays: list[np.ndarray] = []
-        self.statistics: dict[str, float] = {}
         self.finite = True
+        self._of_batches: list[dict[str, float]] = []
 
     def __bool__(self) -> bool:
         """Tell whether anything is local."""
         return self.sampler is not None or bool(self._expectations)
 
     def reset(self) -> None:
-        """Forget what another chain has adapted."""
+        """Forget what belongs to another chain."""
+        self._of_batches = []
         if self.sampler is not None:
             self.sampler.reset()
 
@@ -93,9 +95,33 @@ class Latents(WithSamplingState):
         tune: bool,
     ) -> dict[str, np.ndarray]:
         """Draw for a batch, set ``arrays``, and return PyMC's values of the local variables."""
+        output = self._draw(rng, point, rows, tune=tune)
+        if output is None:
+            return {}
+        self.sampler.learn(output, tune=tune)
+        self._of_batches.append(self.sampler.statistics(output))
+        return dict(zip(self.local_names, output.values, strict=True))
+
+    def trial(self, point: Mapping[str, np.ndarray], rows: Sequence[np.ndarray]) -> None:
+        """Set ``arrays`` and ``finite`` for a batch, and leave no trace in the chain.
+
+        A check that drew from the chain's own generator would change the draws that follow, and a
+        chain that is resumed, and checked again, would not go on as it had.
+        """
+        self._draw(np.random.default_rng(0), point, rows, tune=False)
+
+    def take_statistics(self) -> dict[str, float]:
+        """Return the statistics of the batches since the last call, averaged."""
+        batches, self._of_batches = self._of_batches, []
+        if not batches:
+            return {}
+        return {name: float(np.mean([x[name] for x in batches])) for name in LOCAL_STATISTICS}
+
+    def _draw(self, rng: np.random.Generator, point, rows, *, tune: bool) -> LocalOutput | None:
+        """Set ``arrays`` and ``finite``; return what the sampler of local variables gives."""
         values = _values(point, self._names)
         conditioned = _values(point, self._conditioned)
-        self.arrays, moved = [], {}
+        self.arrays, output = [], None
         if self.sampler is not None:
             output = self.sampler.draw(
                 rng,
@@ -106,14 +132,11 @@ class Latents(WithSamplingState):
                 tune=tune,
             )
             self.arrays += output.draws
-            moved = dict(zip(self.local_names, output.values, strict=True))
-            found = (output.acceptance_rate, output.spread, self.sampler.step_size(tune))
-            self.statistics = dict(zip(LOCAL_STATISTICS, found, strict=True))
             self.finite = output.finite
         for expectation, evaluate in zip(self._expectations, self._inputs, strict=True):
             inputs = evaluate(*conditioned, *values, *rows)
             self.arrays.append(expectation.estimate(rng, *map(np.asarray, inputs)))
-        return moved
+        return output
 
     def _compile_inputs(self, potential: Potential, point, backend: Backend) -> list:
         """Make a function for the inputs of each expectation."""

@@ -12,10 +12,15 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
 
-__all__ = ["Point", "Product"]
+__all__ = ["Point", "Product", "along_rows"]
 
 Point = tuple[TensorVariable, ...]
 """One tensor a factor: a point, a tangent vector or a gradient on a product."""
+
+
+def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
+    """Give what is known of each row the axes of ``x``; what is one for all stays as it is."""
+    return per_row[(..., *[None] * (x.ndim - 1))] if per_row.ndim else per_row
 
 
 class Product:
@@ -64,8 +69,14 @@ class Product:
         return tuple(m.to_tangent(*pair) for m, *pair in zip(self.factors, x, u, strict=True))
 
     def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
-        """Follow the geodesic from ``x`` along ``v`` for time ``t``, and remove rounding drift."""
-        moved = [m.geodesic(*pair, t) for m, *pair in zip(self.factors, x, v, strict=True)]
+        """Follow the geodesic from ``x`` along ``v`` for time ``t``, and remove rounding drift.
+
+        The time is one for all, or one for each entry of the first axis that all factors share.
+        """
+        moved = [
+            m.geodesic(position, velocity, along_rows(t, velocity))
+            for m, position, velocity in zip(self.factors, x, v, strict=True)
+        ]
         positions, velocities = zip(*moved, strict=True)
         return self.project(positions), velocities
 

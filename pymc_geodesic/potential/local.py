@@ -21,6 +21,7 @@ from pytensor.tensor.rewriting.math import local_batched_matmul_to_core_matmul_w
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
 from pymc_geodesic.potential.minibatch import known_size
+from pymc_geodesic.potential.row_checks import with_checks_of_rows
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
@@ -180,10 +181,10 @@ class LocalPotential:
         self, local: Point, position: Point, indices: Sequence[TensorVariable]
     ) -> tuple[TensorVariable, Point]:
         """Energy of each row, and the gradient of each in the embedding of its variables."""
-        checked = without_checks(self._terms, impossible=True)
+        own = [variable.position for variable in self.variables]
+        checked = with_checks_of_rows(self._terms, own, n_rows=self.n_rows)
         energy = -sum(term.sum(axis=tuple(range(1, term.ndim))) for term in checked)
         total = pt.add(*[-term.sum() for term in without_checks(self._terms, impossible=False)])
-        own = [variable.position for variable in self.variables]
         gradient = grad(total, own)
         energy, *gradient = self._at([energy, *gradient], (*local, *position), indices)
         return energy, tuple(gradient)

@@ -185,12 +185,12 @@ class GMC(GeodesicStep):
             "potential_estimate": output.potential,
             "diverging": output.diverging,
             "warning": self._warning(output.diverging),
-        } | self._mass_statistics | self.latents.statistics
+        } | self._mass_statistics | self.latents.take_statistics()
 
     def _dry_run(self, point) -> float:
         """Make trajectories too short to move."""
         if self.latents:
-            self.latents.draw(self.rng, point, [], tune=False)
+            self.latents.trial(point, [])
         n_steps = self.n_steps if self.backend.is_jax else 1
         output = self._kernel(
             self._values(point),

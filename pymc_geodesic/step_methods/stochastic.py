@@ -330,8 +330,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         n_steps = self._call_length if self.backend.is_jax else 1
         rows = self.batches.trial(n_steps)
         if self.latents:
-            first = [row[0] for row in rows]
-            point = point | self.latents.draw(self.rng, point, first, tune=False)
+            self.latents.trial(point, [row[0] for row in rows])
         output = self._call(
             point,
             self._trial_step(n_steps),

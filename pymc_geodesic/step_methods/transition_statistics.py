@@ -69,7 +69,7 @@ class TransitionStatistics:
         if self.has_velocity:
             stats |= self._per_variable("kinetic_temperature", output.temperature, self._dims)
         own = stats | self._degrees_of_freedom | self._mass_statistics
-        return own | self.latents.statistics
+        return own | self.latents.take_statistics()
 
     def _read_degrees_of_freedom(self) -> dict[str, int]:
         """Without them nobody who has only the draws can say how much temperatures may vary."""

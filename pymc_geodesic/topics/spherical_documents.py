@@ -19,9 +19,9 @@ from pymc_geodesic.potential import Potential
 
 __all__ = ["spherical_proportions"]
 
-# Calls of the sampler, each of some dozens of trajectories of every document, in which dual
-# averaging finds the step size.
-N_ADAPTATIONS = 20
+# Calls of the sampler, each of some dozens of trajectories of every document, which find where the
+# documents' step sizes start.
+N_ADAPTATIONS = 5
 
 
 def spherical_proportions(
@@ -79,6 +79,7 @@ def spherical_proportions(
 
     def draw(beta: np.ndarray, *, tune: bool) -> np.ndarray:
         found = sampler.draw(rng, [beta], [local_start], conditioned=[], rows=[], tune=tune)
+        sampler.learn(found, tune=tune)
         return (found.draws[0] ** 2).mean(axis=0)
 
     topics = np.ascontiguousarray(topics, dtype=pytensor.config.floatX)

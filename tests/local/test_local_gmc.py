@@ -42,7 +42,7 @@ def local_draws(step, n_batches=30):
     for _ in range(n_batches):
         step.latents.draw(step.rng, point, rows, tune=False)
         found.append(step.latents.arrays[0])
-    return np.concatenate(found), step.latents.statistics, point
+    return np.concatenate(found), step.latents.take_statistics(), point
 
 
 def test_rows_of_flat_variables_follow_their_conditional_law():

@@ -1,0 +1,63 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How step sizes of independent rows adapt from one trajectory to the next, symbolically."""
+
+from __future__ import annotations
+
+import math
+
+from typing import NamedTuple
+
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+__all__ = ["RowAdaptation"]
+
+# A row that adapts for some ten trajectories finds its step size up to a factor of about two.
+NEAR, FAR = math.log(2.0), math.log(4.0)
+
+
+class RowAdaptation(NamedTuple):
+    """How the step sizes of independent rows follow their acceptance probabilities.
+
+    Attributes
+    ----------
+    log_start : TensorVariable, shape (n_rows,)
+        Logarithms of the step sizes at the start.
+    gains : TensorVariable, shape (n_trajectories,)
+        Change of the logarithm for an excess of one over the target; zero for the trajectories
+        after all that adapt.
+    target_accept : float
+        Target of the acceptance probability.
+    """
+
+    log_start: TensorVariable
+    gains: TensorVariable
+    target_accept: float
+
+    def step_size(self, log_own: TensorVariable, which: TensorVariable) -> TensorVariable:
+        r"""Return the rows' step sizes in a trajectory: their own while they adapt.
+
+        What a row has found depends on the states that it has visited, and so on the one that it is
+        in: fixed then, it would bias the draws until the chain has forgotten that state. After
+        adaptation a row therefore has the step size of the start unless its own is a factor of two
+        away, and entirely its own beyond a factor of four. This is firm thresholding of the
+        difference d of the logarithms,
+
+        .. math::
+
+            d \mapsto \min\bigl(|d|, \max(0, 2 |d| - 2 \log 2)\bigr) \, \operatorname{sign} d.
+        """
+        found = log_own - self.log_start
+        size = abs(found)
+        # The line from zero at NEAR meets the diagonal at FAR.
+        line = FAR / (FAR - NEAR) * pt.maximum(size - NEAR, 0)
+        kept = self.log_start + pt.sign(found) * pt.minimum(size, line)
+        return pt.exp(pt.switch(self.gains[which] > 0, log_own, kept))
+
+    def adapted(
+        self, log_own: TensorVariable, which: TensorVariable, acceptance: TensorVariable
+    ) -> TensorVariable:
+        """Return the logarithms of the rows' own step sizes after a trajectory."""
+        return log_own + self.gains[which] * (acceptance - self.target_accept)
