@@ -96,8 +96,8 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
     if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
         raise SamplingError(
             f"The stream `{source.name}` expected whole numbers that {source.dtype} holds, the "
-            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make the "
-            "`pm.Data` of floating-point numbers."
+            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
+            "the `pm.Data` of floating-point numbers."
         )
     # Infinite parameters may be meant, as the bounds of what is not censored.
     if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):

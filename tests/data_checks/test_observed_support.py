@@ -144,25 +144,11 @@ CASES = [
     (zero_inflated, COUNTS, -2),
 ]
 IDS = [case[0].__name__ for case in CASES]
+LONG = r"unit vectors.*norms in \[1, 3\]: row 317 with"
 ON_MANIFOLDS = [
-    (
-        dirichlet,
-        SIMPLEX,
-        [0.3, 0.3, 0.3],
-        r"sum to 1 in the last axis.*sums in \[0\.9, 1\]: row 317",
-    ),
-    (
-        von_mises_fisher,
-        DIRECTIONS,
-        [0.0, 0.0, 3.0],
-        r"unit vectors.*norms in \[1, 3\]: row 317 with",
-    ),
-    (
-        mixture_of_directions,
-        DIRECTIONS,
-        [0.0, 0.0, 3.0],
-        r"unit vectors.*norms in \[1, 3\]: row 317 with",
-    ),
+    (dirichlet, SIMPLEX, [0.3, 0.3, 0.3], r"sum to 1 in .*sums in \[0\.9, 1\]: row 317"),
+    (von_mises_fisher, DIRECTIONS, [0.0, 0.0, 3.0], LONG),
+    (mixture_of_directions, DIRECTIONS, [0.0, 0.0, 3.0], LONG),
 ]
 
 
@@ -215,9 +201,7 @@ def test_blocks_of_any_length_are_checked_once(length):
 
 def test_numbers_with_decimals_are_no_counts():
     accept(poisson, COUNTS.astype("float64"))
-    with pytest.raises(
-        ValueError, match=r"`y` expected whole numbers, got 1 rows.*row 317 with 2\.5"
-    ):
+    with pytest.raises(ValueError, match=r"`y` expected whole numbers.*row 317 with 2\.5"):
         step_of(poisson, with_row(COUNTS.astype("float64"), 317, 2.5))
 
 
