@@ -14,7 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
-from pymc_geodesic.data_checks.observed_support import BlockCheck, describe, impossible, look_at
+from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.data_checks.unchanged import DataRecord
 from pymc_geodesic.engine.reader import checked_batches
@@ -75,7 +75,7 @@ class DataChecks:
         self._point = point
         densities = row_densities(model, sources)
         self._resident = [d for d in densities if isinstance(d.source, BatchSource)]
-        check = BlockCheck([d for d in densities if d.source in streams], point)
+        check = StreamCheck([d for d in densities if d.source in streams], point)
         self.sources = tuple(
             replace(source, check=check) if source in streams else source for source in sources
         )

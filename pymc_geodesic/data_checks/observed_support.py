@@ -18,7 +18,7 @@ from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
 
-__all__ = ["BlockCheck", "Support", "describe", "impossible", "look_at"]
+__all__ = ["StreamCheck", "Support", "describe", "impossible", "look_at"]
 
 # How far from the start, in unconstrained coordinates, parameters are looked for that allow a row.
 # A scale parameter is multiplied by up to exp(20) or so.
@@ -90,7 +90,13 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
     """
     values = density.values(rows)
     if bad := _off_support(density.rv, values):
-        return Support(f"The observed variable `{density.name}` {bad}", False)
+        what, found = bad
+        return Support(
+            f"The observed variable `{density.name}` expected {what}: "
+            f"{describe(density, rows, found, first=first)}. Correct the data before the model is "
+            "built.",
+            False,
+        )
     if not density.has_density:
         return Support(None, True)
     try:
@@ -126,20 +132,23 @@ def _shown(values: np.ndarray) -> str:
         return ", ".join(f"{x:.4g}" if np.ndim(x) == 0 else str(x) for x in values)
 
 
-def _off_support(rv: TensorVariable, values: np.ndarray) -> str | None:
-    """Look for what a density would not tell: points off a manifold, and rounded numbers."""
+def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarray] | None:
+    """Look for what a density would not tell: points off a manifold, and rounded numbers.
+
+    Returns what was expected and got, and the places of the rows.
+    """
     base = observed_rv(rv)
     if base.dtype.startswith(("int", "uint", "bool")) and values.dtype.kind == "f":
-        broken = np.flatnonzero(np.floor(values) != values)
-        if len(broken):
-            return (
-                f"expected whole numbers, got {len(broken)} that are not, such as "
-                f"{_shown(values.reshape(-1)[broken[:SHOWN]])}. PyMC would round them down."
-            )
+        whole = (np.floor(values) == values).reshape(len(values), -1).all(axis=1)
+        if not whole.all():
+            found = np.flatnonzero(~whole)
+            return f"whole numbers, got {len(found)} rows with others, which PyMC rounds", found
     manifold = _manifold_of_values(base)
-    if not isinstance(manifold, Euclidean) and (bad := manifold.check(values.astype("float64"))):
-        return f"{bad}. Correct the data before the model is built."
-    return None
+    values = values.astype("float64")
+    if isinstance(manifold, Euclidean) or (bad := manifold.check(values)) is None:
+        return None
+    rows = [i for i, value in enumerate(values) if manifold.check(value) is not None]
+    return bad.removeprefix("expected "), np.array(rows, dtype="int64")
 
 
 def _manifold_of_values(rv: TensorVariable) -> Manifold:
@@ -158,8 +167,8 @@ def _manifold_of_values(rv: TensorVariable) -> Manifold:
     return manifolds[0] if len(kinds) == 1 else Euclidean()
 
 
-class BlockCheck:
-    """Check of the blocks of a stream.
+class StreamCheck:
+    """Check of the rows of a stream, one row after the other in its first whole pass.
 
     Parameters
     ----------
@@ -171,9 +180,10 @@ class BlockCheck:
 
     def __init__(self, densities: list[RowDensity], point: Point) -> None:
         self.densities, self.point = densities, point
+        self.complete = False
 
     def __call__(self, block: np.ndarray, first: int) -> str | None:
-        """Say why a block of rows cannot be observed, or return None."""
+        """Say why rows cannot be observed, the first of which has this number, or return None."""
         for density in self.densities:
             for start in range(0, len(block), CHUNK):
                 rows = block[start : start + CHUNK]

@@ -19,6 +19,8 @@ __all__ = ["StreamReader", "checked_batches"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
+# Rows that are checked at once, as soon as as many have been.
+TOGETHER = 10_000
 
 
 def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
@@ -33,8 +35,7 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
         disagree with ``total_size``.
     """
     size, n_rows, n_held, held = source.batch_size, 0, 0, []
-    for block in source.loader:
-        block = _checked_block(source, block, n_rows)
+    for block in _possible_blocks(source):
         n_rows += len(block)
         n_held += len(block)
         held.append(block)
@@ -56,12 +57,48 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
         )
 
 
+def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
+    """Read blocks and check them; in the first whole pass, that the model allows all rows.
+
+    Blocks are looked at together, more and more of them, because every look has a cost of its own.
+    """
+    n_rows, n_waiting, waiting = 0, 0, []
+    looks = source.check is not None and not source.check.complete
+    for block in source.loader:
+        block = _checked_block(source, block, n_rows + n_waiting)
+        n_waiting += len(block)
+        waiting.append(block)
+        if not looks or n_waiting >= min(n_rows, TOGETHER):
+            yield _possible(source, waiting, n_rows, looks=looks)
+            n_rows, n_waiting, waiting = n_rows + n_waiting, 0, []
+    if waiting:
+        yield _possible(source, waiting, n_rows, looks=looks)
+    if looks:
+        source.check.complete = True
+
+
+def _possible(
+    source: StreamSource, blocks: list[np.ndarray], n_rows: int, *, looks: bool
+) -> np.ndarray:
+    rows = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+    if looks and (bad := source.check(rows, n_rows)):
+        raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
+    return rows
+
+
 def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
-    block = np.asarray(block, dtype=source.dtype)
+    given = np.asarray(block)
+    block = given.astype(source.dtype, copy=False)
     if block.ndim == 0 or block.shape[1:] != source.row_shape:
         raise SamplingError(
             f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, that "
             f"of the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+        )
+    if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
+        raise SamplingError(
+            f"The stream `{source.name}` expected whole numbers that {source.dtype} holds, the "
+            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
+            "the `pm.Data` of floating-point numbers."
         )
     # Infinite parameters may be meant, as the bounds of what is not censored.
     if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
@@ -69,8 +106,6 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
             f"{n_rows} rows. Drop or impute such rows in the loader."
         )
-    if source.check is not None and (bad := source.check(block, n_rows)):
-        raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
     return block
 
 

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +17,23 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
 from pymc_geodesic.potential.minibatch import known_size
 
-__all__ = ["StreamSource", "find_streams"]
+__all__ = ["RowCheck", "StreamSource", "find_streams"]
+
+
+class RowCheck(Protocol):
+    """A check of the rows of a stream, made in the first whole pass.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether a whole pass has been checked.
+    """
+
+    complete: bool
+
+    def __call__(self, rows: np.ndarray, first: int) -> str | None:
+        """Say why rows cannot be observed, the first of which has this number, or return None."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +50,8 @@ class StreamSource:
         Gives the batches of one pass each time it is iterated over.
     n_rows, batch_size : int
         Rows of the whole data, by the model's ``total_size``, and of a batch.
-    check : callable or None
-        Called with a block of rows and the number of its first one; says in a sentence why it
-        cannot be observed, or returns None.
+    check : RowCheck or None
+        Says which rows the model forbids.
     """
 
     name: str
@@ -43,7 +59,7 @@ class StreamSource:
     loader: Iterable[np.ndarray]
     n_rows: int
     batch_size: int
-    check: Callable[[np.ndarray, int], str | None] | None = None
+    check: RowCheck | None = None
 
     @property
     def batches(self) -> tuple[TensorVariable, ...]:

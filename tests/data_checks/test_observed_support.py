@@ -144,10 +144,11 @@ CASES = [
     (zero_inflated, COUNTS, -2),
 ]
 IDS = [case[0].__name__ for case in CASES]
+LONG = r"unit vectors.*norms in \[1, 3\]: row 317 with"
 ON_MANIFOLDS = [
-    (dirichlet, SIMPLEX, [0.3, 0.3, 0.3], "sum to 1 in the last axis.*0.9"),
-    (von_mises_fisher, DIRECTIONS, [0.0, 0.0, 3.0], r"unit vectors.*norms in \[1, 3\]"),
-    (mixture_of_directions, DIRECTIONS, [0.0, 0.0, 3.0], r"unit vectors.*norms in \[1, 3\]"),
+    (dirichlet, SIMPLEX, [0.3, 0.3, 0.3], r"sum to 1 in .*sums in \[0\.9, 1\]: row 317"),
+    (von_mises_fisher, DIRECTIONS, [0.0, 0.0, 3.0], LONG),
+    (mixture_of_directions, DIRECTIONS, [0.0, 0.0, 3.0], LONG),
 ]
 
 
@@ -176,13 +177,44 @@ def test_streams_are_checked_by_the_block(observe, data, bad, message):
     accept(observe, data, loader=list(data.reshape(blocks.shape)))
     step = step_of(observe, data, loader=list(blocks))  # the first block is as it should be
     with pytest.raises(SamplingError, match="`batch` gave rows.*`y` expected.*" + message):
-        step.batches.reader.take(np.random.default_rng(1), 40)
+        step.batches.reader.take(np.random.default_rng(1), N // BATCH)
+
+
+@pytest.mark.parametrize("length", [1, 7, BATCH, 150, N])
+def test_blocks_of_any_length_are_checked_once(length):
+    def blocks(data):
+        return [data[start : start + length] for start in range(0, N, length)]
+
+    wrong = with_row(POSITIVE, 317, -0.5)
+    with pytest.raises(SamplingError, match=r"row 317 with -0\.5"):
+        accept(exponential, POSITIVE, loader=blocks(wrong))
+    model = model_of(exponential, POSITIVE, in_stream=True)
+    loader = blocks(POSITIVE)
+    sources = find_streams(model, {"batch": loader})
+    checks = DataChecks(model, sources, point=model.initial_point(), batches=True)
+    [source] = checks.sources
+    for complete in (False, True):
+        assert source.check.complete is complete
+        read = np.concatenate(list(checked_batches(source)))
+        np.testing.assert_array_equal(read, POSITIVE)
 
 
 def test_numbers_with_decimals_are_no_counts():
     accept(poisson, COUNTS.astype("float64"))
-    with pytest.raises(ValueError, match=r"`y` expected whole numbers, got 1 that are not.*2\.5"):
+    with pytest.raises(ValueError, match=r"`y` expected whole numbers.*row 317 with 2\.5"):
         step_of(poisson, with_row(COUNTS.astype("float64"), 317, 2.5))
+
+
+@pytest.mark.parametrize("bad", [2.5, np.nan, 2**40])
+def test_streams_are_not_rounded_to_the_type_of_their_data(bad):
+    wrong = with_row(COUNTS.astype("float64"), 317, bad)
+    model = model_of(poisson, COUNTS, in_stream=True)
+    [source] = find_streams(model, {"batch": list(wrong.reshape(-1, BATCH))})
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(SamplingError, match=r"`batch` expected whole numbers that int32.*300 rows"),
+    ):
+        list(checked_batches(source))
 
 
 def test_rows_of_a_log_density_that_is_summed():
