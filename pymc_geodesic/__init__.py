@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import (
+    RunningMoments,
     configurational_temperature,
     diagnose,
     kernel_stein_discrepancy,
@@ -76,6 +77,7 @@ __all__ = [
     "Manifold",
     "MonteCarloEM",
     "PolynomialSchedule",
+    "RunningMoments",
     "Simplex",
     "Sphere",
     "SphericalAdmixture",
