@@ -11,6 +11,7 @@ import pymc_geodesic.requirements  # noqa: F401
 from pymc_geodesic import datasets, topics
 from pymc_geodesic.adaptation import MonteCarloEM
 from pymc_geodesic.diagnostics import (
+    RunningMoments,
     configurational_temperature,
     diagnose,
     kernel_stein_discrepancy,
@@ -83,6 +84,7 @@ __all__ = [
     "Manifold",
     "MonteCarloEM",
     "PolynomialSchedule",
+    "RunningMoments",
     "Simplex",
     "Sphere",
     "SphericalAdmixture",

@@ -163,8 +163,7 @@ def _from_draws(
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         findings += check_sampler(evidence, step=records[0].step if records else None)
-        findings += check_local_rows(stats)
-    return findings + with_chains
+    return findings + with_chains + check_local_rows(stats)
 
 
 def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pymc.data import MinibatchOp
 from pymc.model import Model
@@ -12,10 +12,10 @@ from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.potential.batch_deterministics import uses_batch
 from pymc_geodesic.potential.initial_values import give_initial_values, hidden_initial_values
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.renewed_graphs import renew
@@ -58,9 +58,19 @@ def full_data(model: Model) -> Model:
     The data is held once more, for the new model has copies of the data variables of the old one:
     ``pm.set_data`` changes one of them only.
 
-    A Deterministic that depends on a batch has the values of some batch in the draws, which PyMC
-    would take for those of all rows. Leave it out of them before predicting:
-    ``idata["posterior"] = idata["posterior"].to_dataset().drop_vars("eta")``.
+    Predict by this model only. From the model with minibatches ``pm.sample_posterior_predictive``
+    predicts the rows of one random batch, and ``pm.compute_log_likelihood`` gives scaled values of
+    such rows, without a word.
+
+    A Deterministic that depends on a batch has the values of another batch at every draw, which
+    PyMC would take for those of all rows. Leave it out of the draws by ``var_names`` of
+    ``pm.sample``, or before predicting:
+    ``idata["posterior"] = idata["posterior"].to_dataset().drop_vars("eta")``. Its values for all
+    rows are ``pm.compute_deterministics(idata, model=full, var_names=["eta"])``.
+
+    Of ``pm.model.transform.remove_minibatched_nodes`` this differs in that likelihoods lose the
+    scaling by ``total_size``, graphs inside of operations get the shapes of all rows, and initial
+    values are kept.
 
     Examples
     --------
@@ -94,16 +104,9 @@ def full_data(model: Model) -> Model:
     return result
 
 
-def _uses_batch(variables: Iterable[Variable]) -> bool:
-    return any(
-        ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
-        for ancestor in ancestors(list(variables))
-    )
-
-
 def _require_expandable(model: Model) -> None:
     for rv in model.free_RVs:
-        if _uses_batch([rv]):
+        if uses_batch([rv]):
             raise ValueError(
                 f"The free variable `{rv.name}` depends on `pm.Minibatch` data: the draws have its "
                 "values for a batch, not for all rows. Sum or integrate it out of the model."

@@ -23,6 +23,7 @@ from pymc_geodesic.local.gmc import LocalGMC
 from pymc_geodesic.local.latents import LOCAL_STATISTICS, Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import SampledVariable, geometry_names
@@ -103,6 +104,7 @@ class GeodesicStep(BlockedStep):
         self._require_supported(self.potential.variables)
         warn_of_poles(self.potential.variables)
         warn_of_row_variables(model, self.potential.variables)
+        warn_of_batch_deterministics(model)
         self.variables = self.potential.variables
         local_potential = self.potential.local
         self.local_variables = () if local_potential is None else local_potential.variables

@@ -168,7 +168,9 @@ def test_data_variables_of_the_new_model_can_be_set():
 def drawn():
     """Draws from minibatches, and the model with all data."""
     model = several_batches(minibatch=True)
-    step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=50, backend="jax")
+    # "mean" is one of a batch, and is asked for all the same.
+    with pytest.warns(UserWarning, match=r"\['mean'\] depend on `pm.Minibatch` data"):
+        step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=50, backend="jax")
     idata = pm.sample(
         draws=150,
         tune=150,
@@ -216,6 +218,17 @@ def test_posterior_predictive(drawn):
     assert predicted["z"].shape == (2, 150, M, 3)
     np.testing.assert_allclose(np.linalg.norm(predicted["z"], axis=-1), 1, atol=1e-12)
     assert predicted["y"].std() == pytest.approx(Y.std(), rel=0.1)
+
+
+def test_deterministics_of_a_batch_are_computed_for_all_rows(drawn):
+    """As the warning says; in the draws they are those of some batch."""
+    idata, full = drawn
+    assert idata["posterior"]["mean"].shape == (2, 150, 20)
+    found = pm.compute_deterministics(
+        idata, model=full, var_names=["mean"], progressbar=False, backend="jax"
+    )["mean"]
+    expected = idata["posterior"]["beta"].values @ X.T
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow

@@ -1,0 +1,213 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Means, standard deviations and every k-th draw of large variables, kept while they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.potential.batch_deterministics import uses_batch
+from pymc_geodesic.schedules import whole
+
+__all__ = ["RunningMoments"]
+
+
+class RunningMoments:
+    r"""Keep the moments of large variables, and every k-th draw of them, in place of all draws.
+
+    Pass it to ``pm.sample`` as ``callback``, and name in ``var_names`` the variables whose draws
+    are recorded as usual. For each chain and entry the mean and the variance are updated as
+
+    .. math::
+
+        m_n = m_{n-1} + \frac{x_n - m_{n-1}}{n}, \qquad
+        S_n = S_{n-1} + (x_n - m_{n-1}) (x_n - m_n), \qquad s_n^2 = \frac{S_n}{n - 1},
+
+    without the draws of the tuning phase.
+
+    Parameters
+    ----------
+    var_names : sequence of str
+        Free variables and Deterministics.
+    every : int, optional
+        Keep also the draws ``every``, ``2 * every`` and so on, for quantiles and for functions of
+        whole draws. None by default.
+    model : Model, optional
+        The model that is sampled; the one of the context by default.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such variable, or one depends on ``pm.Minibatch`` data.
+
+    Notes
+    -----
+    A chain needs the memory of three draws in double precision, and of those that are kept,
+    however many there are. PyMC records the draws of the tuning phase and those after it before it
+    drops the former, so that a variable in the trace takes ``(tune + draws) * chains`` times its
+    size.
+
+    ``var_names`` of ``pm.sample`` must name one variable at least. Of a trace without variables
+    PyMC takes the length to be zero, and drops it with its sample statistics at the end.
+
+    References
+    ----------
+    Welford, B. P. (1962). Note on a method for calculating corrected sums of squares and products.
+    Technometrics 4.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal([1.0, 2.0, 3.0], 1.0, (1000, 3))
+    >>> with pm.Model():
+    ...     mean, scale = pm.Normal("mean", 0, 10, shape=3), pm.HalfNormal("scale")
+    ...     batch = pm.Minibatch(data, batch_size=50)
+    ...     _ = pm.Normal("y", mean, scale, observed=batch, total_size=(1000, None))
+    ...     running = pmg.RunningMoments(["mean"], every=10)
+    ...     idata = pm.sample(
+    ...         draws=200,
+    ...         tune=200,
+    ...         chains=2,
+    ...         step=pmg.gSGNHT(step_size=0.01, n_steps=10),
+    ...         callback=running,
+    ...         var_names=["scale"],
+    ...         random_seed=1,
+    ...         progressbar=False,
+    ...     )
+    >>> idata["running"] = running.to_datatree()
+    >>> idata["running/mean"]["mean"].mean("chain").values.round(0)
+    array([1., 2., 3.])
+    >>> dict(idata["running/draws"]["mean"].sizes)
+    {'chain': 2, 'draw': 20, 'mean_dim_0': 3}
+    """
+
+    def __init__(
+        self, var_names: Sequence[str], *, every: int | None = None, model: Model | None = None
+    ) -> None:
+        model = modelcontext(model)
+        self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
+        self.every = None if every is None else whole("every", every)
+        self._values = _values_of(model, self.var_names)
+        self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
+        self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
+        self._chains: dict[int, dict[str, _Moments]] = {}
+
+    def __call__(self, trace, draw) -> None:
+        """Add a draw, as PyMC does after each."""
+        if draw.draw_idx == 0:
+            _require_recorded_variable(trace)
+            self._chains[draw.chain] = {name: _Moments() for name in self.var_names}
+        if draw.tuning:
+            return
+        chain = self._chains[draw.chain]
+        for name, value in zip(self.var_names, self._values(draw.point), strict=True):
+            chain[name].add(value, every=self.every)
+
+    def to_datatree(self) -> xr.DataTree:
+        """Return what has been kept.
+
+        Returns
+        -------
+        DataTree
+            Groups ``mean`` and ``sd``, with ``n_draws`` of each chain, and with ``every`` the group
+            ``draws``; variables have the dimension ``chain`` before their own.
+
+        Raises
+        ------
+        ValueError
+            If a chain has no draws after its tuning phase.
+        """
+        chains = [self._chains[number] for number in sorted(self._chains)]
+        counts = [moments.n for chain in chains for moments in chain.values()]
+        if not counts or not min(counts):
+            raise ValueError(
+                "`RunningMoments` expected draws after the tuning phase, got none. Pass it to "
+                "`pm.sample` as `callback`."
+            )
+        groups = {
+            "mean": self._dataset(chains, lambda moments: moments.mean),
+            "sd": self._dataset(chains, lambda moments: moments.sd),
+        }
+        if self.every is not None:
+            # A chain that was interrupted has fewer.
+            n = min(len(moments.kept) for chain in chains for moments in chain.values())
+            groups["draws"] = self._dataset(chains, lambda m: np.stack(m.kept[:n]), n_kept=n)
+        return xr.DataTree.from_dict(groups)
+
+    def _dataset(
+        self, chains, read: Callable[[_Moments], np.ndarray], *, n_kept: int | None = None
+    ) -> xr.Dataset:
+        leading, coords = ["chain"], {"chain": sorted(self._chains)}
+        if n_kept is not None:
+            leading.append("draw")
+            coords["draw"] = self.every * np.arange(1, n_kept + 1) - 1
+        arrays = {}
+        for name in self.var_names:
+            values = np.stack([read(chain[name]) for chain in chains])
+            n_own = values.ndim - len(leading)
+            own = self._dims[name] or [f"{name}_dim_{i}" for i in range(n_own)]
+            arrays[name] = ([*leading, *own], values)
+            coords |= {dim: self._coords[dim] for dim in own if dim in self._coords}
+        n_draws = [min(moments.n for moments in chain.values()) for chain in chains]
+        return xr.Dataset(arrays, coords, attrs={"n_draws": n_draws})
+
+
+class _Moments:
+    """Mean and sum of squares of one variable in one chain, and the draws that are kept."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.mean = np.zeros(())
+        self.squares = np.zeros(())
+        self.kept: list[np.ndarray] = []
+
+    def add(self, value: np.ndarray, *, every: int | None) -> None:
+        if self.n == 0:
+            self.mean, self.squares = np.zeros(value.shape), np.zeros(value.shape)
+        self.n += 1
+        change = value - self.mean
+        self.mean += change / self.n
+        # The second factor, the distance from the new mean, is (1 - 1 / n) times the first.
+        change *= change
+        change *= 1 - 1 / self.n
+        self.squares += change
+        if every is not None and self.n % every == 0:
+            self.kept.append(np.array(value))
+
+    @property
+    def sd(self) -> np.ndarray:
+        return (
+            np.sqrt(self.squares / (self.n - 1)) if self.n > 1 else np.full_like(self.mean, np.nan)
+        )
+
+
+def _values_of(model: Model, names: Sequence[str]):
+    """Compile the variables as functions of a point of value variables."""
+    known = {variable.name: variable for variable in [*model.free_RVs, *model.deterministics]}
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(
+            f"`var_names` expected free variables and Deterministics of the model, {list(known)}; "
+            f"got {unknown}."
+        )
+    if of_batches := [name for name in names if uses_batch([known[name]])]:
+        raise ValueError(
+            f"`var_names` expected variables that do not depend on `pm.Minibatch` data, got "
+            f"{of_batches}: they are of other rows at every draw. Compute them afterwards by "
+            "`pm.compute_deterministics(idata, model=pmg.full_data(model))`."
+        )
+    outputs = model.replace_rvs_by_values([known[name] for name in names])
+    return model.compile_fn(outputs, inputs=model.value_vars, on_unused_input="ignore")
+
+
+def _require_recorded_variable(trace) -> None:
+    if not getattr(trace, "varnames", [None]):
+        raise ValueError(
+            "`var_names` of `pm.sample` expected one variable at least, got none: PyMC takes a "
+            "trace without variables for one without draws, and drops the sample statistics with "
+            "it. Name a small variable, such as a scalar."
+        )

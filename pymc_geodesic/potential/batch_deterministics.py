@@ -1,0 +1,42 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Deterministics that are computed from a batch, and so of other rows at every draw."""
+
+from __future__ import annotations
+
+import warnings
+
+from collections.abc import Iterable
+
+from pymc.data import MinibatchOp
+from pymc.model import Model
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+
+__all__ = ["batch_deterministics", "uses_batch", "warn_of_batch_deterministics"]
+
+
+def uses_batch(variables: Iterable[Variable]) -> bool:
+    """Whether variables depend on ``pm.Minibatch`` data."""
+    return any(
+        ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
+        for ancestor in ancestors(list(variables))
+    )
+
+
+def batch_deterministics(model: Model) -> list[str]:
+    """Name the Deterministics of a model that depend on ``pm.Minibatch`` data."""
+    return [variable.name for variable in model.deterministics if uses_batch([variable])]
+
+
+def warn_of_batch_deterministics(model: Model) -> None:
+    """Warn that PyMC records a Deterministic for a random batch, another one at every draw."""
+    if names := batch_deterministics(model):
+        warnings.warn(
+            f"The Deterministics {names} depend on `pm.Minibatch` data: `pm.sample` records them "
+            "for another random batch at every draw. Leave them out by `pm.sample(var_names=...)`, "
+            "and compute them for all rows afterwards by `pm.compute_deterministics(idata, "
+            f"model=pmg.full_data(model), var_names={names})`.",
+            UserWarning,
+            stacklevel=2,
+        )
