@@ -48,7 +48,7 @@ class Backend:
         """
         resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
         if resolved.is_jax:
-            # Imported once for all workers: importing JAX starts no threads, computing with it does.
+            # Imported once for all workers. It starts no threads, unlike computing with JAX.
             import_module("pytensor.link.jax.dispatch")
         return resolved
 
