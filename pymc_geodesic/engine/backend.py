@@ -58,7 +58,7 @@ class Backend:
                 '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
             )
         if resolved.is_jax:
-            # Imported once for all workers: importing starts no threads, computing does.
+            # Imported once for all workers. It starts no threads, unlike computing with JAX.
             import_module("pytensor.link.jax.dispatch")
         return resolved
 

@@ -2,9 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """JAX in forked processes: compile where the draws are made, and refuse what would hang.
 
-A process that has computed with JAX has threads which its forked children lack: whatever these
-compute with JAX waits forever or aborts, and clearing JAX's backends in them does not help, for the
-thread pools of the compiler belong to the process. A parent that has only imported JAX can be
+A process that has computed with JAX has threads that its forked children lack. What the children
+compute with JAX waits forever or aborts. Clearing JAX's backends in them does not help, because the
+thread pools of the compiler belong to the process. A process that has only imported JAX can be
 forked.
 """
 

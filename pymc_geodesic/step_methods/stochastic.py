@@ -203,8 +203,8 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
 
     def _compile(self) -> None:
-        # Numba compiles in the parent process, for all chains. JAX compiles in each process that
-        # draws, because a parent that has computed with JAX must not be forked.
+        # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
+        # chain, because a parent that has computed with JAX cannot be forked.
         if not self.backend.is_jax:
             self._dry_run(self.model.initial_point())
 
