@@ -119,8 +119,8 @@ def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
     generated = corpus.source == "generated documents"
     n_topics, draws, tune = (5, 30, 60) if generated else (20, 100, 400)
     with build_model(corpus, n_topics):
-        # The first transitions go far, the last ones add up many batches.
-        step = pmg.SGRLD(step_size=pmg.PolynomialSchedule(0.1, 100, 0.6), n_steps=5)
+        # The step sizes follow from the corpus, see `pmg.topics.sgrld_schedule`.
+        step = pmg.SGRLD(n_steps=5)
         idata = pm.sample(
             draws,
             tune=tune,

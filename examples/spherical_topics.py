@@ -6,8 +6,9 @@ A document is a unit vector: the weights of its words, rare words counting for m
 length. A topic is a unit vector too, which may have negative entries: words that speak against it.
 Documents lie around mixtures of topics. The mixtures belong to the documents and are sampled anew
 with each batch, the topics move on their spheres. The spherical admixture model of Reisinger et al.
-(2010), sampled as Liu, Zhu and Song (2016) do, in steps so small that the temperature stays near
-one.
+(2010), sampled as Liu, Zhu and Song (2016) do. How far documents lie from their mixtures, and
+topics from their mean, are maximum-likelihood values for clusters of documents; the step size
+follows from them.
 
 The posts are those of four of the 20 Newsgroups: from the path given, from ``20news/20news.npz`` in
 the folder that the environment variable PYMC_GEODESIC_DATA names, or as scikit-learn has them if it
@@ -31,9 +32,8 @@ import pymc_geodesic as pmg
 
 GROUPS = ["comp.graphics", "rec.sport.hockey", "sci.space", "talk.politics.mideast"]
 N_TOPICS, BATCH_SIZE, MOST_WORDS = 6, 50, 1500
-# Concentrations a word: of documents around their mixtures, of topics around their mean.
-DOCUMENTS, TOPICS = 6.0, 2.0
-STEP_SIZE, DAMPING = 1e-5, 0.02
+# Step size over the scale of the posterior; share of the velocity that noise is expected to take.
+STEP, DAMPING = 0.1, 0.02
 
 
 def load_posts(path: str | Path | None = None) -> tuple[sparse.csr_array, np.ndarray]:
@@ -98,21 +98,29 @@ def starting_topics(corpus: pmg.BagOfWords) -> np.ndarray:
 
 def build_model(corpus: pmg.BagOfWords, words: np.ndarray) -> pm.Model:
     """Write the admixture; `theta` belongs to the documents of a batch."""
+    centers = starting_topics(corpus)
+    of_topics = pmg.topics.fit_concentration(centers)
     with pm.Model(coords={"topic": range(1, N_TOPICS + 1), "word": words}) as model:
         v = pm.Minibatch(corpus, batch_size=BATCH_SIZE)
         theta = pm.Dirichlet("theta", np.full(N_TOPICS, 2.0), shape=(BATCH_SIZE, N_TOPICS))
         topics = pmg.CollapsedMeanTopics(
             "topics",
             corpus.mean_direction(),
-            TOPICS * len(words),
+            of_topics,
             n_topics=N_TOPICS,
-            mean_concentration=TOPICS * len(words),
+            mean_concentration=of_topics,
             dims=("topic", "word"),
-            initval=starting_topics(corpus),
+            initval=centers,
         )
-        kappa = DOCUMENTS * len(words)
+        kappa = pmg.topics.fit_concentration(corpus, topics=centers)
         pmg.SphericalAdmixture("v", theta, topics, kappa, observed=v, total_size=len(corpus))
     return model
+
+
+def step_size_of(corpus: pmg.BagOfWords) -> float:
+    """Give a share of a topic's scale, the root of K / (D kappa) for its part of D documents."""
+    kappa = pmg.topics.fit_concentration(corpus)
+    return STEP * np.sqrt(N_TOPICS / (len(corpus) * kappa))
 
 
 def run(
@@ -121,11 +129,13 @@ def run(
     """Sample the topics; `quick` makes a short run for tests."""
     draws, tune, n_steps = (20, 20, 5) if quick else (300, 300, 10)
     counts, words = load_posts(path)
-    with build_model(pmg.BagOfWords(counts).tf_idf(), words):
+    corpus = pmg.BagOfWords(counts).tf_idf()
+    step_size = step_size_of(corpus)
+    with build_model(corpus, words):
         step = pmg.gSGNHT(
             "topics",
-            step_size=STEP_SIZE,
-            diffusion=DAMPING / STEP_SIZE,
+            step_size=step_size,
+            diffusion=DAMPING / step_size,
             local=pmg.LocalGMC("theta", draws=5, tune=10),
             n_steps=n_steps,
             backend=backend,

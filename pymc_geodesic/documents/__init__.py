@@ -4,6 +4,7 @@
 
 from pymc_geodesic.documents.bag_of_words import BagOfWords
 from pymc_geodesic.documents.packed import (
+    corpus_size,
     is_packed,
     require_counts,
     require_unit_vectors,
@@ -14,6 +15,7 @@ from pymc_geodesic.documents.projections import projections
 
 __all__ = [
     "BagOfWords",
+    "corpus_size",
     "is_packed",
     "projections",
     "require_counts",

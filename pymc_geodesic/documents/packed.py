@@ -17,6 +17,7 @@ from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
 
 __all__ = [
     "PackedDocuments",
+    "corpus_size",
     "is_packed",
     "require_counts",
     "require_unit_vectors",
@@ -150,6 +151,20 @@ def require_counts(data: TensorVariable) -> None:
             f"[{weights.min():.6g}, {weights.max():.6g}] that are not. Make the `BagOfWords` from "
             "the counts themselves."
         )
+
+
+def corpus_size(data: TensorVariable) -> tuple[int, float]:
+    """Count the documents of the corpus that data comes from, and sum its weights.
+
+    Raises
+    ------
+    ValueError
+        If the data comes from no packed documents.
+    """
+    if (node := _corpus(data)) is None:
+        raise ValueError(f"Expected data from a `pmg.BagOfWords`, got {data}.")
+    starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
+    return len(starts) - 1, float(weights.sum(dtype="float64"))
 
 
 def _corpus(data: TensorVariable):

@@ -20,10 +20,14 @@ from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
+from pymc_geodesic.step_methods.topic_schedule import schedule_of_topics
 
 __all__ = ["SGRLD"]
 
 Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
+
+# The rule for topics is that of these coordinates and this step.
+PAPER_CHOICES = ("expanded_mean", "fisher", "euler")
 
 
 class SGRLD(StochasticGradientStep):
@@ -48,7 +52,9 @@ class SGRLD(StochasticGradientStep):
         Simplex variables of any batch shape; all continuous variables by default.
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default ``0.01 / N`` with N from
-        ``total_size``, at which the drift of the whole data is a hundredth of the counts.
+        ``total_size``, at which the drift of the whole data is a hundredth of the counts; for the
+        topics of :class:`LatentDirichletAllocation` the schedule of
+        :func:`pymc_geodesic.topics.sgrld_schedule`, if the other choices are the default ones.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
         Coordinates of the simplex, those of the paper's Table 1. The reduced ones reflect steps
         that leave the simplex and normalise.
@@ -169,6 +175,8 @@ class SGRLD(StochasticGradientStep):
             steps_per_batch=steps_per_batch,
             **options,
         )
+        if step_size is None and (parameterization, metric, dynamics) == PAPER_CHOICES:
+            self.schedule = schedule_of_topics(self.model, self.variables) or self.schedule
 
     def _default_step_size(self) -> float:
         return super()._default_step_size() ** 2

@@ -7,6 +7,7 @@ from pymc_geodesic.topics.completion import document_completion_perplexity, spli
 from pymc_geodesic.topics.concentration import fit_concentration
 from pymc_geodesic.topics.documents import proportions
 from pymc_geodesic.topics.running import Perplexity
+from pymc_geodesic.topics.schedule import sgrld_schedule
 from pymc_geodesic.topics.spherical import log_perplexity
 from pymc_geodesic.topics.words import top_words
 
@@ -17,6 +18,7 @@ __all__ = [
     "fit_concentration",
     "log_perplexity",
     "proportions",
+    "sgrld_schedule",
     "split_tokens",
     "top_words",
 ]

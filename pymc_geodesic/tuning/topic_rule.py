@@ -1,0 +1,68 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""Step sizes of Riemannian Langevin dynamics for the topics of a corpus.
+
+In the expanded-mean coordinates :math:`\theta` a topic with n tokens in the whole corpus moves, in
+a transition with step size :math:`\epsilon`, by :math:`\tfrac{\epsilon}{2} (N/|S|) \sum_{d \in S}
+(n_{dw} - \pi_w n_d)`, which is :math:`\tfrac{\epsilon}{2} n (\hat\pi_w - \pi_w)` on average, and
+:math:`\pi = \theta / \sum_w \theta_w`. So its probabilities go the share
+
+.. math::
+
+    \rho = \frac{\epsilon \, n}{2 \sum_w \theta_w}
+
+of the way to the frequencies :math:`\hat\pi` of the batch: a topic is an average of the words of
+about :math:`1 / \rho` batches. The sum of :math:`\theta` is about that of the prior's
+concentrations, and n about the tokens of the corpus over the number of topics.
+"""
+
+from __future__ import annotations
+
+from pymc_geodesic.schedules import PolynomialSchedule
+
+__all__ = ["topic_schedule"]
+
+# Largest share of the way to the words of a batch. From one on entries are reflected at zero, and
+# the sum of the coordinates grows without need.
+LARGEST_SHARE = 0.3
+# Words of the vocabulary per token that a topic remembers at first: few enough to leave a poor
+# start soon, and enough tokens for words to differ by more than chance.
+WORDS_PER_TOKEN = 5.0
+# Memories of the first step size before the decay sets in: topics must part before they settle.
+N_MEMORIES = 10.0
+# Between 1/2 and 1, at which the noise of the batches averages out and a poor start is forgotten.
+DECAY = 0.6
+
+
+def topic_schedule(
+    n_tokens: float,
+    *,
+    tokens_per_batch: float,
+    n_topics: int,
+    n_words: int,
+    total_concentration: float,
+) -> PolynomialSchedule:
+    r"""Give step sizes at which topics remember a share of the vocabulary in tokens, then more.
+
+    The first share is :math:`\rho_0 = \min(0.3, 5 T_S / (K V))` with :math:`T_S` tokens per batch,
+    and
+
+    .. math::
+
+        \epsilon_t = \frac{2 \rho_0 K \sum_w \beta_w}{T}
+            \left(1 + \frac{\rho_0 t}{10}\right)^{-0.6}.
+
+    Parameters
+    ----------
+    n_tokens : float
+        Tokens T of the corpus.
+    tokens_per_batch : float
+        Those of a minibatch on average.
+    n_topics, n_words : int
+        K and V.
+    total_concentration : float
+        Sum of the concentrations of a topic's Dirichlet prior.
+    """
+    share = min(LARGEST_SHARE, WORDS_PER_TOKEN * tokens_per_batch / (n_topics * n_words))
+    first = 2 * share * n_topics * total_concentration / n_tokens
+    return PolynomialSchedule(first, N_MEMORIES / share, DECAY)
