@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,11 +126,7 @@ class GeodesicStep(BlockedStep):
         self._require_fit_for_latents(local)
         if self.latents.sampler is not None:
             self._declare({name: (np.float64, []) for name in LOCAL_STATISTICS})
-        self._record = write_record(
-            type(self).__name__,
-            self.__getnewargs_ex__()[1],
-            geometry_names(model, (*values, *local_values)),
-        )
+        self._manifold_names = geometry_names(model, (*values, *local_values))
         self._declare({STATISTIC: (object, [])})
         self._start_checked = False
         self._warned = False
@@ -192,6 +189,12 @@ class GeodesicStep(BlockedStep):
             self._start_checked = True
         point, stats = self._run(point)
         return point, [stats | {STATISTIC: self._record}]
+
+    @cached_property
+    def _record(self) -> str:
+        """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
+        _, settings = self.__getnewargs_ex__()
+        return write_record(type(self).__name__, settings, self._manifold_names)
 
     def _check_start(self, point) -> None:
         for variable in (*self.variables, *self.local_variables):
