@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from pymc_geodesic.step_methods.arguments import Variables, global_and_local
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.signature import complete_signature, require_known
 
 __all__ = ["GeodesicStep"]
 
@@ -60,9 +61,20 @@ class GeodesicStep(BlockedStep):
     mishap = "made a transition to a state that is not finite and undid it"
     advice = "Decrease `step_size`."
 
+    withheld: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        complete_signature(cls, withheld=cls.withheld)
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """Refuse unknown keywords, then let PyMC make a step or one for each variable."""
+        require_known(cls, keywords)
+        return super().__new__(cls, *args, **keywords)
+
     def __init__(
         self,
-        vars: Variables | None,
+        vars: Variables | None = None,
         *,
         mass: MassArgument = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,

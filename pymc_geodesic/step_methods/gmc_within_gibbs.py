@@ -67,6 +67,7 @@ class GMCWithinGibbs(GMC):
 
     name = "gmc_within_gibbs"
     takes_local = True
+    withheld = frozenset({"data"})
     restarts_local = False
 
     def __init__(
@@ -77,6 +78,7 @@ class GMCWithinGibbs(GMC):
         step_size: float | None = None,
         n_leapfrog: int = 10,
         jitter: float = 0.1,
+        n_steps: int = 1,
         **options: Unpack[StepOptions],
     ) -> None:
         super().__init__(
@@ -85,6 +87,7 @@ class GMCWithinGibbs(GMC):
             step_size=step_size,
             n_leapfrog=n_leapfrog,
             jitter=jitter,
+            n_steps=n_steps,
             **options,
         )
 

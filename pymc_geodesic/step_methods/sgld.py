@@ -68,6 +68,7 @@ class SGLD(StochasticGradientStep):
     name = "sgld"
     manifolds = False
     has_velocity = False
+    withheld = frozenset({"parameters", "mass", "gradient_noise"})
     order = 1
     tuning_rule = staticmethod(langevin_rule)
     stats_dtypes_shapes = {

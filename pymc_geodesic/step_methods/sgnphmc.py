@@ -97,6 +97,7 @@ class SGNPHMC(StochasticGradientStep):
 
     name = "sgnphmc"
     takes_local = False
+    withheld = frozenset({"parameters", "local"})
     manifolds = False
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "time_scaling": (np.float64, []),
@@ -110,11 +111,12 @@ class SGNPHMC(StochasticGradientStep):
         step_size: float | Schedule | None = None,
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
+        n_steps: int = 1,
         gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
         **options: Unpack[StepOptions],
     ) -> None:
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        n_trajectories = whole("n_steps", options.pop("n_steps", 1))
+        n_trajectories = whole("n_steps", n_steps)
         super().__init__(
             vars,
             step_size=step_size,
