@@ -131,7 +131,7 @@ class GMC(GeodesicStep):
         self.step_size = None if step_size is None else positive("step_size", step_size)
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
         self.n_steps = whole("n_steps", n_steps)
-        if not 0 <= jitter < 1:
+        if not isinstance(jitter, int | float | np.number) or not 0 <= jitter < 1:
             raise ValueError(f"`jitter` expected a share from 0 to below 1, got {jitter!r}.")
         self.jitter = float(jitter)
         super().__init__(vars, **options)

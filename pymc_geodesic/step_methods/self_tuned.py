@@ -73,11 +73,6 @@ class SelfTunedStep(GeodesicStep):
                 "`variance_reduction` expected None, 'auto' or 'control_variates', got "
                 f"{variance_reduction!r}."
             )
-        if not 0 < accuracy < 1:
-            raise ValueError(
-                "`accuracy` expected an error in posterior standard deviations between 0 and 1, "
-                f"got {accuracy!r}."
-            )
         self.accuracy = float(accuracy)
         # Noise that is independent between entries is not so in the frame of a dense mass.
         self.noise_is_known = noise_is_known
@@ -227,6 +222,7 @@ class SelfTunedStep(GeodesicStep):
         if not (self.tunes_itself and self.tune):
             return
         step_size, parameters = type(self).tuning_rule(found.demands(self.accuracy))
+        require_step_size(step_size, found)
         self.schedule = ConstantSchedule(step_size)
         self.parameters |= parameters | self._given
         if self.has_velocity and self._user_mass is None:
