@@ -18,12 +18,13 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.blocks import Blocks, JoinedPotential, blocks_of
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
 from pymc_geodesic.engine.undo import undo_if_not_finite
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
-from pymc_geodesic.potential.estimator import NoiseModel
+from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
 
@@ -110,6 +111,11 @@ class Kernel:
         enter: Callable[[State], State] = _unchanged,
         leave: Callable[[State], State] = _unchanged,
     ) -> None:
+        self._blocks = blocks = _blocks(potential, noise_model, initial, mass)
+        if not blocks.are_single:
+            potential, mass = JoinedPotential(potential, blocks), blocks.join_mass(mass)
+            noise_model, noise_shapes = KnownNoise(potential), blocks.join_shapes(noise_shapes)
+            initial = blocks.join_state(initial)
         self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
         length = n_steps if backend.is_jax else None
@@ -187,26 +193,42 @@ class Kernel:
         """Run the transitions on NumPy arrays; ``state.position`` holds PyMC's values."""
         if self._shares_rows:
             rows = [row[0] for row in rows]
+        blocks, half = self._blocks, len(center) // 2
         outputs = self._function(
             *conditioned,
-            *leaves_of(state),
+            *leaves_of(blocks.join_state(state)),
             step_sizes,
-            *noise,
+            *blocks.join_arrays(noise),
             *rows,
             *(parameters[name] for name in self._parameter_names),
-            *mass,
-            *center,
+            *blocks.join_mass_arrays(mass),
+            *blocks.join_arrays(center[:half]),
+            *blocks.join_arrays(center[half:]),
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
-        parts = [outputs[start:end] for start, end in self._bounds]
+        values, velocity, *parts = [outputs[start:end] for start, end in self._bounds]
         *temperature, diverging, energy = outputs[self._bounds[-1][1] :]
         return KernelOutput(
+            blocks.split_arrays(values),
+            blocks.split_arrays(velocity),
             *parts,
-            temperature=[float(value) for value in temperature],
+            temperature=[float(value) for array in temperature for value in array.ravel()],
             diverging=bool(diverging),
             energy=float(energy),
         )
+
+
+def _blocks(
+    potential: Potential, noise_model: NoiseModel, initial: State, mass: Mass | None
+) -> Blocks:
+    """Join scalars where nothing but position and velocity has a part for each variable."""
+    noise_is_none = isinstance(noise_model, KnownNoise) and not any(
+        variance is not None for variance in noise_model.variance
+    )
+    if noise_is_none and not initial.auxiliary and len(initial.thermostat) < 2:
+        return blocks_of(potential, mass)
+    return Blocks((1,) * len(potential.variables))
 
 
 def _trajectory(
@@ -224,7 +246,7 @@ def _trajectory(
         position, velocity = manifold.fold(state.position, state.velocity)
         state = state._replace(position=position, velocity=velocity)
     values = as_values(potential, state.position)
-    means = [temperature.mean() for temperature in temperatures]
+    means = [temperature.mean(axis=0) for temperature in temperatures]
     return [*leaves_of(state._replace(position=values)), *means, ~pt.all(finite), energy]
 
 
