@@ -3,9 +3,9 @@
 """JAX in forked processes: compile where the draws are made, and refuse what can hang.
 
 A process that has computed with JAX has threads that its forked children lack. Where the children
-need them, to compile above all, they wait forever or abort. Clearing JAX's backends in them does not help, because the
-thread pools of the compiler belong to the process. A process that has only imported JAX can be
-forked.
+need them, to compile above all, they wait forever or abort. Clearing JAX's backends in them does
+not help, because the thread pools of the compiler belong to the process. A process that has only
+imported JAX can be forked.
 """
 
 from __future__ import annotations
