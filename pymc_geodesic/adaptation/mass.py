@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Protocol
 
 import numpy as np
@@ -108,6 +109,19 @@ class VariableMasses:
             for m, matrix in zip(masses, self.dense, strict=True)
         ]
 
+    def regrouped(
+        self,
+        arrays: Sequence[np.ndarray],
+        *,
+        dense: Sequence[bool],
+        shapes: Sequence[tuple[int, ...]],
+    ) -> VariableMasses:
+        """Return the same masses for other arrays of the same variables."""
+        other = copy(self)
+        other._inverses = list(arrays)
+        other.dense, other.shapes = tuple(dense), tuple(shapes)
+        return other
+
     @property
     def arrays(self) -> list[np.ndarray]:  # noqa: D102
         return self._inverses
@@ -166,6 +180,12 @@ class JointMass:
     ) -> None:
         self.shapes, self.dtype = tuple(shapes), dtype
         self._inverse = inverse_cholesky(matrix).astype(dtype)
+
+    def reshaped(self, shapes: Sequence[tuple[int, ...]]) -> JointMass:
+        """Return the same mass for other arrays of the same entries in the same order."""
+        other = copy(self)
+        other.shapes = tuple(shapes)
+        return other
 
     @property
     def arrays(self) -> list[np.ndarray]:  # noqa: D102

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -12,13 +12,14 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 from pymc.model import Model
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.data_checks.unchanged import DataRecord
 from pymc_geodesic.engine.reader import checked_batches
-from pymc_geodesic.potential.batch_structure import require_one_source
+from pymc_geodesic.potential.batch_structure import require_fixed_priors, require_one_source
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.potential.total_size import require_total_size
@@ -43,6 +44,8 @@ class DataChecks:
         Values of the free variables.
     batches : bool
         Whether the step sees batches; otherwise it sees all rows at once.
+    local : collection of TensorVariable
+        Random variables that belong to the rows of a batch.
     trust_total_size : bool
         Whether ``total_size`` may differ from the number of rows.
 
@@ -65,11 +68,14 @@ class DataChecks:
         *,
         point: Point,
         batches: bool,
+        local: Collection[TensorVariable] = (),
         trust_total_size: bool = False,
     ) -> None:
         require_total_size(model, sources, trust_total_size=trust_total_size)
         if batches:
-            require_one_source(model, [source.batches for source in sources])
+            groups = [source.batches for source in sources]
+            require_one_source(model, groups)
+            require_fixed_priors(model, groups, local)
         streams = [source for source in sources if isinstance(source, StreamSource)]
         self._record = DataRecord(model, [stream.variable for stream in streams])
         self._point = point

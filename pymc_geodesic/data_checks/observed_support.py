@@ -13,7 +13,7 @@ from pymc.distributions.mixture import MixtureRV
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
-from pymc_geodesic.data_checks.row_density import CHUNK, NoRowDensity, Point, RowDensity
+from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
@@ -185,8 +185,8 @@ class StreamCheck:
     def __call__(self, block: np.ndarray, first: int) -> str | None:
         """Say why rows cannot be observed, the first of which has this number, or return None."""
         for density in self.densities:
-            for start in range(0, len(block), CHUNK):
-                rows = block[start : start + CHUNK]
+            for start in range(0, len(block), density.chunk):
+                rows = block[start : start + density.chunk]
                 found = look_at(density, self.point, rows, first=first + start)
                 if found.forbidden:
                     return found.forbidden

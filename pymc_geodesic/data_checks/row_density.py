@@ -29,8 +29,11 @@ __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
 
 Point = Mapping[str, np.ndarray]
 
-# Rows evaluated at once: enough to forget the cost of a call, few enough for a processor's cache.
+# Rows evaluated at once: enough to forget the cost of a call, few enough for a processor's cache,
+# and for the memory: at most so many batches, or 500 rows.
 CHUNK = 10_000
+BATCHES = 50
+AT_LEAST = 500
 
 
 # What NumPy raises where shapes do not fit.
@@ -77,10 +80,15 @@ class RowDensity:
         """Leave the functions behind: what PyTensor interprets cannot be pickled."""
         return self.__dict__ | {"_values_of": None, "_density_of": None}
 
+    @property
+    def chunk(self) -> int:
+        """How many rows to evaluate at once."""
+        return min(CHUNK, max(AT_LEAST, BATCHES * self.source.batch_size))
+
     def chunks(self) -> Sequence[np.ndarray]:
         """Cut the numbers of all rows into pieces."""
         n = self.source.n_rows
-        return [np.arange(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
+        return [np.arange(start, min(start + self.chunk, n)) for start in range(0, n, self.chunk)]
 
     def values(self, rows: np.ndarray) -> np.ndarray:
         """Return the observed values of rows, as they were before a cast to the variable's type."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import xarray as xr
 
+from pymc.backends.ndarray import NDArray
 from pymc.model import Model, modelcontext
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
@@ -52,8 +53,10 @@ class RunningMoments:
     drops the former, so that a variable in the trace takes ``(tune + draws) * chains`` times its
     size.
 
-    ``var_names`` of ``pm.sample`` must name one variable at least. Of a trace without variables
-    PyMC takes the length to be zero, and drops it with its sample statistics at the end.
+    With ``var_names=[]``, or Deterministics alone, also pass ``compute_convergence_checks=False``
+    to ``pm.sample``: these checks need draws of a free variable, and end in an error without.
+    Without this callback PyMC takes a trace without variables for an empty one, and ends with "Not
+    enough samples to build a trace".
 
     References
     ----------
@@ -71,9 +74,9 @@ class RunningMoments:
     ...     running = pmg.RunningMoments(["mean"], every=10)
     ...     idata = pm.sample(
     ...         draws=200,
-    ...         tune=200,
+    ...         tune=500,
     ...         chains=2,
-    ...         step=pmg.gSGNHT(step_size=0.01, n_steps=10),
+    ...         step=pmg.SGNHT(),
     ...         callback=running,
     ...         var_names=["scale"],
     ...         random_seed=1,
@@ -100,7 +103,7 @@ class RunningMoments:
     def __call__(self, trace, draw) -> None:
         """Add a draw, as PyMC does after each."""
         if draw.draw_idx == 0:
-            _require_recorded_variable(trace)
+            _keep_without_variables(trace)
             self._chains[draw.chain] = {name: _Moments() for name in self.var_names}
         if draw.tuning:
             return
@@ -204,10 +207,14 @@ def _values_of(model: Model, names: Sequence[str]):
     return model.compile_fn(outputs, inputs=model.value_vars, on_unused_input="ignore")
 
 
-def _require_recorded_variable(trace) -> None:
-    if not getattr(trace, "varnames", [None]):
-        raise ValueError(
-            "`var_names` of `pm.sample` expected one variable at least, got none: PyMC takes a "
-            "trace without variables for one without draws, and drops the sample statistics with "
-            "it. Name a small variable, such as a scalar."
-        )
+class _TraceOfStatistics(NDArray):
+    """A trace without variables, whose length PyMC takes to be zero, so that it drops the run."""
+
+    def __len__(self) -> int:
+        return self.draw_idx
+
+
+def _keep_without_variables(trace) -> None:
+    # Its callback is where PyMC hands out the trace of ``var_names=[]``.
+    if type(trace) is NDArray and not trace.varnames:
+        trace.__class__ = _TraceOfStatistics

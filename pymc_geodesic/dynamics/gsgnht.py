@@ -53,6 +53,7 @@ def gsgnht(
     :meth:`~pymc_geodesic.dynamics.thermostat.Thermostat.heat`. On Euclidean space this is the
     splitting form of SGNHT.
     """
+    thermostat = thermostat.on(manifold)
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)
 

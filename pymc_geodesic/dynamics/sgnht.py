@@ -36,6 +36,7 @@ def sgnht_euler(
 
     Each line uses the new values of the lines above it.
     """
+    thermostat = thermostat.on(manifold)
     estimate = estimator(state.position, state.estimator)
     terms = zip(
         state.velocity,

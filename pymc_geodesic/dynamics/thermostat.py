@@ -48,6 +48,10 @@ class Thermostat:
         self.manifold = manifold
         self.grouping = grouping
 
+    def on(self, manifold: Product) -> Thermostat:
+        """Return the thermostat for velocities that are held in the form of another product."""
+        return Thermostat(manifold, grouping=self.grouping)
+
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shape of each array of thermostats."""

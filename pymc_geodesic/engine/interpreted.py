@@ -25,10 +25,17 @@ from pytensor.tensor.elemwise import Elemwise
 __all__ = ["interpreted", "runs_by_numpy"]
 
 
+# NumPy's limit for the operands of a function.
+MOST_OPERANDS = 31
+
+
 @node_rewriter([Elemwise])
 def expand_without_ufunc(fgraph, node):
     """Write operations for which NumPy has no function by ones for which it has."""
     scalar_op = node.op.scalar_op
+    if isinstance(scalar_op, Add | Mul) and len(node.inputs) > MOST_OPERANDS:
+        half = len(node.inputs) // 2
+        return [node.op(node.op(*node.inputs[:half]), node.op(*node.inputs[half:]))]
     if isinstance(scalar_op, Softplus):
         [x] = node.inputs
         return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]

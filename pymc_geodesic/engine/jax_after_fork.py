@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""JAX in forked processes: compile where the draws are made, and refuse what would hang.
+"""JAX in forked processes: compile where the draws are made, and refuse what can hang.
 
-A process that has computed with JAX has threads that its forked children lack. What the children
-compute with JAX waits forever or aborts. Clearing JAX's backends in them does not help, because the
-thread pools of the compiler belong to the process. A process that has only imported JAX can be
-forked.
+A process that has computed with JAX has threads that its forked children lack. Where the children
+need them, to compile above all, they wait forever or abort. Clearing JAX's backends in them does
+not help, because the thread pools of the compiler belong to the process. A process that has only
+imported JAX can be forked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CompiledOnFirstCall"]
 
 ADVICE = (
     "`backend='jax'` expected a process of its own; got one that was forked from a process that "
-    "has computed with JAX, in which JAX would hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in "
+    "has computed with JAX, in which JAX can hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in "
     "a script below `if __name__ == '__main__':`; or pass `cores=1`."
 )
 

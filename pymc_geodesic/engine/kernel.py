@@ -18,13 +18,14 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.blocks import Blocks, JoinedPotential, blocks_of, n_variables
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
 from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
 from pymc_geodesic.engine.undo import undo_if_not_finite
-from pymc_geodesic.engine.virial import Virial, mean_where
+from pymc_geodesic.engine.virial import Virial, mean_where, numbers_of_moments
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
-from pymc_geodesic.potential.estimator import NoiseModel
+from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
 
 __all__ = ["Kernel", "KernelOutput", "Transition"]
 
@@ -117,6 +118,12 @@ class Kernel:
         enter: Callable[[State], State] = _unchanged,
         leave: Callable[[State], State] = _unchanged,
     ) -> None:
+        self._blocks = blocks = _blocks(potential, noise_model, initial, mass)
+        self._n_moments = numbers_of_moments(potential.manifold)
+        if not blocks.are_single:
+            potential, mass = JoinedPotential(potential, blocks), blocks.join_mass(mass)
+            noise_model, noise_shapes = KnownNoise(potential), blocks.join_shapes(noise_shapes)
+            initial = blocks.join_state(initial)
         self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
         length = n_steps if backend.is_jax else None
@@ -200,30 +207,46 @@ class Kernel:
         """
         if self._shares_rows:
             rows = [row[0] for row in rows]
+        blocks, half = self._blocks, len(center) // 2
         outputs = self._function(
             *conditioned,
-            *leaves_of(state),
+            *leaves_of(blocks.join_state(state)),
             step_sizes,
-            *noise,
+            *blocks.join_arrays(noise),
             *rows,
             *(parameters[name] for name in self._parameter_names),
-            *mass,
-            *center,
+            *blocks.join_mass_arrays(mass),
+            *blocks.join_arrays(center[:half]),
+            *blocks.join_arrays(center[half:]),
             fresh,
-            *reference,
+            *blocks.join_groups(reference, self._n_moments),
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
-        parts = [outputs[start:end] for start, end in self._bounds]
+        values, velocity, *parts = [outputs[start:end] for start, end in self._bounds]
         kinetic, positional, diverging, energy, *moments = outputs[self._bounds[-1][1] :]
         return KernelOutput(
+            blocks.split_arrays(values),
+            blocks.split_arrays(velocity),
             *parts,
             temperature=kinetic.tolist(),
             configurational=positional.tolist(),
             diverging=bool(diverging),
             energy=float(energy),
-            moments=moments,
+            moments=blocks.split_groups(moments, self._n_moments),
         )
+
+
+def _blocks(
+    potential: Potential, noise_model: NoiseModel, initial: State, mass: Mass | None
+) -> Blocks:
+    """Join scalars where nothing but position and velocity has a part for each variable."""
+    noise_is_none = isinstance(noise_model, KnownNoise) and not any(
+        variance is not None for variance in noise_model.variance
+    )
+    if noise_is_none and not initial.auxiliary and len(initial.thermostat) < 2:
+        return blocks_of(potential, mass)
+    return Blocks((1,) * len(potential.variables))
 
 
 def _trajectory(
@@ -273,7 +296,8 @@ def _scan(
             potential.manifold, old, new, noise, step_size
         )
         # One trace for all: each costs as much as a small operation on the variables.
-        return [*carry.pack(leaves_of(new)), pt.stack([*temperatures, *positional]), finite]
+        told = [temperature.ravel() for temperature in (*temperatures, *positional)]
+        return [*carry.pack(leaves_of(new)), pt.concatenate(told), finite]
 
     initial = carry.pack(leaves_of(state))
     traces = pytensor.scan(
@@ -286,7 +310,7 @@ def _scan(
     )
     last = unflatten(carry.unpack([trace[-1] for trace in traces[: len(initial)]]), sizes)
     temperatures, finite = traces[len(initial) :]
-    n_kinetic = len(state.velocity)
+    n_kinetic = n_variables(potential.manifold) if state.velocity else 0
     return last, temperatures[:, :n_kinetic], temperatures[:, n_kinetic:], finite
 
 

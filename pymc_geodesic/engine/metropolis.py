@@ -14,6 +14,7 @@ from pytensor.tensor import tensor
 
 from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.engine.blocks import blocks_of, joined
 from pymc_geodesic.engine.graph import as_values, placeholders, to_positions, weighted
 from pymc_geodesic.engine.trajectories import leapfrog_schedule, run_trajectories, schedule_input
 from pymc_geodesic.potential import Potential
@@ -77,6 +78,9 @@ class MetropolisKernel:
         backend: Backend,
     ) -> None:
         self.n_leapfrog = n_leapfrog
+        self._blocks = blocks = blocks_of(potential, mass)
+        potential, mass = joined(potential, blocks), blocks.join_mass(mass)
+        values = blocks.join_arrays(values)
         length = n_steps if backend.is_jax else None
         dtype = potential.variables[0].position.dtype
         value_inputs = placeholders("value", values)
@@ -137,20 +141,26 @@ class MetropolisKernel:
         mass: Sequence[np.ndarray] = (),
     ) -> MetropolisOutput:
         """Run one trajectory for each step size."""
-        schedule = leapfrog_schedule(len(step_sizes), self.n_leapfrog)
+        blocks = self._blocks
         outputs = self._function(
-            *conditioned, *values, schedule, step_sizes, log_uniforms, *noise, *mass
+            *conditioned,
+            *blocks.join_arrays(values),
+            leapfrog_schedule(len(step_sizes), self.n_leapfrog),
+            step_sizes,
+            log_uniforms,
+            *blocks.join_arrays(noise),
+            *blocks.join_mass_arrays(mass),
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.array(output) for output in outputs]
         n = self._n_values
         acceptance, accepted, diverging, energy, potential = outputs[2 * n :]
         return MetropolisOutput(
-            outputs[:n],
+            blocks.split_arrays(outputs[:n]),
             float(acceptance),
             float(accepted),
             bool(diverging),
             float(energy),
             float(potential),
-            outputs[n : 2 * n],
+            blocks.split_arrays(outputs[n : 2 * n]),
         )

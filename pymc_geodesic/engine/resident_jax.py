@@ -13,14 +13,19 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pytensor.compile.mode import Mode
+from pytensor.compile.mode import Mode, optdb
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import dfs_rewriter
 from pytensor.link.basic import Container
 from pytensor.link.jax.linker import JAXLinker
 
+from pymc_geodesic.engine.barriers import add_barrier, register_barrier_with_jax
+
 __all__ = ["resident"]
+
+TAG = "resident_jax"
 
 # Clones of a shared variable have its container: functions of the same data share one copy.
 _ON_DEVICE: WeakKeyDictionary[Container, Any] = WeakKeyDictionary()
@@ -37,6 +42,7 @@ class ResidentJAXLinker(JAXLinker):
         **kwargs: Any,
     ) -> Callable:
         """Put arrays on the device in place of those of NumPy, and write the graph in JAX."""
+        register_barrier_with_jax()
         for variable in fgraph.inputs:
             if isinstance(variable, SharedVariable):
                 storage_map[variable] = [_on_device(variable.container)]
@@ -61,4 +67,8 @@ def resident(mode: Mode) -> Mode:
     """
     if type(mode.linker) is not JAXLinker:
         return mode
-    return Mode(ResidentJAXLinker(), mode.provided_optimizer)
+    return Mode(ResidentJAXLinker(), mode.provided_optimizer.including(TAG))
+
+
+# Before operations are fused, so that a barrier is between them.
+optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)

@@ -10,6 +10,7 @@ from pytensor.conditional.op import ifelse
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.dynamics.state import State
+from pymc_geodesic.engine.blocks import Scalars
 from pymc_geodesic.engine.leaves import leaves_of, unflatten
 from pymc_geodesic.manifolds import Point, Product
 
@@ -30,9 +31,15 @@ def undo_if_not_finite(
     stops a chain that is thrown out, wherever it is and for ever, so that is undone too.
     """
     if new.velocity:
-        squares = [square.sum() for square in manifold.squared_norm(new.velocity)]
-        pairs = zip(squares, manifold.dims, strict=True)
-        temperatures = [square / float(dim) for square, dim in pairs]
+        points = manifold.squared_norm(new.velocity)
+        squares = [square.sum() for square in points]
+        temperatures = [
+            # Scalar variables have one each.
+            of_points if isinstance(factor, Scalars) else square / float(dim)
+            for factor, of_points, square, dim in zip(
+                manifold.factors, points, squares, manifold.dims, strict=True
+            )
+        ]
         finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
         for xi in new.thermostat:
             finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)

@@ -27,10 +27,11 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.engine.blocks import Scalars
 from pymc_geodesic.engine.graph import placeholders
 from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Point, Product, Simplex, Sphere
 
-__all__ = ["Virial", "log_ratio_work", "mean_where", "reference_shapes"]
+__all__ = ["Virial", "log_ratio_work", "mean_where", "numbers_of_moments", "reference_shapes"]
 
 # Beyond, the second moments of a unit vector are left out of its field: they are n^2 numbers.
 LARGEST_QUADRATIC = 50
@@ -115,6 +116,13 @@ def _(manifold, visit, reference, *, dim):
     return ((visit.start - mean) * visit.gradient).sum() / dim
 
 
+@_temperature.register(Scalars)
+def _(manifold, visit, reference, *, dim):
+    """``F = x - mean`` for each scalar by itself."""
+    [mean] = reference
+    return (visit.start - mean) * visit.gradient
+
+
 @_temperature.register(Sphere)
 def _(manifold, visit, reference, *, dim):
     """``F = -grad (a.x + x'Bx / 2)``, a the mean and B the second moment less I / n."""
@@ -158,6 +166,12 @@ def reference_shapes(manifold: Product) -> list[tuple[int, ...]]:
     return [shape for factor, own in pairs for shape in _shapes(factor, own)]
 
 
+def numbers_of_moments(manifold: Product) -> list[int]:
+    """Count the arrays of the reference that belong to each variable."""
+    pairs = zip(manifold.factors, manifold.shapes, strict=True)
+    return [len(_shapes(factor, own)) for factor, own in pairs]
+
+
 class Virial:
     """Configurational temperatures of the variables of a kernel.
 
@@ -189,7 +203,12 @@ class Virial:
     ) -> list[TensorVariable]:
         """Temperature of each variable from one transition; not a number if it told no gradient."""
         if evaluation is None:
-            return [pt.constant(np.nan, dtype=x.dtype) for x in start]
+            pairs = zip(self.manifold.factors, start, strict=True)
+            nan = [pt.constant(np.nan, dtype=x.dtype) for x in start]
+            return [
+                pt.full_like(x, np.nan) if isinstance(factor, Scalars) else none
+                for (factor, x), none in zip(pairs, nan, strict=True)
+            ]
         found, references = [], iter(self.reference)
         dims = map(float, self.manifold.dims)
         for factor, shape, dim, *visit in zip(

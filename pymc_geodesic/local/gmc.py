@@ -31,8 +31,7 @@ class LocalGMC:
 
     For every minibatch they are sampled afresh from their conditional distribution given the global
     variables and the rows at hand, each row with a step size and a Metropolis test of its own. The
-    gradient of the
-    global variables is averaged over the draws, which by Fisher's identity
+    gradient of the global variables is averaged over the draws, which by Fisher's identity
 
     .. math::
 

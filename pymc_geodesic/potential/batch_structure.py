@@ -8,13 +8,16 @@ from collections.abc import Collection, Sequence
 
 from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
+from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type_other import NoneTypeT
 
 __all__ = [
     "batched_variables",
     "observed_rv",
+    "require_fixed_priors",
     "require_one_source",
     "require_sum_over_rows",
 ]
@@ -100,6 +103,46 @@ def _require_total_size(rv: TensorVariable, data: str, size: str) -> None:
         f"The observed variable `{rv.name}` depends on {data} but has no `total_size`, so its log "
         f"likelihood cannot be scaled to the whole data. Pass {size} to it."
     )
+
+
+def require_fixed_priors(
+    model: Model,
+    batches: Sequence[Collection[TensorVariable]],
+    local: Collection[TensorVariable],
+) -> None:
+    """Refuse free variables whose prior changes with the batch, unless they are local to its rows.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    batches : sequence of collections of TensorVariable
+        The tensors whose rows are drawn together, for each source of batches.
+    local : collection of TensorVariable
+        Random variables that belong to the rows.
+    """
+    tensors = {tensor for batch in batches for tensor in batch}
+    for rv in model.free_RVs:
+        if rv not in local and not tensors.isdisjoint(_known_by_value(rv)):
+            raise ValueError(
+                f"The free variable `{rv.name}` expected a prior that is the same for all batches, "
+                "got one that depends on the data of a batch. Move that dependence into the "
+                "likelihood, or, if the variable has a row for each row of the batch, name it in "
+                f"`local=pmg.LocalGMC([{rv.name}])`."
+            )
+
+
+def _known_by_value(variable: TensorVariable) -> set[Variable]:
+    """List what the value of a variable depends on, and not only its shape."""
+    found: set[Variable] = set()
+    left: list[Variable] = [variable]
+    while left:
+        here = left.pop()
+        if here not in found:
+            found.add(here)
+            if here.owner is not None and not isinstance(here.owner.op, Shape | Shape_i):
+                left.extend(here.owner.inputs)
+    return found
 
 
 def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable]]) -> None:

@@ -109,6 +109,7 @@ class GeodesicStep(BlockedStep):
             self.potential.data_sources,
             point=start,
             batches=not self.full_data,
+            local=[model.values_to_rvs[value] for value in local_values],
             trust_total_size=trust_total_size,
         )
         if not self.full_data:

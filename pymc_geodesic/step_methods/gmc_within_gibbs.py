@@ -47,8 +47,9 @@ class GMCWithinGibbs(GMC):
 
     Notes
     -----
-    Statistics: those of :class:`GMC`, and ``local_acceptance``, ``local_spread`` and
-    ``local_step_size`` of the local variables; see :class:`LocalGMC`.
+    Statistics: those of :class:`GMC`, and ``local_acceptance``, ``local_spread``,
+    ``local_step_size`` and ``local_unmoved`` of the local variables; see :class:`LocalGMC`. The
+    last is the share of rows that have rejected their last twenty trajectories, or all of the draw.
 
     References
     ----------

@@ -125,7 +125,8 @@ class SGGMC(StochasticGradientStep):
     forms; ``friction``, the largest in use at the end of the draw; ``potential_estimate``;
     ``n_steps``; ``diverging``. With local variables ``local_acceptance``, averaged over rows and
     trajectories; ``local_spread``, the standard deviation of a row's draws in the embedding;
-    ``local_step_size``.
+    ``local_step_size``, the geometric mean of the rows' step sizes; ``local_unmoved``, the share of
+    rows none of whose trajectories was accepted. All are averaged over the batches of a draw.
 
     The friction is called momentum decay where it is given per batch,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.

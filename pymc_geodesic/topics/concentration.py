@@ -72,10 +72,10 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
 
     Examples
     --------
-    >>> import pymc as pm, pymc_geodesic as pmg
-    >>> x = pm.draw(pmg.VonMisesFisher.dist([0.0, 0.6, 0.8], 20.0, size=4000), random_seed=1)
-    >>> round(pmg.topics.fit_concentration(x))
-    20
+    >>> import numpy as np
+    >>> x = np.array([[0.6, 0.8], [0.6, -0.8]])
+    >>> round(fit_concentration(x), 2)
+    1.52
     """
     n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
     matrix = read_documents(documents, n_words).astype(np.float64)

@@ -63,8 +63,9 @@ def sgrld_schedule(
     --------
     >>> import numpy as np, pymc_geodesic as pmg
     >>> counts = np.full((1000, 50), 2)
-    >>> pmg.topics.sgrld_schedule(counts, n_topics=10, batch_size=20, concentration=0.1)
-    PolynomialSchedule(0.0003, 33.333333333333336, 0.6)
+    >>> found = pmg.topics.sgrld_schedule(counts, n_topics=10, batch_size=20, concentration=0.1)
+    >>> round(found.a, 6), round(found.b, 1), found.c
+    (0.0003, 33.3, 0.6)
     """
     n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
     counts = read_documents(documents, n_words)

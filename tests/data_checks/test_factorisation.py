@@ -133,6 +133,28 @@ def test_two_calls_draw_rows_that_do_not_belong_together():
         pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
 
 
+def test_priors_that_change_with_the_batch():
+    with pm.Model() as model:
+        x, y = pm.Minibatch(X[:, 0].copy(), Y, batch_size=BATCH)
+        # The shape of a batch is always the same.
+        effect = pm.Normal("effect", 0.0, 1.0, shape=x.shape[0])
+        shift = pm.Normal("shift", x.mean())
+        pm.Normal("y", effect + shift, observed=y, **SIZE)
+    with pytest.raises(ValueError, match="`shift` expected a prior that is the same for all batch"):
+        pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+
+
+def test_local_variables_may_have_priors_that_depend_on_their_row():
+    with pm.Model() as model:
+        x, y = pm.Minibatch(X[:, 0].copy(), Y, batch_size=BATCH)
+        effect = pm.Normal("effect", x, 1.0, shape=BATCH)
+        pm.Normal("y", effect + pm.Normal("theta"), observed=y, **SIZE)
+    sources, point = find_batch_sources(model), model.initial_point()
+    DataChecks(model, sources, point=point, batches=True, local=[model["effect"]])
+    with pytest.raises(ValueError, match=r"`effect` expected a prior.*LocalGMC"):
+        DataChecks(model, sources, point=point, batches=True)
+
+
 def test_potentials_of_streams_are_refused():
     with pm.Model() as model:
         batch = pm.Data("batch", np.zeros(BATCH))

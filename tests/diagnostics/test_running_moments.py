@@ -65,13 +65,19 @@ def test_a_second_run_starts_anew():
     assert list(found.children) == ["mean", "sd"]
 
 
-def test_a_trace_without_variables_is_refused_at_the_first_draw():
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_run_without_recorded_variables(cores, capsys):
     with normal_model():
         running = pmg.RunningMoments(["mean"])
         step = pmg.gSGNHT(step_size=0.02, diffusion=2.0)
-        with pytest.raises(ValueError, match=r"expected one variable at least.*sample statistics"):
-            pm.sample(5, tune=5, chains=1, step=step, callback=running, var_names=[], **QUIET)
-    assert not running._chains
+        idata = pm.sample(
+            30, tune=20, chains=2, cores=cores, step=step, callback=running, var_names=[], **QUIET
+        )
+    assert not idata["posterior"].data_vars
+    assert idata["sample_stats"].sizes == {"chain": 2, "draw": 30}
+    assert running.to_datatree()["mean"]["mean"].shape == (2, 3)
+    pmg.diagnose(idata)
+    assert capsys.readouterr().out
 
 
 def test_bad_variables():

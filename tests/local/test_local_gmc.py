@@ -109,6 +109,8 @@ def test_blockwise_gibbs_finds_the_posterior():
     assert_mean(averages.mean(axis=1), mean)
     assert_mean(((averages - mean) ** 2).mean(axis=1), sd**2)
     assert idata.posterior["effect"].shape == (2, 2000, N_ROWS)
+    assert 0.7 < idata.sample_stats["local_acceptance"].values.mean() < 0.9
+    assert idata.sample_stats["local_unmoved"].values.max() == 0
 
 
 @pytest.mark.slow

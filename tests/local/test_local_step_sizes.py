@@ -11,6 +11,7 @@ from chains import assert_mean
 from local_models import NU, SCALE, local_gmc, random_effects, scale_mixture, students
 from pytensor import function
 from pytensor.compile.mode import Mode
+from scipy import optimize, stats
 
 import pymc_geodesic as pmg
 
@@ -76,12 +77,12 @@ def test_one_row_out_of_bounds_leaves_the_others_alone():
     at[7] = 1500.0
     with np.errstate(all="ignore"):
         found = evaluate(at, 0.0, index)
-    assert found[7] == np.inf
+    assert not np.isfinite(found[7])
     np.testing.assert_array_equal(np.delete(found, 7), np.delete(usual, 7))
 
 
 def test_diagnose_names_rows_that_never_move():
-    stats = {
+    found = {
         "step_size": np.full((2, 200), 0.01),
         "diverging": np.zeros((2, 200), bool),
         "local_acceptance": np.full((2, 200), 0.8),
@@ -90,10 +91,10 @@ def test_diagnose_names_rows_that_never_move():
     draws = np.random.default_rng(1).normal(size=(2, 200))
 
     def names():
-        return pmg.diagnose(az.from_dict({"posterior": {"x": draws}, "sample_stats": stats})).names
+        return pmg.diagnose(az.from_dict({"posterior": {"x": draws}, "sample_stats": found})).names
 
     assert "local_rows_unmoved" not in names()
-    stats["local_unmoved"][0, ::2] = 0.005
+    found["local_unmoved"][0, ::2] = 0.005
     assert "local_rows_unmoved" in names()
 
 
@@ -162,39 +163,59 @@ def test_a_new_step_goes_on_where_another_stopped(make):
         point, _ = step.step(point)
     other.sampling_state, again = step.sampling_state, point
     for _ in range(3):
-        point, [stats] = step.step(point)
-        again, [stats_again] = other.step(again)
+        point, [found] = step.step(point)
+        again, [found_again] = other.step(again)
     for name, value in point.items():
         np.testing.assert_array_equal(value, again[name])
-    assert stats["potential_estimate"] == stats_again["potential_estimate"]
+    assert found["potential_estimate"] == found_again["potential_estimate"]
+
+
+def maximum_likelihood(y):
+    """Mean, log scale and log degrees of freedom of a t distribution, and their standard errors."""
+
+    def energy(x):
+        return -stats.t.logpdf(y, np.exp(x[2]), x[0], np.exp(x[1])).sum()
+
+    start = [0.0, np.log(SCALE), np.log(NU)]
+    best = optimize.minimize(energy, start, method="Nelder-Mead", options={"xatol": 1e-6}).x
+    h = 1e-3 * np.eye(3)
+    hessian = [
+        [
+            sum(s * t * energy(best + s * h[i] + t * h[j]) for s in (1, -1) for t in (1, -1)) / 4e-6
+            for j in range(3)
+        ]
+        for i in range(3)
+    ]
+    return best, np.sqrt(np.diag(np.linalg.inv(hessian)))
 
 
 @pytest.mark.slow
 def test_posterior_of_a_t_distribution_as_a_scale_mixture():
-    """Against the t likelihood itself: chains that start at the truth stay there."""
+    """Against the t distribution itself: chains that start at the truth stay there."""
     y = students(100_000, seed=4)
     with scale_mixture(y, batch_size=200, known_scale=False):
         step = pmg.gSGNHT(
             ["mu", "sigma", "nu"],
             local=local_gmc("w", **FAST),
-            step_size=0.0005,
-            diffusion=100.0,
-            n_steps=20,
+            step_size=1e-4,
+            diffusion=50.0,
+            thermostat="per_variable",
+            n_steps=10,
             backend="jax",
         )
         ours = pm.sample(
-            3000, tune=300, chains=2, cores=1, step=step, random_seed=6, progressbar=False
+            1000,
+            tune=200,
+            chains=2,
+            cores=1,
+            step=step,
+            random_seed=6,
+            progressbar=False,
+            compute_convergence_checks=False,
         )
-    with pm.Model() as marginal:
-        mu, sigma = pm.Normal("mu", 0.0, 10.0), pm.HalfNormal("sigma", 5.0)
-        nu = pm.Gamma("nu", 2.0, 0.1)
-        pm.StudentT("y", nu, mu, sigma, observed=y)
-        mode = pm.find_MAP(progressbar=False)
-        hessian = pm.find_hessian(mode, model=marginal)
-    sds = dict(zip(("mu", "sigma", "nu"), np.sqrt(np.diag(np.linalg.inv(hessian))), strict=True))
-    # Of the logarithms, in which the posterior is close to normal.
-    for name in ("sigma", "nu"):
+    best, errors = maximum_likelihood(y)
+    for name, center, sd in zip(("sigma", "nu"), best[1:], errors[1:], strict=True):
         draws = np.log(ours.posterior[name].values)
-        error = float(az.mcse(draws, method="mean"))
-        assert abs(draws.mean() - np.log(mode[name])) < 5 * error + 0.3 * sds[name]
+        allowed = 5 * float(az.mcse(draws, method="mean")) + 0.3 * sd
+        assert abs(draws.mean() - center) < allowed < 3 * sd
     assert ours.sample_stats["local_unmoved"].values.mean() < 1e-5
