@@ -21,6 +21,8 @@ from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
+    check_broadcast,
+    check_lengths,
     check_unit_vectors,
     constant_value,
     has_unit_norm,
@@ -187,6 +189,8 @@ class VonMisesFisher(Continuous):
                 f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. To concentrate around "
                 "the opposite direction, change the sign of `mu`."
             )
+        shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}
+        check_broadcast(shapes, "VonMisesFisher")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:
@@ -195,6 +199,8 @@ class VonMisesFisher(Continuous):
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
+        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "VonMisesFisher")
         n = _dimension(mu) if mu.type.shape[-1] is not None else _dimension(value)
         cosine = _cosine(value, mu, n)
         res = kappa * cosine + vmf_log_normalizer(n, kappa)

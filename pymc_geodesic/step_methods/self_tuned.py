@@ -19,7 +19,7 @@ from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.step_methods.base import GeodesicStep
 from pymc_geodesic.step_methods.messages import as_news, log
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
-from pymc_geodesic.tuning.rules import Demands
+from pymc_geodesic.tuning.rules import Demands, require_step_size
 from pymc_geodesic.tuning.self_tuner import (
     Center,
     Findings,
@@ -221,8 +221,9 @@ class SelfTunedStep(GeodesicStep):
             self.variance_ratio = found.variance_ratio
         if not (self.tunes_itself and self.tune):
             return
-        step_size, parameters = type(self).tuning_rule(found.demands(self.accuracy))
-        require_step_size(step_size, found)
+        demands = found.demands(self.accuracy)
+        step_size, parameters = type(self).tuning_rule(demands)
+        require_step_size(step_size, demands)
         self.schedule = ConstantSchedule(step_size)
         self.parameters |= parameters | self._given
         if self.has_velocity and self._user_mass is None:
