@@ -43,7 +43,7 @@ def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
     variables : mapping of str to ndarray
         Variables to follow, ``(chain, draw, *shape)``.
     """
-    scalars = dict(worst_mixing(Scalars.of(variables)))
+    scalars = dict(worst_mixing(Scalars.of(variables))) if variables else {}
     if not scalars:
         return []
     r_hats = {name: r_hat(x) for name, x in scalars.items()}
