@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from pymc.model import Model
 
-__all__ = ["flag", "mapping", "pymc_model", "share"]
+__all__ = ["data_tree", "flag", "mapping", "pymc_model", "share"]
 
 
 def flag(name: str, value: bool) -> bool:
@@ -35,6 +36,16 @@ def mapping(name: str, value: Mapping[str, Any], *, what: str) -> Mapping[str, A
     """Return ``value`` if it is a mapping with names as keys."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise ValueError(f"`{name}` expected {what}, got {value!r}.")
+    return value
+
+
+def data_tree(value: xr.DataTree) -> xr.DataTree:
+    """Return ``value`` if it holds the draws of a run."""
+    if not isinstance(value, xr.DataTree) or "posterior" not in value:
+        raise TypeError(
+            "`idata` expected the `DataTree` that `pm.sample` returns, with a posterior; got "
+            f"{type(value).__name__}."
+        )
     return value
 
 

@@ -30,6 +30,7 @@ from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
+from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]
 
@@ -104,7 +105,8 @@ def diagnose(
     ('different_modes',)
     """
     model = Model.get_context(error_if_none=False) if model is None else model
-    stats, records = _statistics(idata), read_records(idata)
+    stats = _statistics(idata)
+    records = read_records(idata)
     findings = [] if model is None else check_total_size(model)
     not_checked = ""
     try:
@@ -177,6 +179,7 @@ def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evid
 
 
 def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
+    data_tree(idata)
     if "sample_stats" not in idata or "step_size" not in idata["sample_stats"].data_vars:
         raise ValueError(
             "`diagnose` expected sample statistics of a step of this package, with a `step_size`; "

@@ -23,6 +23,7 @@ __all__ = [
     "constant_value",
     "has_unit_norm",
     "is_data",
+    "static_shape",
 ]
 
 
@@ -46,6 +47,11 @@ def constant_value(x: Any) -> np.ndarray | None:
     return np.ma.filled(np.ma.asarray(x, dtype="float64"), np.nan)
 
 
+def static_shape(x: Any) -> tuple[int | None, ...]:
+    """Return the shape of an array, or what is known of that of a tensor."""
+    return x.type.shape if isinstance(x, Variable) else np.shape(x)
+
+
 def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
     """Raise an error when ``x`` is visibly not made of unit vectors in its last axis.
 
@@ -66,16 +72,16 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
     --------
     >>> check_unit_vectors([0.6, 0.8], "mu", "VonMisesFisher")
     """
-    static_shape = x.type.shape if isinstance(x, Variable) else np.shape(x)
-    if len(static_shape) == 0:
+    shape = static_shape(x)
+    if len(shape) == 0:
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got a scalar. "
             f"Pass `{argument}` with two or more elements in the last axis."
         )
-    if static_shape[-1] is not None and static_shape[-1] < 2:
+    if shape[-1] is not None and shape[-1] < 2:
         raise ValueError(
             f"`{owner}` needs a sphere of dimension 1 or more, that is two or more elements in "
-            f"the last axis of `{argument}`, got length {static_shape[-1]}."
+            f"the last axis of `{argument}`, got length {shape[-1]}."
         )
     value = constant_value(x)
     if value is None or value.size == 0:

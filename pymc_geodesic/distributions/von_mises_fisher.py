@@ -27,6 +27,7 @@ from pymc_geodesic.distributions.validation import (
     constant_value,
     has_unit_norm,
     is_data,
+    static_shape,
 )
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV"]
@@ -174,7 +175,11 @@ class VonMisesFisher(Continuous):
         """Add the variable to the model on the context stack."""
         if observed is not None:
             check_unit_vectors(observed, "observed", "VonMisesFisher")
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+        rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
+        if observed is not None:
+            lengths = {"mu": rv.type.shape[-1], "observed": static_shape(observed)[-1]}
+            check_lengths(lengths, "VonMisesFisher")
+        return rv
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
@@ -191,6 +196,8 @@ class VonMisesFisher(Continuous):
             )
         shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}
         check_broadcast(shapes, "VonMisesFisher")
+        if isinstance(shape := kwargs.get("shape"), tuple | list) and isinstance(shape[-1], int):
+            check_lengths({"mu": mu.type.shape[-1], "shape": shape[-1]}, "VonMisesFisher")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:

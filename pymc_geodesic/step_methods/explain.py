@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pymc.exceptions import SamplingError
+from pymc.logprob.utils import ParameterValueError
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
@@ -46,15 +47,21 @@ def explain_start(model: Model, point: Mapping[str, np.ndarray]) -> str:
     Returns
     -------
     str
-        Sentences, each with a leading space; empty if nothing is found.
+        Sentences, each with a leading space.
     """
-    return "".join(f" {text}" for text in (*_parameters(model, point), *_densities(model, point)))
+    found = _parameters(model, point) or _densities(model, point)
+    if not found:
+        found = ["The log densities are finite there, so it is a gradient that is not."]
+    return "".join(f" {text}" for text in found)
 
 
 def _densities(model: Model, point) -> list[str]:
     variables = model.basic_RVs
     terms = model.logp(vars=variables, sum=False)
-    found = _evaluate(model, terms, point)
+    try:
+        found = _evaluate(model, terms, point)
+    except ParameterValueError as error:
+        return [f"A distribution has a parameter that is not allowed there: {error}."]
     bad = {rv.name: x[~np.isfinite(x)] for rv, x in zip(variables, found, strict=True)}
     return [
         f"The log density of `{name}` is {x.flat[0]} there." for name, x in bad.items() if x.size

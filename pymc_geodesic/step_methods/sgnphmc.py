@@ -55,8 +55,9 @@ class SGNPHMC(StochasticGradientStep):
         As for :class:`SGHMC`.
     n_steps : int, default 1
         Trajectories a draw.
-    variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked,
-    trust_total_size
+    steps_per_batch, variance_reduction, center, data, replacement
+        As for :class:`SGGMC`.
+    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -97,7 +98,7 @@ class SGNPHMC(StochasticGradientStep):
 
     name = "sgnphmc"
     takes_local = False
-    withheld = frozenset({"parameters", "local"})
+    withheld = frozenset({"parameters", "local", "accuracy"})
     manifolds = False
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "time_scaling": (np.float64, []),
