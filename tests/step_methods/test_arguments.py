@@ -154,7 +154,7 @@ def test_a_step_size_that_follows_from_no_number():
     ("parameters", "message"),
     [
         (
-            lambda b, k: ([*b, 2.0, 0, 0], 2.0),
+            lambda b, k: (b + np.array([2.0, 0, 0]), 2.0),
             r"`mu` of `x` expected unit vectors, got norms in \[2,",
         ),
         (lambda b, k: ([1.0, 0, 0], k - 3), "`kappa` of `x` expected 0 or more, got -3"),
