@@ -29,7 +29,9 @@ def model_of(n, *, minibatch):
         vector = pm.Normal("b", 0, 1, shape=3)
         direction = pmg.VonMisesFisher("u", MU, 3.0)
         scalars += [pm.HalfNormal("s", 1), pm.Normal("c", 0, 1)]
-        x, y = pm.Minibatch(design, outcome, batch_size=20) if minibatch else (design, outcome)
+        x, y = pm.Data("X", design), outcome
+        if minibatch:
+            x, y = pm.Minibatch(design, outcome, batch_size=20)
         mean = sum(a * x[:, i] for i, a in enumerate(scalars)) + (vector * direction).sum()
         pm.Normal("y", mean, 1.0, observed=y, **({"total_size": 200} if minibatch else {}))
     return model
