@@ -20,6 +20,7 @@ from pymc_geodesic.diagnostics.temperature import (
     configurational_temperature,
     kinetic_temperature,
 )
+from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch
 
 __all__ = ["diagnose"]
@@ -68,6 +69,8 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
+      temperature of the positions, differs from one, and nothing else was found.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree, with each other or with their own past.
 
@@ -101,6 +104,8 @@ def diagnose(
     if stats["step_size"].ndim == 2:
         findings += check_sampler(_evidence(idata, stats, points, model, is_stationary))
     findings += with_chains
+    if not findings and stats["step_size"].ndim == 2:
+        findings += check_virial(stats)
     # Draws that are no draws of any law have no temperature.
     if model is not None and not findings:
         findings += _positions(idata, model, stats, random_seed)
