@@ -27,6 +27,7 @@ from pymc_geodesic.diagnostics.temperature import (
     kinetic_temperature,
 )
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
+from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
@@ -80,6 +81,8 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
+      temperature of the positions, differs from one, and nothing else was found.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
@@ -165,7 +168,10 @@ def _from_draws(
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         findings += check_sampler(evidence, step=records[0].step if records else None)
-    return findings + with_chains + check_local_rows(stats)
+    findings += with_chains + check_local_rows(stats)
+    if is_one_step and not findings:
+        findings += check_virial(stats)
+    return findings
 
 
 def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:
