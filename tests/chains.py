@@ -64,6 +64,8 @@ def chain_averages(step, point, statistics, **options):
 def batch_mean(values, *, n_batches=20):
     """Mean of the finite values and its standard error, from batches of consecutive ones."""
     values = np.asarray(values)[np.isfinite(values)]
+    if len(values) < n_batches:
+        return np.nan, np.inf
     batches = values[len(values) % n_batches :].reshape(n_batches, -1).mean(axis=1)
     return batches.mean(), batches.std(ddof=1) / np.sqrt(n_batches)
 

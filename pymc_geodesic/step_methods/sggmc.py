@@ -122,8 +122,12 @@ class SGGMC(StochasticGradientStep):
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
     together and, as ``kinetic_temperature_NAME``, for each; ``degrees_of_freedom``, m, in the same
-    forms; ``friction``, the largest in use at the end of the draw; ``potential_estimate``;
-    ``n_steps``; ``diverging``. With local variables ``local_acceptance``, averaged over rows and
+    forms; ``configurational_temperature``, in the same forms, that of the positions, from the
+    gradients that transitions with a fresh batch evaluate, not a number for draws without one;
+    ``friction``, the largest in use at the end of the draw; ``potential_estimate``; ``n_steps``;
+    ``diverging``, a transition that was not finite and was undone, or a chain that has run off:
+    a coordinate beyond 5.6e102, or an energy that has left what the tuning phase saw by 300 of
+    its standard deviations. With local variables ``local_acceptance``, averaged over rows and
     trajectories; ``local_spread``, the standard deviation of a row's draws in the embedding;
     ``local_step_size``, the geometric mean of the rows' step sizes; ``local_unmoved``, the share of
     rows none of whose trajectories was accepted. All are averaged over the batches of a draw.

@@ -91,8 +91,9 @@ class SGRLD(StochasticGradientStep):
 
     Notes
     -----
-    Statistics: ``step_size``, ``potential_estimate``, ``n_steps``, ``diverging``, and
-    ``acceptance_rate`` with ``metropolis=True`` (else 1). With a decreasing schedule weight the
+    Statistics: ``step_size``, ``configurational_temperature`` (not with ``metropolis=True``),
+    ``potential_estimate``, ``n_steps``, ``diverging``, and ``acceptance_rate`` with
+    ``metropolis=True`` (else 1). With a decreasing schedule weight the
     draws by ``step_size``, see :func:`pymc_geodesic.weighted`.
 
     The public code by the paper's authors calls :math:`\epsilon / 2` the step size.
