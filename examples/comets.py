@@ -53,7 +53,9 @@ def build_model(normals: np.ndarray) -> pm.Model:
 def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
     """Fit the mixture; `quick` makes a short run for tests."""
     draws, tune, chains = (50, 200, 1) if quick else (1000, 500, 4)
-    with build_model(load_comets()):
+    normals = load_comets()
+    starts = pmg.initial_directions(normals, len(CLUSTERS), random_seed=1)
+    with build_model(normals):
         # The two clusters differ in size, and so their directions in gradient noise.
         step = pmg.gSGNHT(thermostat="per_point", n_steps=20)
         return pm.sample(
@@ -63,7 +65,8 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
             cores=min(chains, 2),
             step=step,
             random_seed=20261121,
-            initvals={"kappa": [20.0, 2.0]},
+            # The northern one first, as the prior names them.
+            initvals={"mu": starts[np.argsort(-starts[:, 2])], "kappa": [20.0, 2.0]},
             progressbar=progressbar,
         )
 

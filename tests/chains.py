@@ -53,7 +53,7 @@ def chain_averages(step, point, statistics, **options):
     stats = {
         name: np.mean([stat[name] for stat in all_stats])
         for name in all_stats[0]
-        if name != "warning" and not name.startswith(POSITIONS)
+        if name not in {"warning", "sampler"} and not name.startswith(POSITIONS)
     }
     for name in all_stats[0]:
         if name.startswith(POSITIONS):

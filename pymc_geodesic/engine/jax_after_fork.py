@@ -78,9 +78,14 @@ class CompiledOnFirstCall:
         """
         if _Forks.jax_is_dead:
             raise SamplingError(ADVICE)
+        return self.compiled(*arguments)
+
+    @property
+    def compiled(self) -> Callable[..., Any]:
+        """PyTensor's function, compiled now if it was not before."""
         if self._function is None:
             self._function = self._make()
-        return self._function(*arguments)
+        return self._function
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the compiled function behind: another process compiles its own."""

@@ -84,7 +84,8 @@ def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
     """
     slope = joined(mass.force(list(gradient))).astype(float)
     distance = float(np.sqrt(np.mean(slope**2)))
-    if distance > FARTHEST:
+    # A gradient that is not finite is another fault, which the whole data's gradient shows.
+    if np.isfinite(distance) and distance > FARTHEST:
         raise SamplingError(
             "`center` expected a point where the posterior has mass, such as `pm.find_MAP()` "
             f"returns; got one about {distance:.2g} posterior standard deviations from the mode. "

@@ -149,7 +149,7 @@ def test_diagnosis_without_a_gradient(capsys):
     ("observed", "message"),
     [
         (np.array([[0.5, 1.0]]), "whole numbers"),
-        (np.array([[1, -1]]), "whole numbers"),
+        (np.array([[1, -1]]), "counts or weights of 0 or more"),
         (pm.Minibatch(COUNTS.astype("int32"), batch_size=2), "BagOfWords"),
     ],
 )

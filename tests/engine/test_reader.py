@@ -46,6 +46,7 @@ class Loader:
 
 def make(loader=None):
     source = SimpleNamespace(
+        check=None,
         name="batch",
         loader=loader or Loader(),
         n_rows=N_BATCHES * SIZE,
@@ -241,6 +242,7 @@ BLOCKED = """
                 time.sleep(1_000)
 
     source = SimpleNamespace(
+        check=None,
         name="batch", loader=Blocks(), n_rows=10, batch_size=2, row_shape=(1,), dtype="float64"
     )
     reader = StreamReader(source)

@@ -54,6 +54,14 @@ print("end", flush=True)
 """
 
 
+def _skip_news(process):
+    """Read on until a chain draws: what is compiled is said before."""
+    for line in process.stdout:
+        if line.startswith("drawing"):
+            return
+    raise AssertionError("no chain drew")
+
+
 def interrupt(*, cores, tune=0, blocks=False):
     """Press Ctrl-C while chains draw; return the last words and the seconds until the end."""
     arguments = [sys.executable, "-c", PROGRAM, *(str(int(a)) for a in (cores, tune, blocks))]
@@ -63,7 +71,7 @@ def interrupt(*, cores, tune=0, blocks=False):
             # In several processes all chains draw, in one they come one after another.
             for chain in range(2):
                 if chain == 0 or not blocks or cores == 2:
-                    assert process.stdout.readline().startswith("drawing")
+                    _skip_news(process)
                 if cores == 1 or chain == 1:
                     # Until the chain waits for the batch that does not come.
                     time.sleep(WAIT if blocks else 0.0)

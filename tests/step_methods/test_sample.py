@@ -85,7 +85,7 @@ def test_arviz_gets_draws_and_statistics(small, in_one_process):
     _, step = small
     assert in_one_process.posterior["theta"].shape == (2, 8)
     stats = in_one_process.sample_stats
-    assert set(step.stats_dtypes_shapes) - {"warning"} <= set(stats.data_vars)
+    assert set(step.stats_dtypes_shapes) - {"warning", "sampler"} <= set(stats.data_vars)
     assert stats["kinetic_temperature"].shape == (2, 8)
     assert stats["diverging"].dtype == bool
 

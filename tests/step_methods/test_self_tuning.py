@@ -190,8 +190,8 @@ def test_log_lines_say_what_goes_on_and_what_was_found(caplog, cores):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"accuracy": 0.0}, "`accuracy` expected an error"),
-        ({"accuracy": 1.0}, "`accuracy` expected an error"),
+        ({"accuracy": 0.0}, "`accuracy` expected a number between"),
+        ({"accuracy": 1.0}, "`accuracy` expected a number between"),
         ({"variance_reduction": "svrg"}, "`variance_reduction` expected None, 'auto'"),
         ({"center": {}}, "`center` expected values for"),
     ],

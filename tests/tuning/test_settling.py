@@ -33,7 +33,12 @@ def sampled(step, model, theta, *, seed, tune, draws):
         name: np.array([stat[name] for _, stat in path])
         for name in ("kinetic_temperature", "thermostat", "step_size")
     }
-    warnings = [stat["warning"].message for _, stat in path if stat["warning"]]
+    # What the tuning phase found comes the same way, as information.
+    warnings = [
+        stat["warning"].message
+        for _, stat in path
+        if stat["warning"] and stat["warning"].level != "info"
+    ]
     return np.array([point["theta"] for point, _ in path]), stats, warnings
 
 
