@@ -19,9 +19,10 @@ from pymc_geodesic.adaptation import Mass
 from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
+from pymc_geodesic.engine.held import HeldInputs
 from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
 from pymc_geodesic.engine.undo import undo_if_not_finite
-from pymc_geodesic.engine.virial import Virial, mean_where
+from pymc_geodesic.engine.virial import Virial, joined_moments, mean_where
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import NoiseModel
@@ -119,6 +120,7 @@ class Kernel:
     ) -> None:
         self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
+        self._manifold, self._hold = potential.manifold, HeldInputs(backend)
         length = n_steps if backend.is_jax else None
         dtype = potential.variables[0].position.dtype
 
@@ -209,8 +211,7 @@ class Kernel:
             *(parameters[name] for name in self._parameter_names),
             *mass,
             *center,
-            fresh,
-            *reference,
+            *self._hold(fresh, *reference),
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
@@ -222,7 +223,7 @@ class Kernel:
             configurational=positional.tolist(),
             diverging=bool(diverging),
             energy=float(energy),
-            moments=moments,
+            moments=joined_moments(self._manifold, parts[0], moments),
         )
 
 
