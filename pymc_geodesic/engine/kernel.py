@@ -20,9 +20,10 @@ from pymc_geodesic.dynamics.state import Estimator, State
 from pymc_geodesic.engine.backend import Backend
 from pymc_geodesic.engine.blocks import Blocks, JoinedPotential, blocks_of, n_variables
 from pymc_geodesic.engine.graph import Carry, as_values, placeholders, to_positions, weighted
+from pymc_geodesic.engine.held import HeldInputs
 from pymc_geodesic.engine.leaves import leaves_of, shapes_of, split, unflatten
 from pymc_geodesic.engine.undo import undo_if_not_finite
-from pymc_geodesic.engine.virial import Virial, mean_where, numbers_of_moments
+from pymc_geodesic.engine.virial import Virial, joined_moments, mean_where, numbers_of_moments
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
@@ -126,6 +127,7 @@ class Kernel:
             initial = blocks.join_state(initial)
         self._bounds = list(pairwise(accumulate((len(part) for part in initial), initial=0)))
         self._parameter_names = list(parameters)
+        self._manifold, self._hold = potential.manifold, HeldInputs(backend)
         length = n_steps if backend.is_jax else None
         dtype = potential.variables[0].position.dtype
 
@@ -218,8 +220,7 @@ class Kernel:
             *blocks.join_mass_arrays(mass),
             *blocks.join_arrays(center[:half]),
             *blocks.join_arrays(center[half:]),
-            fresh,
-            *blocks.join_groups(reference, self._n_moments),
+            *self._hold(fresh, *blocks.join_groups(reference, self._n_moments)),
         )
         # JAX returns before it has finished, and its arrays cannot be written to.
         outputs = [np.asarray(output) for output in outputs]
@@ -233,7 +234,9 @@ class Kernel:
             configurational=positional.tolist(),
             diverging=bool(diverging),
             energy=float(energy),
-            moments=blocks.split_groups(moments, self._n_moments),
+            moments=blocks.split_groups(
+                joined_moments(self._manifold, values, moments), self._n_moments
+            ),
         )
 
 

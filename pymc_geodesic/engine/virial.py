@@ -31,7 +31,14 @@ from pymc_geodesic.engine.blocks import Scalars
 from pymc_geodesic.engine.graph import placeholders
 from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Point, Product, Simplex, Sphere
 
-__all__ = ["Virial", "log_ratio_work", "mean_where", "numbers_of_moments", "reference_shapes"]
+__all__ = [
+    "Virial",
+    "joined_moments",
+    "log_ratio_work",
+    "mean_where",
+    "numbers_of_moments",
+    "reference_shapes",
+]
 
 # Beyond, the second moments of a unit vector are left out of its field: they are n^2 numbers.
 LARGEST_QUADRATIC = 50
@@ -92,7 +99,6 @@ def _(manifold, shape):
     return [shape, (*shape, n)] if n <= LARGEST_QUADRATIC else [shape]
 
 
-@_moments.register(Euclidean)
 @_moments.register(LogSimplex)
 def _(manifold, x):
     return [x]
@@ -172,6 +178,22 @@ def numbers_of_moments(manifold: Product) -> list[int]:
     return [len(_shapes(factor, own)) for factor, own in pairs]
 
 
+def joined_moments(
+    manifold: Product, values: Sequence[np.ndarray], moments: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Join what the kernel has returned to the moments of all variables."""
+    rest, triples = iter(moments), zip(manifold.factors, manifold.shapes, values, strict=True)
+    return [
+        value if _is_flat(factor) else next(rest)
+        for factor, shape, value in triples
+        for _ in _shapes(factor, shape)
+    ]
+
+
+def _is_flat(factor: Manifold) -> bool:
+    return isinstance(factor, Euclidean)
+
+
 class Virial:
     """Configurational temperatures of the variables of a kernel.
 
@@ -194,9 +216,12 @@ class Virial:
         self.reference = placeholders("reference", arrays)
 
     def moments(self, position: Point) -> list[TensorVariable]:
-        """Write what the reference averages, at the last position of a call."""
+        """Write what the reference averages, at the last position of a call.
+
+        Flat variables are left out: :func:`joined_moments` takes their values.
+        """
         pairs = zip(self.manifold.factors, position, strict=True)
-        return [moment for factor, x in pairs for moment in _moments(factor, x)]
+        return [m for factor, x in pairs if not _is_flat(factor) for m in _moments(factor, x)]
 
     def temperatures(
         self, start: Point, evaluation: tuple[Point, Point] | None

@@ -60,6 +60,7 @@ class Monitors(WithSamplingState):
         # Points of compact manifolds have nowhere to run to.
         self._flat = {v.name: i for i, v in enumerate(variables) if v.is_flat}
         self.ran_off: str | None = None
+        self._all = np.zeros(0, dtype=bool)
 
     def begin(self, *, tune: int, draws: int) -> None:
         """Forget another chain; prepare for one of this length."""
@@ -74,7 +75,11 @@ class Monitors(WithSamplingState):
 
     def fresh(self, batches: BatchStream, n_steps: int) -> np.ndarray:
         """Which transitions tell a temperature: none before there is a reference."""
-        return batches.fresh(n_steps) & self.reference.known
+        if batches.steps_per_batch > 1:
+            return batches.fresh(n_steps) & self.reference.known
+        if self._all.size != n_steps or self._all[0] != self.reference.known:
+            self._all = np.full(n_steps, self.reference.known)
+        return self._all
 
     def observe(
         self, output: KernelOutput, *, n_steps: int, batches: BatchStream, tune: bool

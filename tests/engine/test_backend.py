@@ -43,7 +43,9 @@ def test_jax_is_given_the_data_once(monkeypatch):
     ]
     for function, expected in zip(functions, (np.exp, np.sin), strict=True):
         # No input of a call is a NumPy array but for the rows.
-        kinds = [type(storage[0]) for storage in function.vm.inputs if storage[0] is not None]
+        kinds = [
+            type(storage[0]) for storage in function.compiled.vm.inputs if storage[0] is not None
+        ]
         assert np.ndarray not in kinds
         [found] = function(np.arange(7))
         assert found.dtype == "float64"

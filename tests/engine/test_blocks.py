@@ -130,9 +130,8 @@ def test_values_with_many_users_are_computed_once(n):
     shared = pt.exp(x) + 1
     output = pt.stack([pt.sin(shared * y[i]).sum() for i in range(n)])
     function = Backend.resolve("jax", None).compile([x, y], [output])
-    has_barrier = any(
-        isinstance(node.op, Barrier) for node in function.compiled.maker.fgraph.apply_nodes
-    )
+    nodes = function.compiled.maker.fgraph.apply_nodes
+    has_barrier = any(isinstance(node.op, Barrier) for node in nodes)
     assert has_barrier == (n >= MANY)
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=5), rng.normal(size=(n, 5))

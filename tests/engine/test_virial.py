@@ -27,7 +27,7 @@ def evaluated(manifold, x, gradient, draws):
     """Temperatures at the points, with the mean of the moments at the draws as reference."""
     virial = Virial(Product([manifold], shapes=[x.shape[1:]]), dtype="float64")
     position, slope = (v.type() for v in virial.reference[:1] * 2)
-    moments = virial.moments((position,))
+    moments = virial.moments((position,)) or [position]
     reference = [
         np.mean([m.eval({position: y}, mode=MODE) for y in draws], axis=0) for m in moments
     ]
