@@ -146,9 +146,11 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
         If the number, or a step size of the schedule, is not positive and finite, or the schedule
         only increases.
     """
-    if not isinstance(step_size, Schedule):
+    if not callable(step_size):
         return ConstantSchedule(positive("step_size", step_size))
-    values = np.atleast_1d(step_size(CHECKED_TRANSITIONS))
+    values = _first_values(step_size)
+    if values.ndim == 0:
+        return ConstantSchedule(positive("step_size", values.item()))
     for value in values:
         positive("step_size", value)
     changes = np.diff(values)
@@ -159,6 +161,24 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
             "transitions."
         )
     return step_size
+
+
+def _first_values(schedule: Schedule) -> np.ndarray:
+    """Call a schedule as a step does, and check the shape of what it returns."""
+    expected = (
+        "`step_size` expected a number, a schedule such as `pmg.PolynomialSchedule`, or a function "
+        "that maps an integer array of transition numbers to as many step sizes"
+    )
+    try:
+        values = np.asarray(schedule(CHECKED_TRANSITIONS), dtype=float)
+    except Exception as error:
+        raise ValueError(f"{expected}; {schedule!r} raised {error!r}.") from error
+    if values.shape not in ((), CHECKED_TRANSITIONS.shape):
+        raise ValueError(
+            f"{expected}; {schedule!r} returned shape {values.shape} for "
+            f"{len(CHECKED_TRANSITIONS)} numbers."
+        )
+    return values
 
 
 def positive(name: str, value: float) -> float:

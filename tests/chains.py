@@ -11,6 +11,7 @@ import pymc as pm
 
 # A standard normal exceeds it once in 16,000; a test makes at most a few comparisons.
 FOUR_ERRORS = 4.0
+POSITIONS = "configurational_temperature"
 
 
 def add_gradient_noise(name, x, rows):
@@ -38,7 +39,11 @@ def run(step, point, *, draws, discard=0, seed=1, tune=0):
 
 
 def chain_averages(step, point, statistics, **options):
-    """Average each statistic of the point over time, one number a chain, and each stat."""
+    """Average each statistic of the point over time, one number a chain, and each stat.
+
+    Temperatures of positions are averaged over the draws that tell one, and are given a standard
+    error, as ``NAME_error``.
+    """
     totals, all_stats, n = {}, [], 0
     for new, stats in run(step, point, **options):
         for name, function in statistics.items():
@@ -48,9 +53,31 @@ def chain_averages(step, point, statistics, **options):
     stats = {
         name: np.mean([stat[name] for stat in all_stats])
         for name in all_stats[0]
-        if name != "warning"
+        if name != "warning" and not name.startswith(POSITIONS)
     }
+    for name in all_stats[0]:
+        if name.startswith(POSITIONS):
+            stats[name], stats[f"{name}_error"] = batch_mean([stat[name] for stat in all_stats])
     return {name: total / n for name, total in totals.items()}, stats
+
+
+def batch_mean(values, *, n_batches=20):
+    """Mean of the finite values and its standard error, from batches of consecutive ones."""
+    values = np.asarray(values)[np.isfinite(values)]
+    batches = values[len(values) % n_batches :].reshape(n_batches, -1).mean(axis=1)
+    return batches.mean(), batches.std(ddof=1) / np.sqrt(n_batches)
+
+
+def assert_temperature_of_positions(stats, *, allowed, errors=5.0):
+    """Assert that no temperature of positions differs from one by more than the step may.
+
+    Five of the standard errors that 20 batches give are exceeded once in 10,000.
+    """
+    found = [name for name in stats if name.startswith(POSITIONS) and f"{name}_error" in stats]
+    assert found
+    for name in found:
+        mean, error = stats[name], stats[f"{name}_error"]
+        assert abs(mean - 1) < allowed + errors * error, f"{name}: {mean:.4f} +- {error:.4f}"
 
 
 def assert_mean(averages, expected, *, errors=FOUR_ERRORS):

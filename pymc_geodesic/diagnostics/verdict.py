@@ -27,9 +27,11 @@ from pymc_geodesic.diagnostics.temperature import (
     kinetic_temperature,
 )
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
+from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
+from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]
 
@@ -79,6 +81,8 @@ def diagnose(
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
       there is a thermostat, in all or for some variables.
+    - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
+      temperature of the positions, differs from one, and nothing else was found.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
@@ -104,7 +108,8 @@ def diagnose(
     ('different_modes',)
     """
     model = Model.get_context(error_if_none=False) if model is None else model
-    stats, records = _statistics(idata), read_records(idata)
+    stats = _statistics(idata)
+    records = read_records(idata)
     findings = [] if model is None else check_total_size(model)
     not_checked = ""
     try:
@@ -163,7 +168,10 @@ def _from_draws(
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         findings += check_sampler(evidence, step=records[0].step if records else None)
-    return findings + with_chains + check_local_rows(stats)
+    findings += with_chains + check_local_rows(stats)
+    if is_one_step and not findings:
+        findings += check_virial(stats)
+    return findings
 
 
 def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:
@@ -177,6 +185,7 @@ def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evid
 
 
 def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
+    data_tree(idata)
     if "sample_stats" not in idata or "step_size" not in idata["sample_stats"].data_vars:
         raise ValueError(
             "`diagnose` expected sample statistics of a step of this package, with a `step_size`; "

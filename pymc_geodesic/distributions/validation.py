@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Checks of unit vectors, shared by the distributions on spheres."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
 
 __all__ = [
     "as_float_tensor",
+    "check_broadcast",
+    "check_lengths",
     "check_unit_vectors",
     "constant_value",
     "has_unit_norm",
     "is_data",
+    "static_shape",
 ]
 
 
@@ -28,7 +32,10 @@ def as_float_tensor(x: Any) -> TensorVariable:
     if isinstance(x, Variable):
         x = pt.as_tensor(x)
         return x if x.dtype.startswith("float") else x.astype(pytensor.config.floatX)
-    return pt.as_tensor(np.asarray(x, dtype=pytensor.config.floatX))
+    array = np.asarray(x)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"A distribution expected numbers as its parameters, got {x!r}.")
+    return pt.as_tensor(array.astype(pytensor.config.floatX))
 
 
 def constant_value(x: Any) -> np.ndarray | None:
@@ -38,6 +45,11 @@ def constant_value(x: Any) -> np.ndarray | None:
     if x is None or isinstance(x, Variable):
         return None
     return np.ma.filled(np.ma.asarray(x, dtype="float64"), np.nan)
+
+
+def static_shape(x: Any) -> tuple[int | None, ...]:
+    """Return the shape of an array, or what is known of that of a tensor."""
+    return x.type.shape if isinstance(x, Variable) else np.shape(x)
 
 
 def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
@@ -60,16 +72,16 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
     --------
     >>> check_unit_vectors([0.6, 0.8], "mu", "VonMisesFisher")
     """
-    static_shape = x.type.shape if isinstance(x, Variable) else np.shape(x)
-    if len(static_shape) == 0:
+    shape = static_shape(x)
+    if len(shape) == 0:
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got a scalar. "
             f"Pass `{argument}` with two or more elements in the last axis."
         )
-    if static_shape[-1] is not None and static_shape[-1] < 2:
+    if shape[-1] is not None and shape[-1] < 2:
         raise ValueError(
             f"`{owner}` needs a sphere of dimension 1 or more, that is two or more elements in "
-            f"the last axis of `{argument}`, got length {static_shape[-1]}."
+            f"the last axis of `{argument}`, got length {shape[-1]}."
         )
     value = constant_value(x)
     if value is None or value.size == 0:
@@ -94,6 +106,45 @@ def has_unit_norm(x):
     x = x.astype("float64")
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
     return abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * UNIT_NORM_TOLERANCE
+
+
+def check_lengths(lengths: Mapping[str, int | None], owner: str) -> None:
+    """Raise an error when vectors are visibly not of the same length.
+
+    Parameters
+    ----------
+    lengths : mapping of str to int or None
+        Length of the last axis of each argument, None where it is not known.
+    owner : str
+        Name of the distribution in the message.
+
+    Raises
+    ------
+    ValueError
+        When two lengths differ.
+    """
+    known = {name: length for name, length in lengths.items() if length is not None}
+    if len(set(known.values())) > 1:
+        listed = ", ".join(f"{length} in `{name}`" for name, length in known.items())
+        raise ValueError(f"`{owner}` expected vectors of one length, got {listed}.")
+
+
+def check_broadcast(shapes: Mapping[str, tuple[int | None, ...]], owner: str) -> None:
+    """Raise an error when the leading axes of parameters visibly do not broadcast.
+
+    Raises
+    ------
+    ValueError
+        When two lengths of an axis differ and neither is one.
+    """
+    known = {name: [1 if n is None else n for n in shape] for name, shape in shapes.items()}
+    try:
+        np.broadcast_shapes(*map(tuple, known.values()))
+    except ValueError:
+        listed = ", ".join(f"{tuple(shape)} of `{name}`" for name, shape in known.items())
+        raise ValueError(
+            f"`{owner}` expected leading axes that broadcast against each other, got {listed}."
+        ) from None
 
 
 def is_data(value: TensorVariable) -> bool:

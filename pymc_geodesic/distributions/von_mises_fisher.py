@@ -21,10 +21,13 @@ from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
+    check_broadcast,
+    check_lengths,
     check_unit_vectors,
     constant_value,
     has_unit_norm,
     is_data,
+    static_shape,
 )
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV"]
@@ -172,7 +175,11 @@ class VonMisesFisher(Continuous):
         """Add the variable to the model on the context stack."""
         if observed is not None:
             check_unit_vectors(observed, "observed", "VonMisesFisher")
-        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+        rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
+        if observed is not None:
+            lengths = {"mu": rv.type.shape[-1], "observed": static_shape(observed)[-1]}
+            check_lengths(lengths, "VonMisesFisher")
+        return rv
 
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
@@ -187,6 +194,10 @@ class VonMisesFisher(Continuous):
                 f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. To concentrate around "
                 "the opposite direction, change the sign of `mu`."
             )
+        shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}
+        check_broadcast(shapes, "VonMisesFisher")
+        if isinstance(shape := kwargs.get("shape"), tuple | list) and isinstance(shape[-1], int):
+            check_lengths({"mu": mu.type.shape[-1], "shape": shape[-1]}, "VonMisesFisher")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:
@@ -195,6 +206,8 @@ class VonMisesFisher(Continuous):
 
     def logp(value, mu, kappa) -> TensorVariable:
         """Return the log density with respect to the surface measure."""
+        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "VonMisesFisher")
         n = _dimension(mu) if mu.type.shape[-1] is not None else _dimension(value)
         cosine = _cosine(value, mu, n)
         res = kappa * cosine + vmf_log_normalizer(n, kappa)

@@ -60,6 +60,11 @@ class BagOfWords:
         matrix.eliminate_zeros()
         if not np.all(np.isfinite(matrix.data)):
             raise ValueError("`BagOfWords` expected finite weights, got NaN or infinite ones.")
+        if matrix.nnz and matrix.data.min() < 0:
+            raise ValueError(
+                "`BagOfWords` expected counts or weights of 0 or more, got values from "
+                f"{matrix.data.min():.4g}."
+            )
         lengths = np.diff(matrix.indptr)
         if np.any(lengths == 0):
             empty = np.flatnonzero(lengths == 0)
@@ -178,3 +183,13 @@ def _bag_of_words_as_tensor(corpus: BagOfWords, name=None, ndim=None, **kwargs) 
     rows = corpus.as_tensor()
     rows.name = name
     return rows
+
+
+@pt.basic._as_tensor_variable.register(sparse.sparray)
+@pt.basic._as_tensor_variable.register(sparse.spmatrix)
+def _sparse_matrix_as_tensor(matrix, name=None, ndim=None, **kwargs) -> TensorVariable:
+    raise NotImplementedError(
+        f"A tensor expected a dense array, got a sparse matrix of shape {matrix.shape}. Wrap "
+        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; of other data take "
+        "`matrix.toarray()`."
+    )

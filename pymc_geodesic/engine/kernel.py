@@ -241,10 +241,8 @@ def _blocks(
     potential: Potential, noise_model: NoiseModel, initial: State, mass: Mass | None
 ) -> Blocks:
     """Join scalars where nothing but position and velocity has a part for each variable."""
-    noise_is_none = isinstance(noise_model, KnownNoise) and not any(
-        variance is not None for variance in noise_model.variance
-    )
-    if noise_is_none and not initial.auxiliary and len(initial.thermostat) < 2:
+    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
+    if is_exact and not initial.auxiliary and len(initial.thermostat) < 2:
         return blocks_of(potential, mass)
     return Blocks((1,) * len(potential.variables))
 

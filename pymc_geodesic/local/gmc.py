@@ -17,6 +17,7 @@ from pymc_geodesic.engine.streams import draw_noise
 from pymc_geodesic.local.step_sizes import RowStepSizes, RowStepSizesState
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.schedules import positive, whole
+from pymc_geodesic.validation import share
 
 __all__ = ["LocalGMC", "LocalSampler", "LocalSamplerState"]
 
@@ -111,11 +112,7 @@ class LocalGMC:
         self.tune = whole("tune", tune) if tune else 0
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
         self.step_size = None if step_size is None else positive("step_size", step_size)
-        if not 0 < target_accept < 1:
-            raise ValueError(
-                f"`target_accept` expected a rate between 0 and 1, got {target_accept!r}."
-            )
-        self.target_accept = float(target_accept)
+        self.target_accept = share("target_accept", target_accept)
 
 
 @dataclass_state

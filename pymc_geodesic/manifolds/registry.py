@@ -68,7 +68,20 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
         A PyMC distribution class, or the class of its random variable operation.
     manifold : Manifold
         The manifold of its values.
+
+    Raises
+    ------
+    TypeError
+        If ``distribution`` is no class or ``manifold`` no :class:`Manifold`.
     """
+    if not isinstance(distribution, type):
+        raise TypeError(
+            f"`distribution` expected a class such as `pm.HalfNormal`, got {distribution!r}."
+        )
+    if not isinstance(manifold, Manifold):
+        raise TypeError(
+            f"`manifold` expected a `pmg.Manifold`, such as `pmg.Sphere()`; got {manifold!r}."
+        )
     _manifold_of_op.register(distribution, lambda op: manifold)
 
 

@@ -21,6 +21,7 @@ from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.renewed_graphs import renew
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import sampled_variables
+from pymc_geodesic.validation import pymc_model
 
 __all__ = ["full_data"]
 
@@ -85,7 +86,7 @@ def full_data(model: Model) -> Model:
     After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
     ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
     """
-    find_batch_sources(model)  # refuses what `total_size` does not scale
+    find_batch_sources(pymc_model(model))  # refuses what `total_size` does not scale
     _require_expandable(model)
     try:
         with hidden_initial_values(model):

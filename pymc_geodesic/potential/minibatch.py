@@ -82,11 +82,17 @@ def n_rows(tensor: TensorVariable) -> int:
 def _source(node, static_shapes: bool) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
+    rows, batch_size = n_rows(tensors[0]), n_rows(batches[0])
+    if not 1 <= batch_size <= rows:
+        raise ValueError(
+            f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}; got "
+            f"{batch_size}. Take smaller batches, or all rows without `pm.Minibatch`."
+        )
     return BatchSource(
         batches=tuple(batches),
         tensors=tuple(tensors),
-        n_rows=n_rows(tensors[0]),
-        batch_size=n_rows(batches[0]),
+        n_rows=rows,
+        batch_size=batch_size,
         static_shapes=static_shapes,
     )
 

@@ -10,6 +10,7 @@ from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
 from pymc_geodesic.potential.total_size import require_total_size
+from pymc_geodesic.validation import pymc_model
 
 __all__ = ["check_minibatch", "warn_minibatch"]
 
@@ -55,7 +56,7 @@ def check_minibatch(model: Model, *, trust_total_size: bool = False) -> None:
     ...     print(str(error)[:41])
     The model draws its data by `pm.Minibatch
     """
-    if has_minibatch(model):
+    if has_minibatch(pymc_model(model)):
         sources = find_batch_sources(model)
         require_total_size(model, sources, trust_total_size=trust_total_size)
         raise ValueError(MINIBATCH_MESSAGE)

@@ -144,6 +144,11 @@ def sampled_variables(
         manifold = _manifold_in(model, rv)
         manifold = coordinates.get(type(manifold), manifold)
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
+        if not isinstance(manifold, Euclidean) and not shape:
+            raise ValueError(
+                f"The variable `{rv.name}` expected points along its last axis, as "
+                f"{manifold!r} needs them; got a scalar. Give it a shape, such as `shape=1`."
+            )
         if not isinstance(manifold, Euclidean) and manifold.dim(shape[-1]) < 1:
             raise ValueError(
                 f"The variable `{rv.name}` expected at least two entries in its last axis, got a "

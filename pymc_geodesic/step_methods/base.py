@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,16 +30,14 @@ from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import SampledVariable, geometry_names
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.step_methods.arguments import Variables, global_and_local
+from pymc_geodesic.step_methods.checks import check_keywords, require_values
+from pymc_geodesic.step_methods.explain import impossible_start
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.signature import complete_signature, require_known
 
 __all__ = ["GeodesicStep"]
-
-
-def _shortened(point: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
-    with np.printoptions(threshold=10, precision=4):
-        return ", ".join(f"{name} = {point[name]}" for name in names)
 
 
 class GeodesicStep(BlockedStep):
@@ -60,9 +58,21 @@ class GeodesicStep(BlockedStep):
     mishap = "made a transition to a state that is not finite and undid it"
     advice = "Decrease `step_size`."
 
+    withheld: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        complete_signature(cls, withheld=cls.withheld)
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """Refuse unknown keywords, then let PyMC make a step or one for each variable."""
+        require_known(cls, keywords)
+        check_keywords(keywords | {"vars": args[0]} if args else keywords)
+        return super().__new__(cls, *args, **keywords)
+
     def __init__(
         self,
-        vars: Variables | None,
+        vars: Variables | None = None,
         *,
         mass: MassArgument = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
@@ -83,6 +93,7 @@ class GeodesicStep(BlockedStep):
         self.tune = False
         start = model.initial_point()
         point = start if initial_point is None else initial_point
+        require_values("initial_point", point, model)
         self.potential = Potential(
             model,
             values,
@@ -207,12 +218,7 @@ class GeodesicStep(BlockedStep):
         self.data_checks.check_start(point)
         energy = self._dry_run(point)
         if not np.isfinite(energy):
-            raise SamplingError(
-                "The start has an infinite log density or a gradient that is not finite, got a "
-                f"potential energy of {energy}. Start values: "
-                f"{_shortened(point, self._names)}. Call `model.debug()` to find the "
-                "variable, or pass other `initvals`."
-            )
+            raise impossible_start(self.model, point, energy=energy, names=self._names)
 
     def _draw_latents(self, point, rows: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         """Draw what is local to a batch; return the point with the new local values."""

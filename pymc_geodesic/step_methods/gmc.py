@@ -99,6 +99,7 @@ class GMC(GeodesicStep):
     name = "gmc"
     full_data = True
     takes_local = False
+    withheld = frozenset({"data", "local"})
     advice = "Decrease `step_size`, or leave it out to have it tuned."
     _state_class = GMCState
     shown = (
@@ -124,12 +125,13 @@ class GMC(GeodesicStep):
         step_size: float | None = None,
         n_leapfrog: int = 10,
         jitter: float = 0.1,
+        n_steps: int = 1,
         **options: Unpack[StepOptions],
     ) -> None:
         self.step_size = None if step_size is None else positive("step_size", step_size)
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        self.n_steps = whole("n_steps", options.pop("n_steps", 1))
-        if not 0 <= jitter < 1:
+        self.n_steps = whole("n_steps", n_steps)
+        if not isinstance(jitter, int | float | np.number) or not 0 <= jitter < 1:
             raise ValueError(f"`jitter` expected a share from 0 to below 1, got {jitter!r}.")
         self.jitter = float(jitter)
         super().__init__(vars, **options)

@@ -68,6 +68,7 @@ class GMCWithinGibbs(GMC):
 
     name = "gmc_within_gibbs"
     takes_local = True
+    withheld = frozenset({"data"})
     restarts_local = False
 
     def __init__(
@@ -78,6 +79,7 @@ class GMCWithinGibbs(GMC):
         step_size: float | None = None,
         n_leapfrog: int = 10,
         jitter: float = 0.1,
+        n_steps: int = 1,
         **options: Unpack[StepOptions],
     ) -> None:
         super().__init__(
@@ -86,6 +88,7 @@ class GMCWithinGibbs(GMC):
             step_size=step_size,
             n_leapfrog=n_leapfrog,
             jitter=jitter,
+            n_steps=n_steps,
             **options,
         )
 

@@ -19,7 +19,7 @@ from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.step_methods.base import GeodesicStep
 from pymc_geodesic.step_methods.messages import as_news, log
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
-from pymc_geodesic.tuning.rules import Demands
+from pymc_geodesic.tuning.rules import Demands, require_step_size
 from pymc_geodesic.tuning.self_tuner import (
     Center,
     Findings,
@@ -72,11 +72,6 @@ class SelfTunedStep(GeodesicStep):
             raise ValueError(
                 "`variance_reduction` expected None, 'auto' or 'control_variates', got "
                 f"{variance_reduction!r}."
-            )
-        if not 0 < accuracy < 1:
-            raise ValueError(
-                "`accuracy` expected an error in posterior standard deviations between 0 and 1, "
-                f"got {accuracy!r}."
             )
         self.accuracy = float(accuracy)
         # Noise that is independent between entries is not so in the frame of a dense mass.
@@ -226,7 +221,9 @@ class SelfTunedStep(GeodesicStep):
             self.variance_ratio = found.variance_ratio
         if not (self.tunes_itself and self.tune):
             return
-        step_size, parameters = type(self).tuning_rule(found.demands(self.accuracy))
+        demands = found.demands(self.accuracy)
+        step_size, parameters = type(self).tuning_rule(demands)
+        require_step_size(step_size, demands)
         self.schedule = ConstantSchedule(step_size)
         self.parameters |= parameters | self._given
         if self.has_velocity and self._user_mass is None:

@@ -33,7 +33,7 @@ class SGLD(StochasticGradientStep):
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`, in units of the posterior variance (the square of the other
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
-    n_steps, variance_reduction, center, accuracy, data, local, replacement
+    steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
@@ -68,6 +68,7 @@ class SGLD(StochasticGradientStep):
     name = "sgld"
     manifolds = False
     has_velocity = False
+    withheld = frozenset({"parameters", "mass", "gradient_noise"})
     order = 1
     tuning_rule = staticmethod(langevin_rule)
     stats_dtypes_shapes = {

@@ -43,6 +43,8 @@ class SGNHT(gSGNHT):
         How the dynamics are discretised. Euler needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
+    steps_per_batch, gradient_noise
+        As for :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size

@@ -55,8 +55,9 @@ class SGNPHMC(StochasticGradientStep):
         As for :class:`SGHMC`.
     n_steps : int, default 1
         Trajectories a draw.
-    variance_reduction, center, backend, compile_kwargs, model, rng, initial_point, blocked,
-    trust_total_size
+    steps_per_batch, variance_reduction, center, data, replacement
+        As for :class:`SGGMC`.
+    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -97,6 +98,7 @@ class SGNPHMC(StochasticGradientStep):
 
     name = "sgnphmc"
     takes_local = False
+    withheld = frozenset({"parameters", "local", "accuracy"})
     manifolds = False
     stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
         "time_scaling": (np.float64, []),
@@ -110,11 +112,12 @@ class SGNPHMC(StochasticGradientStep):
         step_size: float | Schedule | None = None,
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
+        n_steps: int = 1,
         gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
         **options: Unpack[StepOptions],
     ) -> None:
         self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        n_trajectories = whole("n_steps", options.pop("n_steps", 1))
+        n_trajectories = whole("n_steps", n_steps)
         super().__init__(
             vars,
             step_size=step_size,

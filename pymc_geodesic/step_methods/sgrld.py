@@ -118,6 +118,7 @@ class SGRLD(StochasticGradientStep):
 
     name = "sgrld"
     has_velocity = False
+    withheld = frozenset({"parameters", "mass", "gradient_noise", "accuracy"})
     order = 1
     coordinates = {Simplex: LogSimplex()}
     stats_dtypes_shapes = {

@@ -60,6 +60,7 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
     """
 
     _state_class = StochasticGradientState
+    withheld = frozenset({"parameters"})
     friction_keyword: ClassVar[str | None] = None
     order: ClassVar[int] = 2
 

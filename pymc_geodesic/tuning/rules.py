@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pymc.exceptions import SamplingError
+
 from pymc_geodesic.tuning.noise import GradientNoise
 
-__all__ = ["Demands", "friction_rule", "langevin_rule", "thermostat_rule"]
+__all__ = ["Demands", "friction_rule", "langevin_rule", "require_step_size", "thermostat_rule"]
 
 # In the frame of the mass all frequencies are about one. With friction xi a coordinate has the
 # autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
@@ -53,6 +55,23 @@ class Demands(NamedTuple):
     def stable_step(self) -> float:
         """Step size that the curvature allows."""
         return LARGEST_STEP / np.sqrt(max(self.curvature, 1e-12))
+
+
+def require_step_size(step_size: float, demands: Demands) -> None:
+    """Refuse a step size that follows from measurements which are not finite.
+
+    Raises
+    ------
+    SamplingError
+        If it is not a positive, finite number.
+    """
+    if not (np.isfinite(step_size) and step_size > 0):
+        raise SamplingError(
+            "The tuning phase expected a finite curvature and gradient noise around the start of "
+            f"the chain, got a largest curvature of {demands.curvature:.3g} and a noise of "
+            f"{demands.noise.largest:.3g} in units of the posterior. Start elsewhere by "
+            "`initvals`, write scales and rates on the log scale, or pass a `step_size`."
+        )
 
 
 def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:

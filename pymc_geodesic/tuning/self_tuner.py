@@ -13,7 +13,7 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.adaptation.mass import Mass
 from pymc_geodesic.engine.host_gradient import SUBSAMPLE, HostGradient
-from pymc_geodesic.tuning.center import find_center
+from pymc_geodesic.tuning.center import find_center, require_near_mode
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
 from pymc_geodesic.tuning.rules import Demands
@@ -148,6 +148,7 @@ class SelfTuner:
         else:
             point = [np.asarray(x) for x in self.given_center]
             mass = curvature(point)
+            require_near_mode(self.gradient.whole(point).gradient, mass)
         center = self.center_at(point) if self.reduction is not None else None
         points = [self._around(point, mass, rng) for _ in range(N_POINTS)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]

@@ -7,7 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
-from chains import add_gradient_noise, chain_averages
+from chains import add_gradient_noise, assert_temperature_of_positions, chain_averages
 
 import pymc_geodesic as pmg
 
@@ -118,4 +118,5 @@ def test_thermostat_finds_the_noise_on_a_circle():
     )
     _, stats = chain_averages(step, step.model.initial_point(), {}, draws=150, discard=100)
     assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
+    assert_temperature_of_positions(stats, allowed=0.05)
     assert stats["thermostat"] == pytest.approx(1.0 + 0.1 * 100.0 / 2, rel=0.05)

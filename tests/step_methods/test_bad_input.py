@@ -223,7 +223,8 @@ def test_a_chain_that_leaves_is_kept_flagged_and_warned_of_once(name):
     assert np.isfinite(idata.posterior["theta"]).all()
     assert idata.sample_stats["diverging"].any()
     [warning] = [warning for warning in warnings if warning is not None]
-    assert "not finite and undid it" in warning.message
+    # Without a velocity that is undone a chain may run off step by step.
+    assert ("ran off" if name == "SGLD" else "not finite and undid it") in warning.message
     assert "Decrease `step_size`" in warning.message
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import add_gradient_noise, assert_mean, chain_averages, run
+from chains import (
+    add_gradient_noise,
+    assert_mean,
+    assert_temperature_of_positions,
+    chain_averages,
+    run,
+)
 
 import pymc_geodesic as pmg
 
@@ -84,6 +90,7 @@ def test_double_well_with_an_unknown_noise():
     assert_mean(averages["mean"], (grid * density).sum(), errors=5)
     assert_mean(averages["square"], (grid**2 * density).sum(), errors=5)
     assert stats["kinetic_temperature"] / 2 == pytest.approx(0.5, abs=0.01)
+    assert_temperature_of_positions(stats, allowed=0.02)
     assert stats["thermostat"] == pytest.approx(1.0, abs=0.05)
 
 
@@ -109,9 +116,12 @@ def test_two_spheres_with_different_gradient_noise(thermostat):
     averages, stats = chain_averages(step, point, cosines, draws=60, discard=60, tune=40)
     temperatures = [stats[f"kinetic_temperature_{name}"] for name in noise]
     if thermostat == "shared":
-        assert temperatures[0] > 1.2
-        assert temperatures[1] < 0.8
+        positions = [stats[f"configurational_temperature_{name}"] for name in noise]
+        for hot, cold in (temperatures, positions):
+            assert hot > 1.2
+            assert cold < 0.8
         return
+    assert_temperature_of_positions(stats, allowed=0.02)
     assert temperatures == pytest.approx([1, 1], abs=0.02)
     for name in noise:
         assert_mean(averages[name], float(bessel_ratio(3, 10.0).eval()))

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import add_gradient_noise, assert_mean, run
+from chains import add_gradient_noise, assert_mean, batch_mean, run
 
 import pymc_geodesic as pmg
 
@@ -73,16 +73,19 @@ def test_law_does_not_depend_on_the_mass(name, n, kind):
     mass = masses(n)[kind]
     step = build(name, model, step_size=0.1, n_steps=10, mass=mass, backend="jax")
     center = np.linspace(-1, 1, n)
-    path, temperatures = [], []
+    path, temperatures, positions = [], [], []
     for point, stats in run(step, model.initial_point(), draws=6_000, discard=200):
         path.append((point["x"] - center) / scales)
         temperatures.append(stats["kinetic_temperature"])
+        positions.append(stats["configurational_temperature"])
     # Means of batches of 120 draws are independent: their spread gives the standard error.
     batches = np.array(path).reshape(50, -1, n)
     for group in (slice(0, None, 2), slice(1, None, 2))[: min(n, 2)]:
         assert_mean(batches[..., group].mean(axis=(1, 2)), 0.0)
         assert_mean((batches[..., group] ** 2).mean(axis=(1, 2)), 1.0)
     assert_mean(np.array(temperatures).reshape(50, -1).mean(axis=1), 1.0)
+    mean, error = batch_mean(positions)
+    assert abs(mean - 1) < 0.01 + 5 * error
 
 
 def test_printed_thermostat_with_a_mass_has_another_law():

@@ -182,6 +182,7 @@ def test_a_state_does_not_change_with_the_chain_it_was_taken_from():
     assert pickle.dumps(state) == before
 
 
+@pytest.mark.slow
 def test_conditioned_steps_resume():
     """A step that leaves a variable to another measures at its values, not at saved ones."""
     paths = []

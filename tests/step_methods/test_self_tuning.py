@@ -9,7 +9,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import add_gradient_noise, assert_mean, run
+from chains import add_gradient_noise, assert_mean, batch_mean, run
 from scipy.special import ive
 
 import pymc_geodesic as pmg
@@ -61,6 +61,10 @@ def test_thermostat_is_where_it_was_predicted():
     stats = [s for _, s in run(step, model.initial_point(), draws=2_000, tune=400)][400:]
     temperatures = np.array([s["kinetic_temperature"] for s in stats]).reshape(40, -1).mean(axis=1)
     assert_mean(temperatures, 1.0)
+    # That of the positions is not one by construction; steps of half a scale cool by 0.06.
+    mean, error = batch_mean([s["configurational_temperature"] for s in stats])
+    assert error < 0.03
+    assert abs(mean - 1) < 0.1 + 5 * error
     predicted = step.parameters["diffusion"] + 0.5 * stats[0]["step_size"] * step.found.noise.mean
     frictions = np.array([s["thermostat"] for s in stats]).reshape(40, -1).mean(axis=1)
     error = frictions.std(ddof=1) / np.sqrt(len(frictions))

@@ -12,7 +12,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import add_gradient_noise, assert_mean, chain_averages
+from chains import add_gradient_noise, assert_mean, assert_temperature_of_positions, chain_averages
 
 import pymc_geodesic as pmg
 
@@ -92,6 +92,7 @@ def test_von_mises_fisher(n, kappa, method, noisy):
     )
     stats = assert_von_mises_fisher(step, n, kappa, draws=100, discard=60 if noisy else 20)
     assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
+    assert_temperature_of_positions(stats, allowed=0.02)
     if not known:
         expected = friction + 0.5 * step_size * variance
         assert stats["thermostat"] == pytest.approx(expected, rel=0.1)
@@ -179,12 +180,13 @@ def test_products(method):
     for name, exact in EXACT.items():
         assert_mean(averages[name], exact)
         assert stats[f"kinetic_temperature_{name}"] == pytest.approx(1, abs=0.02)
+    assert_temperature_of_positions(stats, allowed=0.02)
 
 
 def test_two_spheres_need_a_thermostat_each():
     """Gradient noise 200 and 10: one shared friction makes one too hot and one too cold."""
     n_points = 100
-    temperatures = {}
+    temperatures, positions = {}, {}
     for thermostat in ("shared", "per_variable"):
         with pm.Model() as model:
             for name, variance in {"a": 200.0, "b": 10.0}.items():
@@ -206,10 +208,12 @@ def test_two_spheres_need_a_thermostat_each():
             discard=40,
         )
         temperatures[thermostat] = [stats[f"kinetic_temperature_{name}"] for name in "ab"]
+        positions[thermostat] = [stats[f"configurational_temperature_{name}"] for name in "ab"]
         if thermostat == "per_variable":
+            assert_temperature_of_positions(stats, allowed=0.02)
             for average in averages.values():
                 assert_mean(average, 1 / np.tanh(10.0) - 0.1)
     np.testing.assert_allclose(temperatures["per_variable"], 1, atol=0.02)
-    hot, cold = temperatures["shared"]
-    assert hot > 1.3
-    assert cold < 0.7
+    for hot, cold in (temperatures["shared"], positions["shared"]):
+        assert hot > 1.3
+        assert cold < 0.7

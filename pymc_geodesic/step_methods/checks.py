@@ -1,0 +1,99 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Keywords that mean the same for every step, checked before anything is built from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pymc.model import Model
+from pymc.util import get_random_generator
+
+from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.validation import flag, mapping, pymc_model, share
+
+__all__ = ["check_keywords", "require_values"]
+
+# A smaller error would ask for millions of transitions per effective draw.
+LEAST_ACCURACY = 1e-4
+
+
+def check_keywords(keywords: Mapping[str, Any]) -> None:
+    """Check keywords by their names; None stands for a default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is not what its name asks for.
+    """
+    for name, value in keywords.items():
+        if name in CHECKS and value is not None:
+            CHECKS[name](name, value)
+
+
+def require_values(name: str, point: Mapping[str, np.ndarray], model: Model) -> None:
+    """Refuse a point that lacks a value variable of the model.
+
+    Raises
+    ------
+    ValueError
+        If one is missing.
+    """
+    wanted = [value.name for value in model.value_vars]
+    if missing := [value for value in wanted if value not in point]:
+        raise ValueError(
+            f"`{name}` expected a value for each of {wanted}, as `model.initial_point()` returns "
+            f"them; got none for {missing}."
+        )
+
+
+def _local(name: str, value: Any) -> None:
+    if not isinstance(value, LocalGMC):
+        raise TypeError(
+            f"`{name}` expected a `pmg.LocalGMC`, such as `pmg.LocalGMC([theta])`; got {value!r}."
+        )
+
+
+def _model(name: str, value: Any) -> None:
+    pymc_model(value)
+
+
+def _generator(name: str, value: Any) -> None:
+    try:
+        get_random_generator(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{name}` expected a generator or a seed, got {value!r}.") from error
+
+
+def _backend(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` expected a word such as 'numba' or 'jax', got {value!r}.")
+
+
+def _variables(name: str, value: Any) -> None:
+    if not isinstance(value, str | Sequence) and not hasattr(value, "owner"):
+        raise TypeError(f"`{name}` expected variables or their names, got {value!r}.")
+
+
+LOADERS = "loaders by the name of their `pm.Data`, such as {'batch': loader}"
+VALUES = "values by name, as `model.initial_point()` returns them"
+
+CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "accuracy": partial(share, least=LEAST_ACCURACY),
+    "backend": _backend,
+    "blocked": flag,
+    "center": partial(mapping, what=VALUES),
+    "data": partial(mapping, what=LOADERS),
+    "initial_point": partial(mapping, what=VALUES),
+    "local": _local,
+    "metropolis": flag,
+    "model": _model,
+    "replacement": flag,
+    "rng": _generator,
+    "trust_total_size": flag,
+    "vars": _variables,
+}

@@ -1,0 +1,111 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Why a chain cannot start where it is: the variable, and the parameter if it is one of ours."""
+
+from __future__ import annotations
+
+import warnings
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.logprob.utils import ParameterValueError
+from pymc.model import Model
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.distributions import VonMisesFisher
+from pymc_geodesic.engine.interpreted import interpreted
+
+__all__ = ["explain_start", "impossible_start"]
+
+
+def impossible_start(
+    model: Model, point: Mapping[str, np.ndarray], *, energy: float, names: Sequence[str]
+) -> SamplingError:
+    """Write the error for a start of infinite energy, or without a gradient."""
+    with np.printoptions(threshold=10, precision=4):
+        values = ", ".join(f"{name} = {point[name]}" for name in names)
+    return SamplingError(
+        "The start has an infinite log density or a gradient that is not finite, got a potential "
+        f"energy of {energy}. Start values: {values}.{explain_start(model, point)} Call "
+        "`model.debug()` to find the variable, or pass other `initvals`."
+    )
+
+
+def explain_start(model: Model, point: Mapping[str, np.ndarray]) -> str:
+    """Name the variables without a finite log density at a point, and impossible parameters.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    point : mapping of str to ndarray
+        PyMC's value of every free variable.
+
+    Returns
+    -------
+    str
+        Sentences, each with a leading space.
+    """
+    found = _parameters(model, point) or _densities(model, point)
+    if not found:
+        found = ["The log densities are finite there, so it is a gradient that is not."]
+    return "".join(f" {text}" for text in found)
+
+
+def _densities(model: Model, point) -> list[str]:
+    variables = model.basic_RVs
+    terms = model.logp(vars=variables, sum=False)
+    try:
+        found = _evaluate(model, terms, point)
+    except ParameterValueError as error:
+        return [f"A distribution has a parameter that is not allowed there: {error}."]
+    bad = {rv.name: x[~np.isfinite(x)] for rv, x in zip(variables, found, strict=True)}
+    return [
+        f"The log density of `{name}` is {x.flat[0]} there." for name, x in bad.items() if x.size
+    ]
+
+
+def _parameters(model: Model, point) -> list[str]:
+    found = []
+    for rv in model.basic_RVs:
+        node = rv.owner
+        if node is not None and type(node.op).__name__.startswith("Minibatch"):
+            node = node.inputs[0].owner
+        if node is None or not isinstance(node.op, VonMisesFisher):
+            continue
+        mu, kappa = model.replace_rvs_by_values(list(node.op.dist_params(node)))
+        mu, kappa = _evaluate(model, [mu, kappa], point)
+        found += _of_von_mises_fisher(rv.name, mu, kappa)
+    return found
+
+
+def _of_von_mises_fisher(name: str, mu: np.ndarray, kappa: np.ndarray) -> list[str]:
+    norms = np.linalg.norm(mu, axis=-1)
+    found = []
+    if np.isnan(norms).any():
+        found.append(
+            f"`mu` of `{name}` is not a number: a vector of length zero has no direction. Start "
+            "what it is computed from away from zero by `initval` or `initvals`."
+        )
+    elif np.any(np.abs(norms - 1) > 1e-6):
+        found.append(
+            f"`mu` of `{name}` expected unit vectors, got norms in [{norms.min():.4g}, "
+            f"{norms.max():.4g}]. Divide it by its norm."
+        )
+    if np.any(kappa < 0):
+        found.append(
+            f"`kappa` of `{name}` expected 0 or more, got {kappa.min():.4g}. Take the exponential "
+            "of a symbolic concentration, or give it a positive prior."
+        )
+    return found
+
+
+def _evaluate(model: Model, graphs: list[TensorVariable], point) -> list[np.ndarray]:
+    values = model.value_vars
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function = interpreted(values, graphs)
+        return [np.asarray(x) for x in function(*(np.asarray(point[v.name]) for v in values))]

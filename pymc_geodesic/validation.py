@@ -1,0 +1,56 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Arguments read or answered by a sentence: what was expected, and what was got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model
+
+__all__ = ["data_tree", "flag", "mapping", "pymc_model", "share"]
+
+
+def flag(name: str, value: bool) -> bool:
+    """Return ``value`` if it is True or False: every word, "no" too, would count as True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"`{name}` expected True or False, got {value!r}.")
+    return bool(value)
+
+
+def share(name: str, value: float, *, least: float = 0.0, most: float = 1.0) -> float:
+    """Return ``value`` as a float if it lies between two bounds, these left out."""
+    number = value if isinstance(value, int | float | np.number) else np.nan
+    if not least < number < most:
+        raise ValueError(
+            f"`{name}` expected a number between {least:g} and {most:g}, got {value!r}."
+        )
+    return float(number)
+
+
+def mapping(name: str, value: Mapping[str, Any], *, what: str) -> Mapping[str, Any]:
+    """Return ``value`` if it is a mapping with names as keys."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise ValueError(f"`{name}` expected {what}, got {value!r}.")
+    return value
+
+
+def data_tree(value: xr.DataTree) -> xr.DataTree:
+    """Return ``value`` if it holds the draws of a run."""
+    if not isinstance(value, xr.DataTree) or "posterior" not in value:
+        raise TypeError(
+            "`idata` expected the `DataTree` that `pm.sample` returns, with a posterior; got "
+            f"{type(value).__name__}."
+        )
+    return value
+
+
+def pymc_model(value: Model) -> Model:
+    """Return ``value`` if it is a model of PyMC."""
+    if not isinstance(value, Model):
+        raise TypeError(f"`model` expected a `pm.Model`, got {value!r}.")
+    return value
