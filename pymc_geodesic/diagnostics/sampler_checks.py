@@ -64,7 +64,9 @@ class Evidence(NamedTuple):
 Check = Callable[[Evidence], list[Finding]]
 
 
-def check_sampler(evidence: Evidence, *, step: str | None = None) -> list[Finding]:
+def check_sampler(
+    evidence: Evidence, *, step: str | None = None, one_posterior: bool = True
+) -> list[Finding]:
     """Look for parameters of the sampler that are out of range.
 
     Parameters
@@ -73,9 +75,12 @@ def check_sampler(evidence: Evidence, *, step: str | None = None) -> list[Findin
         What the checks read.
     step : str, optional
         Name of the step's class; without it the statistics tell what kind of step it was.
+    one_posterior : bool
+        Whether the chains are of one; what is known of each alone is looked at in any case.
     """
-    checks = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
-    return [finding for check in (_divergences, *checks) for finding in check(evidence)]
+    own = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
+    checks = [check for check in (_divergences, *own) if one_posterior or check in OF_EACH_CHAIN]
+    return [finding for check in checks for finding in check(evidence)]
 
 
 def _checks_by_statistics(stats: Mapping[str, np.ndarray]) -> tuple[Check, ...]:
@@ -295,6 +300,7 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
     return [Finding(TOO_LARGE, "error", sentence, advice, figures)]
 
 
+OF_EACH_CHAIN: tuple[Check, ...] = (_divergences, _damping)
 # Dynamics without velocities on a curved space have no scale here that a step could be compared
 # with: SGRLD is judged by its chains and by the temperature of its positions.
 CHECKS: Mapping[str, tuple[Check, ...]] = {

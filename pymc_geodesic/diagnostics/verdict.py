@@ -161,13 +161,14 @@ def _from_draws(
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))
-    # Of several steps it is not known which variables each has moved, and chains on different
-    # posteriors have no settings in common.
-    if is_one_step and not findings:
+    # Of several steps it is not known which variables each has moved.
+    if is_one_step:
         # Chains that come down from far away are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
-        findings += check_sampler(evidence, step=records[0].step if records else None)
+        step = records[0].step if records else None
+        # Chains on different posteriors have no settings in common.
+        findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
     if is_one_step and not findings:
         findings += check_virial(stats)

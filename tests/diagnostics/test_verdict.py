@@ -269,6 +269,29 @@ def test_frictions_and_steps_are_multiplied_chain_by_chain():
     assert finding.evidence == {"damping": pytest.approx(1.2), "chain": 3}
 
 
+def test_a_chain_that_crawls_far_away_is_in_no_mode():
+    """Its friction has locked, which is the fault, whatever its energy says of modes."""
+    x = np.random.default_rng(1).normal(size=(*SHAPE, 3))
+    x[0] = 50 - np.linspace(0, 1, SHAPE[1])[:, None]
+    locked = np.array([150.0, 1.0, 1.0, 1.0])[:, None]
+    energy = np.random.default_rng(2).normal(0, 1, SHAPE)
+    energy[0] += 4000
+    found = pmg.diagnose(run(x=x, thermostat=locked, potential_estimate=energy))
+    assert {"step_size_too_large", "not_stationary"} < set(found.names)
+    assert "different_modes" not in found.names
+    [damped] = [finding for finding in found.findings if finding.name == "step_size_too_large"]
+    assert damped.evidence == {"damping": pytest.approx(15.0), "chain": 0}
+
+
+def test_chains_that_diverged_are_named_though_they_tuned_apart():
+    step_size = np.array([0.1, 0.1, 0.1, 0.5])[:, None]
+    diverging = step_size * np.ones(SHAPE) > 0.4
+    found = pmg.diagnose(
+        run(friction=1.0, step_size=step_size * np.ones(SHAPE), diverging=diverging)
+    )
+    assert set(found.names) == {"chains_tuned_apart", "step_size_too_large"}
+
+
 def test_many_entries_take_seconds():
     x = np.random.default_rng(1).dirichlet(np.ones(3113), size=(2, 20, 10))
     begin = time.process_time()
