@@ -14,12 +14,13 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
+from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
-from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
+from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
     KINETIC,
@@ -80,7 +81,7 @@ def diagnose(
     - ``friction_too_small``: with a fixed friction, velocities and positions that are too hot.
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
-      there is a thermostat, in all or for some variables.
+      there is a thermostat, in all or for some variables; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
     - ``label_switching``: chains with the same topics, or other components, in different orders.

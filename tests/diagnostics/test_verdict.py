@@ -276,11 +276,15 @@ def test_a_chain_that_crawls_far_away_is_in_no_mode():
     locked = np.array([150.0, 1.0, 1.0, 1.0])[:, None]
     energy = np.random.default_rng(2).normal(0, 1, SHAPE)
     energy[0] += 4000
-    found = pmg.diagnose(run(x=x, thermostat=locked, potential_estimate=energy))
-    assert {"step_size_too_large", "not_stationary"} < set(found.names)
-    assert "different_modes" not in found.names
-    [damped] = [finding for finding in found.findings if finding.name == "step_size_too_large"]
-    assert damped.evidence == {"damping": pytest.approx(15.0), "chain": 0}
+    temperature = np.array([0.01, 1.0, 1.0, 1.0])[:, None]
+    stats = {"thermostat": locked, "temperature": temperature, "potential_estimate": energy}
+    found = pmg.diagnose(run(x=x, **stats))
+    assert {"thermostat_unsettled", "not_stationary"} < set(found.names)
+    assert not {"different_modes", "step_size_too_large"} & set(found.names)
+    [friction] = [finding for finding in found.findings if finding.name == "thermostat_unsettled"]
+    figures = {"damping": 15.0, "chain": 0, "kinetic_temperature": 0.01}
+    assert friction.evidence == pytest.approx(figures, rel=0.1)
+    assert "Increase `tune`" in friction.advice
 
 
 def test_chains_that_diverged_are_named_though_they_tuned_apart():
