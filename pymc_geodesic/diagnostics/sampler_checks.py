@@ -68,8 +68,12 @@ def _divergences(evidence: Evidence) -> list[Finding]:
     share = float(np.mean(evidence.stats.get("diverging", 0.0)))
     if share == 0:
         return []
-    sentence = f"{100 * share:.2g} per cent of the draws diverged: the step size is too large."
-    advice = f"Decrease `step_size` from {evidence.step_size:.2g}, to half of it at first."
+    sentence = f"{100 * share:.3g} per cent of the draws diverged: the step size is too large."
+    advice = (
+        f"Decrease `step_size` from {evidence.step_size:.2g}, to half of it at first. If chains "
+        "still diverge, check that the posterior is proper: `total_size`, the signs of potentials, "
+        "flat priors."
+    )
     return [Finding(TOO_LARGE, "error", sentence, advice, {"diverging": share})]
 
 

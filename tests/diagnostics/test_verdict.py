@@ -296,6 +296,16 @@ def test_chains_that_diverged_are_named_though_they_tuned_apart():
     assert set(found.names) == {"chains_tuned_apart", "step_size_too_large"}
 
 
+def test_a_chain_that_ran_off():
+    """Its energies overflow, of which there are no differences."""
+    x, infinite = np.full((1, 400, 3), 1e152), np.full((1, 400), -np.inf)
+    off = {"diverging": True, "potential_estimate": infinite, "temperature": np.inf}
+    diagnosis = pmg.diagnose(run(x=x, friction=1.0, **off))
+    assert diagnosis.names == ("step_size_too_large",)
+    assert diagnosis.findings[0].sentence.startswith("100 per cent")
+    assert "proper" in diagnosis.findings[0].advice
+
+
 def test_many_entries_take_seconds():
     x = np.random.default_rng(1).dirichlet(np.ones(3113), size=(2, 20, 10))
     begin = time.process_time()
