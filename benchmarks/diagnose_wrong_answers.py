@@ -27,7 +27,9 @@ __all__ = ["ONE_CHAIN", "TEMPERATURES", "WRONG"]
 
 # The package has a function of the same name, which hides the module.
 GSGNHT = importlib.import_module("pymc_geodesic.dynamics.gsgnht")
-N_ROWS, BATCH, T_SCALE, NU = 2_000, 200, 1.5, 4.0
+N_ROWS, T_SCALE, NU = 1_000, 1.5, 4.0
+# Local variables take time in proportion to the rows of a batch.
+N_LOCAL, LOCAL_BATCH = 500, 50
 
 
 def probabilities() -> pm.Model:
@@ -42,12 +44,12 @@ def probabilities() -> pm.Model:
 
 def scale_mixture() -> pm.Model:
     """The location of Student t data, whose rows each have a precision of their own."""
-    y = T_SCALE * np.random.default_rng(1).standard_t(NU, N_ROWS)
+    y = T_SCALE * np.random.default_rng(1).standard_t(NU, N_LOCAL)
     with pm.Model() as model:
-        rows = pm.Minibatch(y, batch_size=BATCH)
+        rows = pm.Minibatch(y, batch_size=LOCAL_BATCH)
         mu = pm.Normal("mu", 0.0, 10.0, initval=0.0)
-        w = pm.Gamma("w", NU / 2, NU / 2, shape=BATCH)
-        pm.Normal("y", mu, T_SCALE / pm.math.sqrt(w), observed=rows, total_size=N_ROWS)
+        w = pm.Gamma("w", NU / 2, NU / 2, shape=LOCAL_BATCH)
+        pm.Normal("y", mu, T_SCALE / pm.math.sqrt(w), observed=rows, total_size=N_LOCAL)
     return model
 
 
@@ -69,7 +71,7 @@ def mixture() -> pm.Model:
         return pt.logsumexp(pt.log(w) + log_c + kappa * cosines, axis=-1)
 
     with pm.Model() as model:
-        batch = pm.Minibatch(rng.permutation(x), batch_size=BATCH)
+        batch = pm.Minibatch(rng.permutation(x), batch_size=100)
         w = pm.Dirichlet("w", np.ones(3))
         mu = pmg.VonMisesFisher("mu", mu=[0, 0, 1], kappa=0.0, shape=(3, 3))
         kappa = pm.HalfNormal("kappa", 50.0, shape=3)
@@ -147,9 +149,9 @@ def local(**options) -> Callable:
     return lambda: pmg.SGNHT(
         ["mu"],
         local=pmg.LocalGMC(["w"], draws=10, tune=20, n_leapfrog=5, **options),
-        step_size=0.004,
-        diffusion=30.0,
-        n_steps=20,
+        step_size=0.008,
+        diffusion=15.0,
+        n_steps=10,
         backend="jax",
     )
 
@@ -159,8 +161,8 @@ def self_tuned(method, **options) -> Callable:
 
 
 ONE = {"chains": 1}
-TWO = {"chains": 2, "draws": 300, "tune": 300}
-SHORT = {"chains": 1, "draws": 300, "tune": 100}
+TWO = {"chains": 2, "draws": 200, "tune": 200}
+SHORT = {"chains": 1, "draws": 300, "tune": 300}
 
 ONE_CHAIN = [
     Case("SGHMC, exact gradients", exact, sghmc(0.3, 1.0), None, ONE),
@@ -177,7 +179,7 @@ ONE_CHAIN = [
     ),
     Case("SGLD, control variates", regression, self_tuned(pmg.SGLD, n_steps=20), None, ONE),
     Case("GMC", exact, lambda: pmg.GMC(backend="jax"), None, ONE),
-    Case("LocalGMC, tuned", scale_mixture, local(), None, ONE),
+    Case("LocalGMC, tuned", scale_mixture, local(), None, SHORT),
     Case(
         "mixture, two chains from one start",
         mixture,
