@@ -37,6 +37,7 @@ __all__ = [
     "histogram",
     "long_run_variance",
     "mcse",
+    "parser",
     "report",
     "sample",
     "table",
@@ -88,11 +89,16 @@ class SamplingClock:
         self._last = now
 
 
+def parser(description: str) -> argparse.ArgumentParser:
+    """Make a reader of the command line that all scripts have, for those that take more."""
+    found = argparse.ArgumentParser(description=description)
+    found.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
+    return found
+
+
 def arguments(description: str) -> argparse.Namespace:
     """Parse the command line of a script."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
-    return parser.parse_args()
+    return parser(description).parse_args()
 
 
 def sample(model: pm.Model, step: Callable[[], Any], **options: Any) -> Run:

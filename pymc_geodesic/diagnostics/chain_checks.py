@@ -52,7 +52,8 @@ def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
         return _few(scalars)
     name = max(failed, key=lambda key: failed[key])
     draws = scalars[name]
-    effective = float(np.median([effective_draws(chain[None]) for chain in draws]))
+    # A chain that crawls far away from the others is in no mode.
+    effective = min(effective_draws(chain[None]) for chain in draws)
     evidence = {"r_hat": failed[name], "variable": name, "effective_draws_a_chain": effective}
     evidence["n_variables"] = len(failed)
     if len(draws) > 1 and effective >= SETTLED and _apart(draws):
@@ -92,10 +93,10 @@ def _different_modes(name: str, draws: np.ndarray, evidence) -> Finding:
 
 
 def _not_stationary(name: str, draws: np.ndarray, evidence) -> Finding:
-    what = "chains have" if len(draws) > 1 else "chain has"
+    what, where = ("chains have", "the slowest") if len(draws) > 1 else ("chain has", "it")
     sentence = (
         f"The {what} not become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "
-        f"about {evidence['effective_draws_a_chain']:.0f} effective draws in a chain."
+        f"about {evidence['effective_draws_a_chain']:.0f} effective draws in {where}."
     )
     advice = "Increase `tune` and `draws`, or `n_steps`, and drop what was drawn so far."
     return Finding("not_stationary", "error", sentence, advice, evidence)

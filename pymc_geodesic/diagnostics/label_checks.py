@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 import xarray as xr
 
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.geometry import geometries
-from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains
+from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
 
 __all__ = ["check_labels", "component_draws"]
 
@@ -51,9 +52,13 @@ def component_draws(idata: xr.DataTree) -> dict[str, np.ndarray]:
 
 def _agree(draws: np.ndarray, matching: Matching) -> bool:
     """Whether matched components are near each other, compared with others of a chain."""
-    costs = np.mean([distances(mean, mean) for mean in draws.mean(axis=1, dtype=float)], axis=0)
+    means = draws.mean(axis=1, dtype=float)
+    costs = np.mean([distances(mean, mean) for mean in means], axis=0)
     typical = costs[~np.eye(len(costs), dtype=bool)].mean()
-    return bool(matching.after[matching.moved].mean() < LARGEST_SHARE * typical)
+    # From the average of two chains even unrelated components are a quarter as far.
+    pairs = combinations(permuted(means, matching.orders), 2)
+    partners = np.mean([np.diagonal(distances(one, other)) for one, other in pairs], axis=0)
+    return bool(partners[matching.moved.any(axis=0)].mean() < LARGEST_SHARE * typical)
 
 
 def _finding(name: str, matching: Matching) -> Finding:

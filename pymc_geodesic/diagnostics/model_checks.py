@@ -9,8 +9,9 @@ import pandas as pd
 
 from pymc.model import Model
 
+from pymc_geodesic.diagnostics.evidence import TOO_LARGE, TOO_SMALL
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.sampler_checks import LARGEST_DAMPING, TOO_LARGE, TOO_SMALL
+from pymc_geodesic.diagnostics.thermostat_checks import LARGEST_DAMPING
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.total_size import wrong_sizes
 

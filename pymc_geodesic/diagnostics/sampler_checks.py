@@ -4,67 +4,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from scipy import optimize
 
+from pymc_geodesic.diagnostics.evidence import (
+    SIGNIFICANT,
+    TOO_LARGE,
+    TOO_SMALL,
+    Check,
+    Evidence,
+    differs,
+    principal_scales,
+)
 from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
 
-__all__ = ["Evidence", "check_sampler"]
+__all__ = ["check_sampler"]
 
 # Steps that tune themselves take half of what a direction of curvature one allows, where velocities
 # seem 7 per cent too hot, and let noise heat by up to a tenth more.
 HOT, COLD = 1.2, 0.85
-UNSETTLED = 0.1
-# Standard errors.
-SIGNIFICANT = 4.0
-# Positions are too wide by cosh(0.4) = 1.08 in variance beyond it.
-LARGEST_DAMPING = 0.8
 # In squared posterior scales: Langevin draws are too wide by 1.17 in variance beyond it.
 LARGEST_LANGEVIN_STEP = 0.5
 LEAST_ACCEPTANCE = 0.3
-# Beyond, covariances are taken as diagonal.
-LARGEST_COVARIANCE = 100
 # Time that runs by a fifth faster or slower at the end of a trajectory shows energies as far off.
 LARGEST_TIME_SCALING = 0.2
-TOO_LARGE, TOO_SMALL = "step_size_too_large", "friction_too_small"
 
 
-class Evidence(NamedTuple):
-    """What the checks read.
-
-    Attributes
-    ----------
-    stats : mapping of str to ndarray
-        Sample statistics, ``(chain, draw)``.
-    temperatures : DataFrame or None
-        Of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has none, or if
-        they are those of chains on their way.
-    points : mapping of str to ndarray
-        Draws of each variable as the sampler moves it, ``(chain, draw, entry)``.
-    exact_gradients : bool
-        Whether the model is known to have no minibatches.
-    """
-
-    stats: Mapping[str, np.ndarray]
-    temperatures: pd.DataFrame | None
-    points: Mapping[str, np.ndarray]
-    exact_gradients: bool = False
-
-    @property
-    def step_size(self) -> float:
-        """Median step size."""
-        return float(np.median(self.stats["step_size"]))
-
-
-Check = Callable[[Evidence], list[Finding]]
-
-
-def check_sampler(evidence: Evidence, *, step: str | None = None) -> list[Finding]:
+def check_sampler(
+    evidence: Evidence, *, step: str | None = None, one_posterior: bool = True
+) -> list[Finding]:
     """Look for parameters of the sampler that are out of range.
 
     Parameters
@@ -73,15 +45,18 @@ def check_sampler(evidence: Evidence, *, step: str | None = None) -> list[Findin
         What the checks read.
     step : str, optional
         Name of the step's class; without it the statistics tell what kind of step it was.
+    one_posterior : bool
+        Whether the chains are of one; what is known of each alone is looked at in any case.
     """
-    checks = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
-    return [finding for check in (_divergences, *checks) for finding in check(evidence)]
+    own = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
+    checks = [check for check in (_divergences, *own) if one_posterior or check in OF_EACH_CHAIN]
+    return [finding for check in checks for finding in check(evidence)]
 
 
 def _checks_by_statistics(stats: Mapping[str, np.ndarray]) -> tuple[Check, ...]:
     """Choose checks for a step of the user's own, or for a run without a record."""
     if "thermostat" in stats:
-        return _damping, _thermostat
+        return damping, thermostat
     if "friction" in stats:
         return (_heat,)
     if "acceptance_rate" in stats:
@@ -93,56 +68,13 @@ def _divergences(evidence: Evidence) -> list[Finding]:
     share = float(np.mean(evidence.stats.get("diverging", 0.0)))
     if share == 0:
         return []
-    sentence = f"{100 * share:.2g} per cent of the draws diverged: the step size is too large."
-    advice = f"Decrease `step_size` from {evidence.step_size:.2g}, to half of it at first."
+    sentence = f"{100 * share:.3g} per cent of the draws diverged: the step size is too large."
+    advice = (
+        f"Decrease `step_size` from {evidence.step_size:.2g}, to half of it at first. If chains "
+        "still diverge, check that the posterior is proper: `total_size`, the signs of potentials, "
+        "flat priors."
+    )
     return [Finding(TOO_LARGE, "error", sentence, advice, {"diverging": share})]
-
-
-def _damping(evidence: Evidence) -> list[Finding]:
-    # Chains tune themselves each on its own: the product of two means belongs to none of them.
-    products = np.mean(evidence.stats["thermostat"] * evidence.stats["step_size"], axis=1)
-    chain = int(np.argmax(products))
-    damping = float(products[chain])
-    step_size = float(np.median(evidence.stats["step_size"][chain]))
-    if damping <= LARGEST_DAMPING:
-        return []
-    sentence = (
-        f"The step size is too large for the gradient's noise: a transition damps velocities by "
-        f"{damping:.2g} (thermostat times step size), which makes variances too wide by a factor "
-        f"of {np.cosh(damping / 2):.3g}."
-    )
-    # The thermostat's share that comes from the noise is itself proportional to the step.
-    advice = (
-        f"Decrease `step_size` from {step_size:.2g} to {step_size * (0.3 / damping) ** 0.5:.2g} or "
-        "enlarge the batch."
-    )
-    severity = "error" if damping > 2 else "warning"
-    return [Finding(TOO_LARGE, severity, sentence, advice, {"damping": damping, "chain": chain})]
-
-
-def _thermostat(evidence: Evidence) -> list[Finding]:
-    table = evidence.temperatures
-    if table is None:
-        return []
-    total = table.loc["all"]
-    if _differs(total, UNSETTLED):
-        sentence = (
-            f"The thermostat has not found its friction: the kinetic temperature is "
-            f"{total['mean']:.3g} instead of 1."
-        )
-        advice = "Increase `tune`, or raise `diffusion` towards the last value of `thermostat`."
-        return [Finding("thermostat_unsettled", "warning", sentence, advice, dict(total))]
-    off = table[[_differs(row, UNSETTLED) for _, row in table.iterrows()]]
-    if off.empty:
-        return []
-    named = ", ".join(f"{name} at {row['mean']:.3g}" for name, row in off.iterrows())
-    sentence = f"One thermostat cannot serve all variables: kinetic temperatures are {named}."
-    advice = (
-        "Give `thermostat='per_variable'` (or 'per_point'), or raise `diffusion`, which makes the "
-        "noise that all share the larger part."
-    )
-    evidence_of = off["mean"].to_dict()
-    return [Finding("shared_thermostat", "warning", sentence, advice, evidence_of)]
 
 
 def _heat(evidence: Evidence) -> list[Finding]:
@@ -208,7 +140,7 @@ def _position_temperature(evidence: Evidence, name: str, velocity: float) -> tup
     in which only T is not observed. A mass changes the scales, which shows as positions that would
     be too cold: then nothing is known of the step.
     """
-    scales, weights = _principal_scales(evidence, name)
+    scales, weights = principal_scales(evidence, name)
     ratios = (evidence.step_size / scales) ** 2 / 4
     most = 1 / ratios.max()
 
@@ -221,36 +153,8 @@ def _position_temperature(evidence: Evidence, name: str, velocity: float) -> tup
     return position, float(2 * np.sqrt(position * ratios.max()))
 
 
-def _principal_scales(evidence: Evidence, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Find the standard deviations of the draws within chains along principal axes.
-
-    With each axis goes its share of the velocity of the variable ``name``.
-    """
-    names = list(evidence.points)
-    parts = [evidence.points[key] for key in names]
-    owner = np.concatenate([np.full(x.shape[-1], i) for i, x in enumerate(parts)])
-    x = np.concatenate(parts, axis=-1)
-    x = (x - x.mean(axis=1, keepdims=True)).reshape(-1, x.shape[-1])
-    if x.shape[1] > LARGEST_COVARIANCE or len(x) < 10 * x.shape[1]:
-        variances, axes = x.var(axis=0), np.eye(x.shape[1])
-    else:
-        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))
-    # Points of curved manifolds have fewer directions than entries; the others do not vary.
-    kept = np.argsort(variances)[::-1][: _freedom(evidence, len(variances))]
-    mine = owner == names.index(name) if name in names else np.ones(len(owner), dtype=bool)
-    weights = (axes[mine][:, kept] ** 2).sum(axis=0)
-    return np.sqrt(np.maximum(variances[kept], np.finfo(float).tiny)), weights / weights.sum()
-
-
-def _freedom(evidence: Evidence, default: int) -> int:
-    if evidence.temperatures is None:
-        return default
-    table = evidence.temperatures
-    return int(table.loc["all", "degrees_of_freedom"]) if "all" in table.index else default
-
-
 def _langevin(evidence: Evidence) -> list[Finding]:
-    scales, _ = _principal_scales(evidence, "")
+    scales, _ = principal_scales(evidence, "")
     step_size = float(np.median(evidence.stats["step_size"], axis=1).max())
     relative = step_size / scales.min() ** 2
     if relative <= LARGEST_LANGEVIN_STEP:
@@ -272,15 +176,11 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
     return [Finding(TOO_LARGE, "error", sentence, advice, {"acceptance_rate": rate})]
 
 
-def _differs(row: pd.Series, tolerance: float) -> bool:
-    return abs(row["mean"] - 1) > tolerance and abs(row["z"]) > SIGNIFICANT
-
-
 def _time_scaling(evidence: Evidence) -> list[Finding]:
     """Whether trajectories that keep the extended energy have kept it."""
     scaling = float(np.mean(np.abs(np.log(evidence.stats["time_scaling"]))))
     off = None if evidence.temperatures is None else evidence.temperatures.loc["all"]
-    hot = off is not None and _differs(off, HOT - 1)
+    hot = off is not None and differs(off, HOT - 1)
     if scaling <= LARGEST_TIME_SCALING and not hot:
         return []
     figures = {"time_scaling": float(np.exp(scaling))}
@@ -295,11 +195,12 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
     return [Finding(TOO_LARGE, "error", sentence, advice, figures)]
 
 
+OF_EACH_CHAIN: tuple[Check, ...] = (_divergences, damping)
 # Dynamics without velocities on a curved space have no scale here that a step could be compared
 # with: SGRLD is judged by its chains and by the temperature of its positions.
 CHECKS: Mapping[str, tuple[Check, ...]] = {
-    "gSGNHT": (_damping, _thermostat),
-    "SGNHT": (_damping, _thermostat),
+    "gSGNHT": (damping, thermostat),
+    "SGNHT": (damping, thermostat),
     "SGGMC": (_heat,),
     "SGHMC": (_heat,),
     "SGLD": (_langevin,),

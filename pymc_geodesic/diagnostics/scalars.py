@@ -44,7 +44,8 @@ class Scalars(NamedTuple):
         columns = [x.reshape(*x.shape[:2], -1) for x in variables.values()]
         values = np.concatenate(columns, axis=-1)
         size = np.abs(values).max(axis=(0, 1))
-        kept = (size < LARGEST) & (np.ptp(values, axis=(0, 1)) > 0)
+        kept = size < LARGEST
+        kept[kept] = np.ptp(values[..., kept], axis=(0, 1)) > 0
         return cls(
             [name for name, keep in zip(names, kept, strict=True) if keep], values[..., kept]
         )

@@ -14,12 +14,13 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
+from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
-from pymc_geodesic.diagnostics.sampler_checks import Evidence, check_sampler
+from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
     KINETIC,
@@ -80,7 +81,7 @@ def diagnose(
     - ``friction_too_small``: with a fixed friction, velocities and positions that are too hot.
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
     - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
-      there is a thermostat, in all or for some variables.
+      there is a thermostat, in all or for some variables; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
@@ -161,13 +162,14 @@ def _from_draws(
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))
-    # Of several steps it is not known which variables each has moved, and chains on different
-    # posteriors have no settings in common.
-    if is_one_step and not findings:
+    # Of several steps it is not known which variables each has moved.
+    if is_one_step:
         # Chains that come down from far away are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
-        findings += check_sampler(evidence, step=records[0].step if records else None)
+        step = records[0].step if records else None
+        # Chains on different posteriors have no settings in common.
+        findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
     if is_one_step and not findings:
         findings += check_virial(stats)

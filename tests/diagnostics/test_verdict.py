@@ -269,6 +269,43 @@ def test_frictions_and_steps_are_multiplied_chain_by_chain():
     assert finding.evidence == {"damping": pytest.approx(1.2), "chain": 3}
 
 
+def test_a_chain_that_crawls_far_away_is_in_no_mode():
+    """Its friction has locked, which is the fault, whatever its energy says of modes."""
+    x = np.random.default_rng(1).normal(size=(*SHAPE, 3))
+    x[0] = 50 - np.linspace(0, 1, SHAPE[1])[:, None]
+    locked = np.array([150.0, 1.0, 1.0, 1.0])[:, None]
+    energy = np.random.default_rng(2).normal(0, 1, SHAPE)
+    energy[0] += 4000
+    temperature = np.array([0.01, 1.0, 1.0, 1.0])[:, None]
+    stats = {"thermostat": locked, "temperature": temperature, "potential_estimate": energy}
+    found = pmg.diagnose(run(x=x, **stats))
+    assert {"thermostat_unsettled", "not_stationary"} < set(found.names)
+    assert not {"different_modes", "step_size_too_large"} & set(found.names)
+    [friction] = [finding for finding in found.findings if finding.name == "thermostat_unsettled"]
+    figures = {"damping": 15.0, "chain": 0, "kinetic_temperature": 0.01}
+    assert friction.evidence == pytest.approx(figures, rel=0.1)
+    assert "Increase `tune`" in friction.advice
+
+
+def test_chains_that_diverged_are_named_though_they_tuned_apart():
+    step_size = np.array([0.1, 0.1, 0.1, 0.5])[:, None]
+    diverging = step_size * np.ones(SHAPE) > 0.4
+    found = pmg.diagnose(
+        run(friction=1.0, step_size=step_size * np.ones(SHAPE), diverging=diverging)
+    )
+    assert set(found.names) == {"chains_tuned_apart", "step_size_too_large"}
+
+
+def test_a_chain_that_ran_off():
+    """Its energies overflow, of which there are no differences."""
+    x, infinite = np.full((1, 400, 3), 1e152), np.full((1, 400), -np.inf)
+    off = {"diverging": True, "potential_estimate": infinite, "temperature": np.inf}
+    diagnosis = pmg.diagnose(run(x=x, friction=1.0, **off))
+    assert diagnosis.names == ("step_size_too_large",)
+    assert diagnosis.findings[0].sentence.startswith("100 per cent")
+    assert "proper" in diagnosis.findings[0].advice
+
+
 def test_many_entries_take_seconds():
     x = np.random.default_rng(1).dirichlet(np.ones(3113), size=(2, 20, 10))
     begin = time.process_time()

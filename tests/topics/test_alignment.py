@@ -166,3 +166,13 @@ def test_diagnose_does_not_take_other_modes_for_another_order():
 
 def test_diagnose_finds_nothing_in_one_order():
     assert "label_switching" not in diagnosed(in_order())[0].names
+
+
+@pytest.mark.parametrize("second", [[[1, 0, 0], [1, 0, 0.1], [0, 0.8, 0.6]], -np.eye(3)])
+def test_two_chains_in_two_modes_are_in_no_order(second):
+    """Two components of the second chain share a cluster, or none is near one of the first."""
+    draws = np.stack([np.eye(3), np.asarray(second, float)])[:, None]
+    draws = draws + RNG.normal(0, 0.01, (2, N_DRAWS, 3, 3))
+    verdict, _ = diagnosed(draws / np.linalg.norm(draws, axis=-1, keepdims=True))
+    assert "label_switching" not in verdict.names
+    assert not verdict.ok

@@ -1,0 +1,92 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the checks of a sampler's parameters read, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pymc_geodesic.diagnostics.findings import Finding
+
+__all__ = [
+    "SIGNIFICANT",
+    "TOO_LARGE",
+    "TOO_SMALL",
+    "Check",
+    "Evidence",
+    "differs",
+    "principal_scales",
+]
+
+# Standard errors.
+SIGNIFICANT = 4.0
+# Beyond, covariances are taken as diagonal.
+LARGEST_COVARIANCE = 100
+TOO_LARGE, TOO_SMALL = "step_size_too_large", "friction_too_small"
+
+
+class Evidence(NamedTuple):
+    """What the checks read.
+
+    Attributes
+    ----------
+    stats : mapping of str to ndarray
+        Sample statistics, ``(chain, draw)``.
+    temperatures : DataFrame or None
+        Of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has none, or if
+        they are those of chains on their way.
+    points : mapping of str to ndarray
+        Draws of each variable as the sampler moves it, ``(chain, draw, entry)``.
+    exact_gradients : bool
+        Whether the model is known to have no minibatches.
+    """
+
+    stats: Mapping[str, np.ndarray]
+    temperatures: pd.DataFrame | None
+    points: Mapping[str, np.ndarray]
+    exact_gradients: bool = False
+
+    @property
+    def step_size(self) -> float:
+        """Median step size."""
+        return float(np.median(self.stats["step_size"]))
+
+
+Check = Callable[[Evidence], list[Finding]]
+
+
+def differs(row: pd.Series, tolerance: float) -> bool:
+    """Whether a mean temperature is off one by more than the tolerance, and not by chance."""
+    return abs(row["mean"] - 1) > tolerance and abs(row["z"]) > SIGNIFICANT
+
+
+def principal_scales(evidence: Evidence, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Find the standard deviations of the draws within chains along principal axes.
+
+    With each axis goes its share of the velocity of the variable ``name``.
+    """
+    names = list(evidence.points)
+    parts = [evidence.points[key] for key in names]
+    owner = np.concatenate([np.full(x.shape[-1], i) for i, x in enumerate(parts)])
+    x = np.concatenate(parts, axis=-1)
+    x = (x - x.mean(axis=1, keepdims=True)).reshape(-1, x.shape[-1])
+    if x.shape[1] > LARGEST_COVARIANCE or len(x) < 10 * x.shape[1]:
+        variances, axes = x.var(axis=0), np.eye(x.shape[1])
+    else:
+        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))
+    # Points of curved manifolds have fewer directions than entries; the others do not vary.
+    kept = np.argsort(variances)[::-1][: _freedom(evidence, len(variances))]
+    mine = owner == names.index(name) if name in names else np.ones(len(owner), dtype=bool)
+    weights = (axes[mine][:, kept] ** 2).sum(axis=0)
+    return np.sqrt(np.maximum(variances[kept], np.finfo(float).tiny)), weights / weights.sum()
+
+
+def _freedom(evidence: Evidence, default: int) -> int:
+    if evidence.temperatures is None:
+        return default
+    table = evidence.temperatures
+    return int(table.loc["all", "degrees_of_freedom"]) if "all" in table.index else default

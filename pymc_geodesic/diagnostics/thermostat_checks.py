@@ -1,0 +1,88 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether a thermostat has found its friction, and what that friction does to a transition."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pymc_geodesic.diagnostics.evidence import TOO_LARGE, Evidence, differs
+from pymc_geodesic.diagnostics.findings import Finding
+
+__all__ = ["LARGEST_DAMPING", "damping", "thermostat"]
+
+# Steps that tune themselves let noise heat by up to a tenth.
+UNSETTLED = 0.1
+# Positions are too wide by cosh(0.4) = 1.08 in variance beyond it.
+LARGEST_DAMPING = 0.8
+# A friction in balance with the noise keeps the mean kinetic temperature far above it.
+LOCKED = 0.8
+
+
+def damping(evidence: Evidence) -> list[Finding]:
+    """Look for a chain whose velocities are damped by much in one transition.
+
+    The cause is the noise, if the friction balances it, and else what the tuning phase met.
+    """
+    # Chains tune themselves each on its own: the product of two means belongs to none of them.
+    products = np.mean(evidence.stats["thermostat"] * evidence.stats["step_size"], axis=1)
+    chain = int(np.argmax(products))
+    damping = float(products[chain])
+    if damping <= LARGEST_DAMPING:
+        return []
+    figures = {"damping": damping, "chain": chain}
+    kinetic = evidence.stats.get("kinetic_temperature")
+    if kinetic is not None and (temperature := float(kinetic[chain].mean())) < LOCKED:
+        return [_locked(figures, temperature)]
+    step_size = float(np.median(evidence.stats["step_size"][chain]))
+    sentence = (
+        f"The step size is too large for the gradient's noise: a transition damps velocities by "
+        f"{damping:.2g} (thermostat times step size), which makes variances too wide by a factor "
+        f"of {np.cosh(damping / 2):.3g}."
+    )
+    # The thermostat's share that comes from the noise is itself proportional to the step.
+    advice = (
+        f"Decrease `step_size` from {step_size:.2g} to {step_size * (0.3 / damping) ** 0.5:.2g} or "
+        "enlarge the batch."
+    )
+    return [Finding(TOO_LARGE, "error" if damping > 2 else "warning", sentence, advice, figures)]
+
+
+def _locked(figures: dict[str, float], temperature: float) -> Finding:
+    sentence = (
+        f"The friction of chain {figures['chain']} is larger than the gradient's noise needs: a "
+        f"transition damps velocities by {figures['damping']:.2g} (thermostat times step size), "
+        f"and their temperature is {temperature:.2g} instead of 1."
+    )
+    advice = (
+        "Increase `tune`, or start nearer to the posterior (`initvals`): the friction is still "
+        "that of the way there."
+    )
+    evidence = figures | {"kinetic_temperature": temperature}
+    return Finding("thermostat_unsettled", "error", sentence, advice, evidence)
+
+
+def thermostat(evidence: Evidence) -> list[Finding]:
+    """Look for kinetic temperatures that differ from one, in all or in some variables."""
+    table = evidence.temperatures
+    if table is None:
+        return []
+    total = table.loc["all"]
+    if differs(total, UNSETTLED):
+        sentence = (
+            f"The thermostat has not found its friction: the kinetic temperature is "
+            f"{total['mean']:.3g} instead of 1."
+        )
+        advice = "Increase `tune`, or raise `diffusion` towards the last value of `thermostat`."
+        return [Finding("thermostat_unsettled", "warning", sentence, advice, dict(total))]
+    off = table[[differs(row, UNSETTLED) for _, row in table.iterrows()]]
+    if off.empty:
+        return []
+    named = ", ".join(f"{name} at {row['mean']:.3g}" for name, row in off.iterrows())
+    sentence = f"One thermostat cannot serve all variables: kinetic temperatures are {named}."
+    advice = (
+        "Give `thermostat='per_variable'` (or 'per_point'), or raise `diffusion`, which makes the "
+        "noise that all share the larger part."
+    )
+    evidence_of = off["mean"].to_dict()
+    return [Finding("shared_thermostat", "warning", sentence, advice, evidence_of)]
