@@ -150,8 +150,9 @@ class ThermostatedStep(StochasticGradientStep):
         self.measured_time = 0.0
 
     def _balanced(self, falls: bool) -> list[np.ndarray]:
+        step_size = float(self.schedule(np.array([self.n_transitions]))[0])
         return [
-            balanced(start, end, self.measured_time, falls=falls)
+            balanced(start, end, self.measured_time, step_size=step_size, falls=falls)
             for start, end in zip(self.measured_from, self.thermostat, strict=True)
         ]
 

@@ -30,6 +30,9 @@ TRUSTED_TEMPERATURES = (0.2, 5.0)
 LARGEST_FACTOR, SIGNIFICANT = 1.5, 4.0
 # At the end one correction is left, which is not to be trusted beyond this factor.
 BEYOND_REPAIR = TRUSTED_TEMPERATURES[1]
+# Friction times step size up to which a correction may raise it: exp(-2) of a velocity is left, and
+# more friction only slows the chain.
+LARGEST_DAMPING = 2.0
 
 
 def is_falling(energies: Sequence[float], *, dim: int) -> bool:
@@ -61,7 +64,9 @@ def is_falling(energies: Sequence[float], *, dim: int) -> bool:
     return bool(fell and first.mean() - second.mean() > LEAST_FALL * np.sqrt(dim))
 
 
-def balanced(start: np.ndarray, end: np.ndarray, time: float, *, falls: bool = False) -> np.ndarray:
+def balanced(
+    start: np.ndarray, end: np.ndarray, time: float, *, step_size: float, falls: bool = False
+) -> np.ndarray:
     r"""Return the friction at which noise and friction balance at temperature one.
 
     The drift of a thermostat says the mean temperature, :math:`\bar T = 1 + \Delta \xi / \Delta t`,
@@ -73,13 +78,17 @@ def balanced(start: np.ndarray, end: np.ndarray, time: float, *, falls: bool = F
         Thermostat at the beginning and at the end.
     time : float
         Sum of the step sizes in between.
+    step_size : float
+        Of the transitions from here.
     falls : bool
         Whether the energy fell meanwhile: such a chain may be hot whatever its friction is, so that
         the friction is not raised.
     """
     coldest, hottest = TRUSTED_TEMPERATURES
     temperature = np.clip(1 + (end - start) / time, coldest, 1.0 if falls else hottest)
-    friction = 0.5 * (start + end) * temperature
+    mean = 0.5 * (start + end)
+    # Noise with outliers has any temperature, and a correction must not stop the chain.
+    friction = np.minimum(mean * temperature, np.maximum(mean, LARGEST_DAMPING / step_size))
     # Arithmetic makes numbers of arrays without axes, for which Numba compiles anew.
     return np.asarray(friction, dtype=end.dtype)
 

@@ -117,7 +117,7 @@ def test_friction_that_is_off():
     # In a hundredth of the time nothing is known.
     assert not is_off(start, start - [0.006, 0.0], 0.01 * time, dim=2)
     assert not is_off(start, start, 0.0, dim=10)
-    np.testing.assert_allclose(balanced(start, cold, time), [0.4 * 49.7, 50.0])
+    np.testing.assert_allclose(balanced(start, cold, time, step_size=1e-3), [0.4 * 49.7, 50.0])
     # A fall explains heat, but not cold.
-    hot = balanced(start, start + np.array([1.0, -0.6]), time, falls=True)
+    hot = balanced(start, start + np.array([1.0, -0.6]), time, step_size=1e-3, falls=True)
     np.testing.assert_allclose(hot, [50.5, 0.4 * 49.7])
