@@ -227,10 +227,13 @@ def test_a_forked_process_reads_for_itself():
 
 
 BLOCKED = """
-    import sys, time
+    import signal, sys, time
     from types import SimpleNamespace
     import numpy as np
     from pymc_geodesic.engine.reader import StreamReader
+
+    # A shell that runs the tests in the background has them ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     class Blocks:
         n = 0

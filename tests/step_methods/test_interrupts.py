@@ -12,8 +12,11 @@ import pytest
 # Seconds, on a machine that does other things too.
 WAIT, AT_ONCE = 4.0, 30.0
 PROGRAM = """
-import sys, time
+import signal, sys, time
 import numpy as np, pymc as pm, pymc_geodesic as pmg
+
+# A shell that runs the tests in the background has them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 cores, tune, blocks = map(int, sys.argv[1:])
 
