@@ -12,11 +12,12 @@ from pymc_geodesic.diagnostics.findings import Finding
 __all__ = ["LARGEST_DAMPING", "damping", "thermostat"]
 
 # Steps that tune themselves let noise heat by up to a tenth.
-UNSETTLED = 0.1
+TOLERANCE = 0.1
 # Positions are too wide by cosh(0.4) = 1.08 in variance beyond it.
 LARGEST_DAMPING = 0.8
 # A friction in balance with the noise keeps the mean kinetic temperature far above it.
 LOCKED = 0.8
+UNSETTLED = "thermostat_unsettled"
 
 
 def damping(evidence: Evidence) -> list[Finding]:
@@ -59,23 +60,23 @@ def _locked(figures: dict[str, float], temperature: float) -> Finding:
         "that of the way there."
     )
     evidence = figures | {"kinetic_temperature": temperature}
-    return Finding("thermostat_unsettled", "error", sentence, advice, evidence)
+    return Finding(UNSETTLED, "error", sentence, advice, evidence)
 
 
 def thermostat(evidence: Evidence) -> list[Finding]:
     """Look for kinetic temperatures that differ from one, in all or in some variables."""
     table = evidence.temperatures
-    if table is None:
+    if table is None or any(finding.name == UNSETTLED for finding in damping(evidence)):
         return []
     total = table.loc["all"]
-    if differs(total, UNSETTLED):
+    if differs(total, TOLERANCE):
         sentence = (
             f"The thermostat has not found its friction: the kinetic temperature is "
             f"{total['mean']:.3g} instead of 1."
         )
         advice = "Increase `tune`, or raise `diffusion` towards the last value of `thermostat`."
-        return [Finding("thermostat_unsettled", "warning", sentence, advice, dict(total))]
-    off = table[[differs(row, UNSETTLED) for _, row in table.iterrows()]]
+        return [Finding(UNSETTLED, "warning", sentence, advice, dict(total))]
+    off = table[[differs(row, TOLERANCE) for _, row in table.iterrows()]]
     if off.empty:
         return []
     named = ", ".join(f"{name} at {row['mean']:.3g}" for name, row in off.iterrows())

@@ -81,6 +81,7 @@ def test_silence_on_good_runs(stats, seed, capsys):
         ("friction_too_small", {"friction": 1.0, "temperature": 1.5}),
         ("gradient_noise_too_large", {"friction": 1.0, "temperature": 0.7}),
         ("thermostat_unsettled", {"thermostat": 2.0, "temperature": 1.4}),
+        ("thermostat_unsettled", {"thermostat": 12.0, "temperature": 0.5}),
     ],
 )
 def test_faults_of_the_sampler(name, stats, capsys):
