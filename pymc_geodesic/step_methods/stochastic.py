@@ -199,17 +199,24 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
 
     def _compile(self) -> None:
         # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
-        # chain, because a parent that has computed with JAX cannot be forked.
-        if not self.backend.is_jax:
+        # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
+        # written now, because a pickled step may have left the potential behind.
+        if self.backend.is_jax:
+            self._kernels = {self._kernel_key: self._make_kernel()}
+        else:
             self._dry_run(self.model.initial_point())
 
     @property
     def _kernel(self) -> Kernel:
         """The kernel for the present estimator and, on JAX, number of transitions."""
-        key = self.controlled, self._call_length if self.backend.is_jax else None
+        key = self._kernel_key
         if key not in self._kernels:
             self._kernels[key] = self._make_kernel()
         return self._kernels[key]
+
+    @property
+    def _kernel_key(self) -> tuple[bool, int | None]:
+        return self.controlled, self._call_length if self.backend.is_jax else None
 
     def _make_kernel(self) -> Kernel:
         return Kernel(

@@ -85,6 +85,18 @@ assert not xla_bridge.backends_are_initialized()
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
+def test_a_step_that_has_not_compiled_draws_in_another_process():
+    """As forkserver and spawn pickle it: without the potential, from which kernels are made."""
+    with pm.Model() as model:
+        pm.Normal("x")
+        step = pmg.SGLD(step_size=0.1, variance_reduction=None, backend="jax")
+    points = []
+    for each in (cloudpickle.loads(cloudpickle.dumps(step)), step):
+        each.setup_chain(np.random.default_rng(1), 0, 1)
+        points.append(each.step(model.initial_point())[0]["x"])
+    np.testing.assert_array_equal(*points)
+
+
 def test_a_compiled_function_is_left_behind_in_a_pickle():
     with pm.Model() as model:
         pm.Normal("x")
