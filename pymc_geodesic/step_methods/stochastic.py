@@ -205,8 +205,8 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
 
     def _compile(self) -> None:
         # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
-        # chain, because a parent that has computed with JAX cannot be forked. The graph, which a
-        # pickled step leaves behind, is written now.
+        # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
+        # written now, because a pickled step may have left the potential behind.
         if self.backend.is_jax:
             self._kernels = {self._kernel_key: self._make_kernel()}
         else:
