@@ -1,0 +1,43 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The draws are those that were recorded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cases import CASES, DRAWS, TUNE, draws_of
+
+FOLDER = Path(__file__).parent / "draws"
+
+# Rounding differs between processors, and fifty draws let it grow.
+TOLERANCE = 1e-10
+
+# Compiling takes long: one case of each kind of variable is run each time, the others on request.
+FAST = {"vector-SGNHT", "sphere-gSGNHT", "simplex-SGRLD", "mixed-gSGNHT-tuned", "stream-SGLD"}
+
+
+def parameters():
+    for path in sorted(FOLDER.glob("*.npz")):
+        name, backend = path.stem.rsplit("-", 1)
+        marks = [] if name in FAST and backend == "jax" else [pytest.mark.slow]
+        yield pytest.param(name, backend, marks=marks)
+
+
+@pytest.mark.parametrize(("name", "backend"), list(parameters()))
+@pytest.mark.filterwarnings("ignore")
+def test_draws_are_those_recorded(name, backend):
+    found = draws_of(name, backend)
+    with np.load(FOLDER / f"{name}-{backend}.npz") as recorded:
+        assert set(found) == set(recorded)
+        for variable, values in recorded.items():
+            assert len(values) == TUNE + DRAWS
+            scale = max(1.0, np.abs(values).max())
+            np.testing.assert_allclose(
+                found[variable], values, rtol=0, atol=TOLERANCE * scale, err_msg=variable
+            )
+
+
+def test_every_case_is_recorded():
+    assert {path.stem for path in FOLDER.glob("*-jax.npz")} == {f"{name}-jax" for name in CASES}
