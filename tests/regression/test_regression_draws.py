@@ -40,4 +40,5 @@ def test_draws_are_those_recorded(name, backend):
 
 
 def test_every_case_is_recorded():
-    assert {path.stem for path in FOLDER.glob("*-jax.npz")} == {f"{name}-jax" for name in CASES}
+    recorded = {path.stem for path in FOLDER.glob("*.npz")}
+    assert recorded == {f"{name}-{backend}" for name in CASES for backend in ("jax", "numba")}
