@@ -23,12 +23,12 @@ from common import Check, arguments, report, table
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.dynamics.thermostat import Thermostat
+from pymc_geodesic.algorithms.thermostat import Thermostat
 
 SEEDS = 5
 SIGNIFICANT, LEVEL = 4.0, 0.01
 # The package has functions of the same names, which hide the modules.
-SGGMC = importlib.import_module("pymc_geodesic.dynamics.sggmc")
+SGGMC = importlib.import_module("pymc_geodesic.algorithms.sggmc")
 
 
 def target() -> pm.Model:

@@ -26,7 +26,7 @@ import pymc_geodesic as pmg
 __all__ = ["ONE_CHAIN", "TEMPERATURES", "WRONG"]
 
 # The package has a function of the same name, which hides the module.
-GSGNHT = importlib.import_module("pymc_geodesic.dynamics.gsgnht")
+GSGNHT = importlib.import_module("pymc_geodesic.algorithms.gsgnht")
 N_ROWS, T_SCALE, NU = 1_000, 1.5, 4.0
 # Local variables take time in proportion to the rows of a batch.
 N_LOCAL, LOCAL_BATCH = 500, 50

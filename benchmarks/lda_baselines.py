@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from common import report, table
 from sklearn.decomposition import LatentDirichletAllocation
 
-from pymc_geodesic.topics import Perplexity, document_completion_perplexity, split_tokens
+from pymc_geodesic.topic_models import Perplexity, document_completion_perplexity, split_tokens
 
 __all__ = [
     "CORPORA",

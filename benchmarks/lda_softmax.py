@@ -40,7 +40,7 @@ from scipy.special import softmax
 import pymc_geodesic as pmg
 
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.topics import document_completion_perplexity, split_tokens
+from pymc_geodesic.topic_models import document_completion_perplexity, split_tokens
 
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "lda_softmax.png"
 N_TOPICS, ALPHA, A, BATCH_SIZE, SWEEPS = 30, 0.1, 0.01, 100, 4

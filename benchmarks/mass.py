@@ -20,7 +20,7 @@ from common import (
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.adaptation import MassAdaptation
+from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
 
 STEPS = {
     "SGHMC": (pmg.SGHMC, {"friction": 1.0}),

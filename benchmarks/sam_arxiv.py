@@ -44,8 +44,8 @@ from spherical_variational import fit
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.documents import take_rows
-from pymc_geodesic.engine.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.potential.packed import take_rows
 
 N_TOPICS, N_WORDS, BATCH_SIZE, N_TEST = 50, 5000, 100, 1000
 SIGMA, KAPPA = 6e3, 2e4

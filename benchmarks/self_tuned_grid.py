@@ -25,7 +25,7 @@ from self_tuned_suite import CASES, LARGEST_BIAS, RATIOS, Case, Truth, by_nuts, 
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.adaptation import JointMass, Mass
+from pymc_geodesic.mass import JointMass, Mass
 from pymc_geodesic.schedules import ConstantSchedule
 
 KEYS = ["linear", "robust", "hierarchical", "directional", "location_scale"]

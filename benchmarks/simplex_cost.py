@@ -23,7 +23,7 @@ from common import Check, arguments, report, table
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.engine import draw_noise
+from pymc_geodesic.kernel import draw_noise
 
 K, V, N_ROWS, N_STEPS = 50, 10_000, 1000, 10
 BATCH_SIZES = (100, 200, 400)

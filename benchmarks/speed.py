@@ -28,7 +28,7 @@ import pytensor
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.engine import draw_noise
+from pymc_geodesic.kernel import draw_noise
 
 # As PyTensor's JAX backend does when `floatX` is float64, so that both sides compute in the same.
 jax.config.update("jax_enable_x64", True)

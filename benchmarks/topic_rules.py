@@ -38,7 +38,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.topics import (
+from pymc_geodesic.topic_models import (
     document_completion_perplexity,
     fit_concentration,
     log_perplexity,

@@ -8,8 +8,8 @@ from importlib.metadata import version
 import pymc_geodesic.requirements  # noqa: F401
 
 # isort: split
-from pymc_geodesic import datasets, topics
-from pymc_geodesic.adaptation import MonteCarloEM
+from pymc_geodesic import datasets
+from pymc_geodesic import topic_models as topics
 from pymc_geodesic.diagnostics import (
     RunningMoments,
     configurational_temperature,
@@ -22,17 +22,13 @@ from pymc_geodesic.diagnostics import (
     weighted,
 )
 from pymc_geodesic.distributions import (
-    CollapsedMeanTopics,
-    LatentDirichletAllocation,
     LogisticNormal,
-    SphericalAdmixture,
     SphericalUniform,
     SymmetricDirichlet,
     VonMisesFisher,
     transforms,
 )
-from pymc_geodesic.documents import BagOfWords
-from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,
@@ -41,7 +37,7 @@ from pymc_geodesic.manifolds import (
     manifold_of,
     register_manifold,
 )
-from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat, plot_topics
+from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
 from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
@@ -57,7 +53,13 @@ from pymc_geodesic.step_methods import (
     gSGNHT,
     register_step_methods,
 )
+from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
+from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocation
+from pymc_geodesic.topic_models.plot import plot_topics
+from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.tuning.directions import initial_directions
+from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 
 __version__ = version("pymc_geodesic")
 

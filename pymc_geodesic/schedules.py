@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from pymc_geodesic.validation import positive, whole
+
 __all__ = ["ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule", "Schedule", "as_schedule"]
 
 # A function cannot be known everywhere; these catch a wrong sign at any scale of time.
@@ -179,21 +181,3 @@ def _first_values(schedule: Schedule) -> np.ndarray:
             f"{len(CHECKED_TRANSITIONS)} numbers."
         )
     return values
-
-
-def positive(name: str, value: float) -> float:
-    """Return ``value`` as a float if it is positive and finite, else say what is wrong."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number > 0):
-        raise ValueError(f"`{name}` expected a positive, finite number, got {value!r}.")
-    return number
-
-
-def whole(name: str, value: int) -> int:
-    """Return ``value`` as an int if it is a whole number from one up, else say what is wrong."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
-    return int(value)

@@ -12,7 +12,20 @@ import xarray as xr
 
 from pymc.model import Model
 
-__all__ = ["data_tree", "flag", "mapping", "pymc_model", "share"]
+__all__ = [
+    "UNIT_NORM_TOLERANCE",
+    "data_tree",
+    "flag",
+    "mapping",
+    "positive",
+    "pymc_model",
+    "share",
+    "whole",
+]
+
+UNIT_NORM_TOLERANCE = 1e-6
+"""Larger than float32 rounding of a unit vector, far below any deliberate scaling; PyMC's own
+tolerance for the sum of a probability vector."""
 
 
 def flag(name: str, value: bool) -> bool:
@@ -54,3 +67,21 @@ def pymc_model(value: Model) -> Model:
     if not isinstance(value, Model):
         raise TypeError(f"`model` expected a `pm.Model`, got {value!r}.")
     return value
+
+
+def positive(name: str, value: float) -> float:
+    """Return ``value`` as a float if it is positive and finite, else say what is wrong."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"`{name}` expected a positive, finite number, got {value!r}.")
+    return number
+
+
+def whole(name: str, value: int) -> int:
+    """Return ``value`` as an int if it is a whole number from one up, else say what is wrong."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
+    return int(value)

@@ -18,7 +18,7 @@ from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.data_checks.unchanged import DataRecord
-from pymc_geodesic.engine.reader import checked_batches
+from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential.batch_structure import require_fixed_priors, require_one_source
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.stream import StreamSource

@@ -17,12 +17,12 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
-from pymc_geodesic.documents import is_packed
-from pymc_geodesic.engine.interpreted import interpreted
-from pymc_geodesic.local.expectation import find_expectations
+from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.batch_structure import batched_variables
+from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.log_density import LARGE_CONSTANT, LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.packed import is_packed
 from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]

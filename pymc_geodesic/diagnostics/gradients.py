@@ -14,14 +14,14 @@ from pymc.model import Model, modelcontext
 from pymc.util import get_random_generator
 from pytensor.graph.replace import clone_replace
 
-from pymc_geodesic.engine.host_gradient import HostGradient
-from pymc_geodesic.engine.interpreted import interpreted
-from pymc_geodesic.local.expectation import find_expectations
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.schedules import whole
+from pymc_geodesic.validation import whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
 

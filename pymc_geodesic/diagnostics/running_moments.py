@@ -13,7 +13,7 @@ from pymc.backends.ndarray import NDArray
 from pymc.model import Model, modelcontext
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
-from pymc_geodesic.schedules import whole
+from pymc_geodesic.validation import whole
 
 __all__ = ["RunningMoments"]
 

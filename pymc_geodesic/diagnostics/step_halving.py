@@ -14,8 +14,8 @@ import pymc as pm
 import xarray as xr
 
 from pymc_geodesic.diagnostics.monte_carlo import mcse
-from pymc_geodesic.schedules import positive
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
+from pymc_geodesic.validation import positive
 
 __all__ = ["StepHalving", "step_halving"]
 

@@ -3,19 +3,13 @@
 """Distributions on manifolds, and their transforms."""
 
 from pymc_geodesic.distributions import transforms
-from pymc_geodesic.distributions.collapsed_mean_topics import CollapsedMeanTopics
-from pymc_geodesic.distributions.latent_dirichlet_allocation import LatentDirichletAllocation
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
-from pymc_geodesic.distributions.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 
 __all__ = [
-    "CollapsedMeanTopics",
-    "LatentDirichletAllocation",
     "LogisticNormal",
-    "SphericalAdmixture",
     "SphericalUniform",
     "SymmetricDirichlet",
     "VonMisesFisher",

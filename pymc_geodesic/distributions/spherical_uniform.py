@@ -18,6 +18,7 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
+from pymc_geodesic.manifolds import Sphere, register_manifold
 
 __all__ = ["SphericalUniform", "SphericalUniformRV"]
 
@@ -151,3 +152,6 @@ class SphericalUniform(Continuous):
 @_default_transform.register(SphericalUniformRV)
 def _spherical_uniform_default_transform(op, rv):
     return unit_vector
+
+
+register_manifold(SphericalUniform, Sphere())

@@ -13,7 +13,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import explicit_graph_inputs
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
     "as_float_tensor",

@@ -29,6 +29,7 @@ from pymc_geodesic.distributions.validation import (
     is_data,
     static_shape,
 )
+from pymc_geodesic.manifolds import Sphere, register_manifold
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV"]
 
@@ -220,3 +221,6 @@ class VonMisesFisher(Continuous):
 @_default_transform.register(VonMisesFisherRV)
 def _vonmisesfisher_default_transform(op, rv):
     return unit_vector
+
+
+register_manifold(VonMisesFisher, Sphere())

@@ -11,11 +11,9 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.distributions import CollapsedMeanTopics, SphericalUniform, VonMisesFisher
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.simplex import Simplex
-from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = ["manifold_of", "register_manifold"]
 
@@ -85,7 +83,5 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
     _manifold_of_op.register(distribution, lambda op: manifold)
 
 
-register_manifold(VonMisesFisher, Sphere())
-register_manifold(SphericalUniform, Sphere())
-register_manifold(CollapsedMeanTopics, Sphere())
+# PyMC's own distributions; ours register theirs where they are written.
 register_manifold(SimplexContinuous, Simplex())

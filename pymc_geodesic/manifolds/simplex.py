@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.sphere import Sphere
-from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Simplex"]
 

@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
-from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Sphere"]
 

@@ -6,14 +6,12 @@ from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitud
 from pymc_geodesic.plots.simplex import plot_simplex
 from pymc_geodesic.plots.sphere import plot_sphere
 from pymc_geodesic.plots.thermostat import plot_thermostat, temperature_band
-from pymc_geodesic.plots.topics import plot_topics
 
 __all__ = [
     "from_longitude_latitude",
     "plot_simplex",
     "plot_sphere",
     "plot_thermostat",
-    "plot_topics",
     "temperature_band",
     "to_longitude_latitude",
 ]

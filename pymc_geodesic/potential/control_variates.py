@@ -13,8 +13,8 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.dynamics.state import Estimate
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.estimator import MinibatchEstimator, NoiseModel
 from pymc_geodesic.potential.potential import Potential
 

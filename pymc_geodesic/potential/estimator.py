@@ -13,8 +13,8 @@ import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.dynamics.state import Estimate
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 

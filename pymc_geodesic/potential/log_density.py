@@ -30,8 +30,8 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
-from pymc_geodesic.local.starts import local_start
 from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.potential.variables import SampledVariable
 

@@ -18,8 +18,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.documents import take_rows
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
+from pymc_geodesic.potential.packed import take_rows
 
 __all__ = [
     "BatchSource",

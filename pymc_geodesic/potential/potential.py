@@ -16,8 +16,8 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.local.expectation import find_expectations
 from pymc_geodesic.manifolds import Manifold, Point, Product
+from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.local import (
     LocalPotential,
     averaged_over_draws,

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.adaptation.read import MassArgument
-from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.potential.minibatch import total_size
-from pymc_geodesic.schedules import positive
+from pymc_geodesic.tuning.mass_adaptation import MassArgument
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
+from pymc_geodesic.validation import positive
 
 __all__ = [
     "DEFAULT_LEARNING_RATE",

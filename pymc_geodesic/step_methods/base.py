@@ -16,13 +16,12 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.step_methods.compound import BlockedStep, Competence
 from pymc.util import get_random_generator
 
-from pymc_geodesic.adaptation import Mass, MassRecord, read_mass
-from pymc_geodesic.adaptation.read import MassArgument
 from pymc_geodesic.data_checks import DataChecks
-from pymc_geodesic.engine import Backend
-from pymc_geodesic.local.gmc import LocalGMC
-from pymc_geodesic.local.latents import LOCAL_STATISTICS, Latents
+from pymc_geodesic.kernel import Backend
+from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Latents
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
@@ -36,6 +35,7 @@ from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_
 from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 from pymc_geodesic.step_methods.signature import complete_signature, require_known
+from pymc_geodesic.tuning.mass_adaptation import MassArgument, MassRecord, begin_mass
 
 __all__ = ["GeodesicStep"]
 
@@ -125,7 +125,7 @@ class GeodesicStep(BlockedStep):
             raise ValueError(
                 f"`{type(self).__name__}` has no velocities, and so no `mass`, got {mass!r}."
             )
-        self.fixed_mass, self.mass_adaptation = read_mass(mass, self.variables)
+        self.fixed_mass, self.mass_adaptation = begin_mass(mass, self.variables)
         self._conditioned = [value.name for value in self.potential.conditioned_values]
         self._names = [variable.value.name for variable in self.variables]
         self.latents = Latents(

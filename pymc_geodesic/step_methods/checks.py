@@ -13,7 +13,7 @@ import numpy as np
 from pymc.model import Model
 from pymc.util import get_random_generator
 
-from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.validation import flag, mapping, pymc_model, share
 
 __all__ = ["check_keywords", "require_values"]

@@ -16,7 +16,7 @@ from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.distributions import VonMisesFisher
-from pymc_geodesic.engine.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import interpreted
 
 __all__ = ["explain_start", "impossible_start"]
 

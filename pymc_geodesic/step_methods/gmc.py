@@ -13,14 +13,14 @@ from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
 
-from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
-from pymc_geodesic.engine import draw_noise
-from pymc_geodesic.engine.metropolis import MetropolisKernel
-from pymc_geodesic.local.latents import LatentsState
-from pymc_geodesic.schedules import positive, whole
+from pymc_geodesic.kernel import draw_noise
+from pymc_geodesic.kernel.metropolis import MetropolisKernel
+from pymc_geodesic.latents.latents import LatentsState
 from pymc_geodesic.step_methods.arguments import StepOptions
 from pymc_geodesic.step_methods.base import GeodesicStep, Variables
 from pymc_geodesic.step_methods.progress import Shown
+from pymc_geodesic.tuning.mass_adaptation import MassAdaptationState
+from pymc_geodesic.validation import positive, whole
 
 __all__ = ["GMC"]
 

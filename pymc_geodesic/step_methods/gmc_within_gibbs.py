@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from pymc_geodesic.local.gmc import LocalGMC
+from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.gmc import GMC
 

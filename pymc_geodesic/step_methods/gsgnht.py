@@ -9,8 +9,8 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.dynamics import State, gsgnht
-from pymc_geodesic.dynamics.thermostat import Grouping
+from pymc_geodesic.algorithms import State, gsgnht
+from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.thermostated import ThermostatedStep

@@ -12,8 +12,8 @@ import numpy as np
 
 from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 
-from pymc_geodesic.engine import BatchStream, KernelOutput
-from pymc_geodesic.engine.virial import reference_shapes
+from pymc_geodesic.kernel import BatchStream, KernelOutput
+from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.energy_range import EnergyRange, EnergyRangeState, overflowing

@@ -13,8 +13,8 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.adaptation import JointMass, Mass, VariableMasses
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.step_methods.base import GeodesicStep
 from pymc_geodesic.step_methods.messages import as_news, log

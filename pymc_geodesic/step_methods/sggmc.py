@@ -11,8 +11,8 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.dynamics import State, sggmc
-from pymc_geodesic.dynamics.splitting import least_friction
+from pymc_geodesic.algorithms import State, sggmc
+from pymc_geodesic.algorithms.splitting import least_friction
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from pymc_geodesic.dynamics import State, sgld
+from pymc_geodesic.algorithms import State, sgld
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep

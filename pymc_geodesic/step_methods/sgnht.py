@@ -8,11 +8,12 @@ from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 
-from pymc_geodesic.dynamics import gsgnht, sgnht_euler
-from pymc_geodesic.dynamics.thermostat import Grouping
-from pymc_geodesic.schedules import Schedule, positive
+from pymc_geodesic.algorithms import gsgnht, sgnht_euler
+from pymc_geodesic.algorithms.thermostat import Grouping
+from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
+from pymc_geodesic.validation import positive
 
 __all__ = ["SGNHT"]
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.dynamics import State, sgnphmc
-from pymc_geodesic.schedules import Schedule, whole
+from pymc_geodesic.algorithms import State, sgnphmc
+from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
+from pymc_geodesic.validation import whole
 
 __all__ = ["SGNPHMC"]
 
@@ -33,7 +34,7 @@ class SGNPHMC(StochasticGradientStep):
         H = s \left[U(\theta) + \frac{p^\top M^{-1} p}{2 s^2} + \frac{q^2}{2 Q} + D \log s - H_0
             \right],
 
-    a thermostat in real time; see :func:`pymc_geodesic.dynamics.sgnphmc.sgnphmc` for the update.
+    a thermostat in real time; see :func:`pymc_geodesic.algorithms.sgnphmc.sgnphmc` for the update.
     Gradient noise of variance V is balanced by a friction C on the momentum,
     :math:`\sinh(C \epsilon) = \epsilon^2 V / 2`, and no noise is injected.
 

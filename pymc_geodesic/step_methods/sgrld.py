@@ -10,17 +10,17 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.algorithms import State
+from pymc_geodesic.algorithms.default_schedules import default_schedule
+from pymc_geodesic.algorithms.sgrld import enter, leave, metropolis_sgrld, sgrld
+from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES, Metric, SimplexCoordinates
 from pymc_geodesic.distributions.concentration import known_concentration
-from pymc_geodesic.dynamics import State
-from pymc_geodesic.dynamics.sgrld import enter, leave, metropolis_sgrld, sgrld
-from pymc_geodesic.dynamics.simplex_coordinates import COORDINATES, Metric, SimplexCoordinates
-from pymc_geodesic.engine.cir import CoxIngersollRoss
+from pymc_geodesic.kernel.cir import CoxIngersollRoss
 from pymc_geodesic.manifolds import LogSimplex, Simplex
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import StepOptions, Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
-from pymc_geodesic.step_methods.topic_schedule import schedule_of_topics
 
 __all__ = ["SGRLD"]
 
@@ -54,7 +54,7 @@ class SGRLD(StochasticGradientStep):
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default ``0.01 / N`` with N from
         ``total_size``, at which the drift of the whole data is a hundredth of the counts; for the
         topics of :class:`LatentDirichletAllocation` the schedule of
-        :func:`pymc_geodesic.topics.sgrld_schedule`, if the other choices are the default ones.
+        :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
         Coordinates of the simplex, those of the paper's Table 1. The reduced ones reflect steps
         that leave the simplex and normalise.
@@ -178,7 +178,7 @@ class SGRLD(StochasticGradientStep):
             **options,
         )
         if step_size is None and (parameterization, metric, dynamics) == PAPER_CHOICES:
-            self.schedule = schedule_of_topics(self.model, self.variables) or self.schedule
+            self.schedule = default_schedule(self.model, self.variables) or self.schedule
 
     def _default_step_size(self) -> float:
         return super()._default_step_size() ** 2

@@ -14,13 +14,12 @@ from pymc.model import Model, modelcontext
 from pymc.step_methods.compound import StepMethodState
 from pymc.step_methods.state import dataclass_state
 
-from pymc_geodesic.adaptation.mass_adaptation import MassAdaptationState
-from pymc_geodesic.dynamics.state import State
-from pymc_geodesic.engine import BatchStream, Kernel, KernelOutput, draw_noise
-from pymc_geodesic.engine.streams import BatchStreamState
-from pymc_geodesic.local.latents import LatentsState
+from pymc_geodesic.algorithms.state import State
+from pymc_geodesic.kernel import BatchStream, Kernel, KernelOutput, draw_noise
+from pymc_geodesic.kernel.streams import BatchStreamState
+from pymc_geodesic.latents.latents import LatentsState
 from pymc_geodesic.potential.estimator import noise_model
-from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule, positive, whole
+from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import (
     DEFAULT_LEARNING_RATE,
     DEFAULT_MOMENTUM_DECAY,
@@ -30,8 +29,10 @@ from pymc_geodesic.step_methods.arguments import (
 from pymc_geodesic.step_methods.monitors import Monitors, MonitorsState
 from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
 from pymc_geodesic.step_methods.transition_statistics import TransitionStatistics, merged
+from pymc_geodesic.tuning.mass_adaptation import MassAdaptationState
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 from pymc_geodesic.tuning.state import TuningState
+from pymc_geodesic.validation import positive, whole
 
 __all__ = ["StochasticGradientState", "StochasticGradientStep"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.step_methods.state import dataclass_state
 
-from pymc_geodesic.dynamics.thermostat import Grouping, Thermostat
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.step_methods.arguments import Variables
 from pymc_geodesic.step_methods.stochastic import StochasticGradientState, StochasticGradientStep
 from pymc_geodesic.tuning.rules import thermostat_rule

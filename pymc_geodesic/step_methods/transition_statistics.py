@@ -10,7 +10,7 @@ import numpy as np
 
 from pymc.stats.convergence import SamplerWarning
 
-from pymc_geodesic.engine import KernelOutput
+from pymc_geodesic.kernel import KernelOutput
 from pymc_geodesic.step_methods.monitors import RAN_OFF_ADVICE
 from pymc_geodesic.step_methods.progress import Shown
 

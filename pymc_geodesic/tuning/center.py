@@ -11,8 +11,8 @@ import numpy as np
 from pymc.exceptions import SamplingError
 from scipy.optimize import minimize
 
-from pymc_geodesic.adaptation.mass import Mass, joined, split
-from pymc_geodesic.engine.host_gradient import Evaluation, HostGradient
+from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
+from pymc_geodesic.mass.arrays import Mass, joined, split
 
 __all__ = ["descend", "find_center", "require_near_mode"]
 

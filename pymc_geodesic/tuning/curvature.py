@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pymc_geodesic.adaptation.mass import JointMass, Mass, VariableMasses, joined, split
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 
 __all__ = ["LARGEST_DENSE", "curvature_mass", "largest_curvature"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from scipy import sparse
 
-from pymc_geodesic.tolerances import UNIT_NORM_TOLERANCE
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["initial_directions"]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.adaptation.mass import Mass
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["GradientNoise", "measure_noise"]
 

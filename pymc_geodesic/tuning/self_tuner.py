@@ -11,8 +11,8 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.adaptation.mass import Mass
-from pymc_geodesic.engine.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.center import find_center, require_near_mode
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.noise import GradientNoise, measure_noise

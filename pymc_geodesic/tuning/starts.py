@@ -15,7 +15,7 @@ import numpy as np
 
 from pymc.model import Model
 
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.curvature import curvature_mass
 

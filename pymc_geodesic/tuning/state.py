@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pymc_geodesic.adaptation.mass import Mass
+from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.self_tuner import Center, Findings
 

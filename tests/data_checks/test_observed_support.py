@@ -13,7 +13,7 @@ from scipy.stats import norm
 import pymc_geodesic as pmg
 
 from pymc_geodesic.data_checks import DataChecks
-from pymc_geodesic.engine.reader import checked_batches
+from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.stream import find_streams
 

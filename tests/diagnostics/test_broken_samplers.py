@@ -10,11 +10,11 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.dynamics.thermostat import Thermostat
+from pymc_geodesic.algorithms.thermostat import Thermostat
 
 pytestmark = pytest.mark.slow
 # The package has a function of the same name, which hides the module.
-SGGMC = importlib.import_module("pymc_geodesic.dynamics.sggmc")
+SGGMC = importlib.import_module("pymc_geodesic.algorithms.sggmc")
 OPTIONS = {"step_size": 0.05, "n_steps": 20, "backend": "jax"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import (
     ControlVariateEstimator,
     FisherNoise,
@@ -127,7 +127,7 @@ def test_fisher_noise_is_that_of_the_change():
 def test_host_gradient_of_chunks_is_that_of_all_rows(monkeypatch):
     _, host, point, _ = setting(regression)
     whole = host(point, [np.arange(N_ROWS)])
-    monkeypatch.setattr("pymc_geodesic.engine.host_gradient.CHUNK", 7)
+    monkeypatch.setattr("pymc_geodesic.kernel.host_gradient.CHUNK", 7)
     chunked = host.whole(point)
     np.testing.assert_allclose(chunked.energy, whole.energy)
     np.testing.assert_allclose(chunked.gradient[0], whole.gradient[0])

@@ -14,7 +14,7 @@ from pytensor.tensor import TensorConstant
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.engine.backend import Backend
+from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.minibatch import find_batch_sources, total_size
 

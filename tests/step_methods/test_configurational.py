@@ -12,7 +12,7 @@ from chains import run
 
 import pymc_geodesic as pmg
 
-GSGNHT = importlib.import_module("pymc_geodesic.dynamics.gsgnht")
+GSGNHT = importlib.import_module("pymc_geodesic.algorithms.gsgnht")
 KINETIC, POSITIONS = "kinetic_temperature", "configurational_temperature"
 ROWS = np.random.default_rng(1).normal(size=(2_000, 4))
 

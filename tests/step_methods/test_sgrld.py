@@ -16,7 +16,7 @@ from pymc.exceptions import SamplingError
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.dynamics.simplex_coordinates import COORDINATES
+from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 
 EVERY = [(name, metric) for name in COORDINATES for metric in ("fisher", "identity")]
 # Student's t with 39 degrees of freedom exceeds it once in 80,000.

@@ -8,8 +8,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.adaptation import JointMass, VariableMasses
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass import JointMass, VariableMasses
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning import (
     Demands,

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.engine.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.starts import best_start, default_start, is_default, jittered, scattered

@@ -1,0 +1,50 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Step sizes that follow from what is observed, where a distribution knows a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pymc.model import Model
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.basic import Apply
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.schedules import Schedule
+
+__all__ = ["default_schedule", "node_of", "register_default_schedule"]
+
+Rule = Callable[[Model, Sequence[SampledVariable]], Schedule | None]
+"""Maps a model and the variables of a step to step sizes; None where it does not apply."""
+
+_RULES: dict[type, Rule] = {}
+
+
+def register_default_schedule(distribution: type, rule: Rule) -> None:
+    """Tell at which step sizes `pmg.SGRLD` samples the parameters of an observed distribution.
+
+    Parameters
+    ----------
+    distribution : type
+        Class of the random variable operation.
+    rule : callable
+        Gives the step sizes, or None.
+    """
+    _RULES[distribution] = rule
+
+
+def default_schedule(model: Model, variables: Sequence[SampledVariable]) -> Schedule | None:
+    """Return the step sizes that an observed distribution of the model knows, or None."""
+    for rv in model.observed_RVs:
+        rule = _RULES.get(type(node_of(rv).op))
+        if rule is not None:
+            return rule(model, variables)
+    return None
+
+
+def node_of(rv: TensorVariable) -> Apply:
+    """Look behind the scaling of a variable with ``total_size``."""
+    scaled = isinstance(rv.owner.op, MinibatchRandomVariable)
+    return rv.owner.inputs[0].owner if scaled else rv.owner

@@ -1,0 +1,106 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What differs between PyTensor's backends, in one place."""
+
+from __future__ import annotations
+
+import warnings
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from pymc.pytensorf import compile as compile_pymc
+from pymc.pytensorf import resolve_backend_compile_kwargs
+from pytensor.compile.mode import Mode, get_mode
+from pytensor.configdefaults import config
+from pytensor.link.basic import JITLinker
+from pytensor.link.jax.linker import JAXLinker
+from pytensor.link.numba.linker import NumbaLinker
+
+from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
+from pymc_geodesic.kernel.jax.resident import resident
+from pymc_geodesic.kernel.numba.lean import lean
+
+__all__ = ["Backend"]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """How to compile a kernel.
+
+    Parameters
+    ----------
+    compile_kwargs : dict
+        Keyword arguments of :func:`pymc.compile`; ``mode`` names the backend.
+    """
+
+    compile_kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def resolve(cls, backend: str | None, compile_kwargs: dict[str, Any] | None) -> Backend:
+        """Read ``backend=`` and ``compile_kwargs=`` as ``pm.sample`` does.
+
+        Raises
+        ------
+        ValueError
+            If both ``backend`` and ``compile_kwargs["mode"]`` are given.
+        ImportError
+            If JAX is asked for and not installed.
+        """
+        resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        if resolved.is_jax and find_spec("jax") is None:
+            raise ImportError(
+                "`backend='jax'` expected JAX, which is not installed. Install it with "
+                '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
+            )
+        if resolved.is_jax:
+            # Imported once for all workers. It starts no threads, unlike computing with JAX.
+            import_module("pytensor.link.jax.dispatch")
+        return resolved
+
+    @property
+    def is_jax(self) -> bool:
+        """Whether shapes must be static when a graph is compiled."""
+        return isinstance(self._mode.linker, JAXLinker)
+
+    @property
+    def name(self) -> str:
+        """Name of what compiles, for messages."""
+        linker = self._mode.linker
+        names = {JAXLinker: "JAX", NumbaLinker: "Numba"}
+        found = [name for kind, name in names.items() if isinstance(linker, kind)]
+        return found[0] if found else type(linker).__name__
+
+    @property
+    def _mode(self) -> Mode:
+        return get_mode(self.compile_kwargs.get("mode"))
+
+    def compile(self, inputs, outputs):
+        """Compile a function that trusts its inputs to have the right types.
+
+        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.kernel.jax.after_fork`.
+        """
+        if self.is_jax:
+            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+        return self._compile(inputs, outputs)
+
+    def _compile(self, inputs, outputs):
+        with self._without_c(), warnings.catch_warnings():
+            # A loop with too many arguments for C is compiled in two parts, which is all.
+            warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
+            options = self.compile_kwargs | {"mode": resident(lean(self._mode))}
+            function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
+        function.trust_input = True
+        return function
+
+    def _without_c(self):
+        """Keep PyTensor from compiling a C module for every constant that it folds.
+
+        Numba and JAX do not use them, and on a cold cache they take longer than the kernel.
+        """
+        is_compiled_by_jit = isinstance(self._mode.linker, JITLinker)
+        return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()

@@ -1,0 +1,82 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Pieces of graph that both kernels need: types for the scan, values to points and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.mass.frames import WeightedProduct
+from pymc_geodesic.potential import Potential
+
+__all__ = ["Carry", "as_values", "placeholders", "to_positions", "weighted"]
+
+
+def placeholders(name: str, arrays: Sequence[np.ndarray]) -> tuple[TensorVariable, ...]:
+    """Make inputs with the dtypes and static shapes of ``arrays``."""
+    return tuple(tensor(name, dtype=array.dtype, shape=array.shape) for array in arrays)
+
+
+def to_positions(potential: Potential, values: Sequence[TensorVariable]) -> Point:
+    """Map PyMC's values to points exactly on the manifolds."""
+    position = tuple(
+        variable.to_position(value)
+        for variable, value in zip(potential.variables, values, strict=True)
+    )
+    return potential.manifold.project(position)
+
+
+def as_values(potential: Potential, position: Point) -> Point:
+    """Map points to PyMC's values."""
+    return tuple(
+        variable.to_value(x) for variable, x in zip(potential.variables, position, strict=True)
+    )
+
+
+def weighted(manifold: Product, mass: Mass | None) -> tuple[Product, tuple[TensorVariable, ...]]:
+    """Give a product the frame of a mass, with the inputs for the mass's arrays."""
+    if mass is None:
+        return manifold, ()
+    arrays = placeholders("mass", mass.arrays)
+    return WeightedProduct(manifold, frame=mass.frame(arrays)), arrays
+
+
+class Carry:
+    """The form in which a scan carries a state: fixed dtypes and shapes, at least one axis.
+
+    PyTensor's Numba backend turns a carried array without axes into a number when it copies it, and
+    then fails to compile; one axis of length one costs nothing.
+
+    Parameters
+    ----------
+    leaves : sequence of TensorVariable
+        The state's initial value, for its dtypes.
+    shapes : sequence of tuple of int
+        Static shape of each leaf.
+    """
+
+    def __init__(
+        self, leaves: Sequence[TensorVariable], *, shapes: Sequence[tuple[int, ...]]
+    ) -> None:
+        self.dtypes = [leaf.dtype for leaf in leaves]
+        self.shapes = list(shapes)
+
+    def pack(self, leaves: Sequence[TensorVariable]) -> list[TensorVariable]:
+        """Bring leaves into the carried form."""
+        typed = [
+            pt.specify_shape(leaf.astype(dtype), shape)
+            for leaf, dtype, shape in zip(leaves, self.dtypes, self.shapes, strict=True)
+        ]
+        return [leaf if leaf.ndim else leaf[None] for leaf in typed]
+
+    def unpack(self, carried: Sequence[TensorVariable]) -> list[TensorVariable]:
+        """Bring carried arrays back to the shapes of the leaves."""
+        pairs = zip(carried, self.shapes, strict=True)
+        return [leaf if shape else leaf.dimshuffle() for leaf, shape in pairs]

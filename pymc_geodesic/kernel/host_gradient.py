@@ -1,0 +1,170 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Energies and gradients on the host, for the optimisation and the measurements of tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import batched, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.gradient import pullback
+from pytensor.tensor import tensor
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.graph import as_values, placeholders, to_positions
+from pymc_geodesic.kernel.interpreted import interpreted, runs_by_numpy
+from pymc_geodesic.kernel.reader import checked_batches
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["Evaluation", "HostGradient"]
+
+# Rows whose gradient is evaluated at once. Enough of them to forget the cost of a call, few enough
+# for the rows of a hundred numbers each to stay in a processor's cache.
+CHUNK = 10_000
+# Rows on which curvature is measured, and the search for a mode begins.
+SUBSAMPLE = 10_000
+FUNCTIONS = ("_evaluate", "to_points", "to_values", "project", "to_tangent", "geodesic")
+
+
+class Evaluation(NamedTuple):
+    """Energy and gradients at a point.
+
+    Attributes
+    ----------
+    energy : float
+        Potential energy.
+    gradient : list of ndarray
+        dU/dx in the embedding.
+    pulled_back : list of ndarray
+        Gradient of the energy of the projected point: tangent to the manifold.
+    """
+
+    energy: float
+    gradient: list[np.ndarray]
+    pulled_back: list[np.ndarray]
+
+
+class HostGradient:
+    """Evaluate the potential of a model, for some rows of its data or for all.
+
+    The graph is interpreted where NumPy has all its operations: some hundred calls on thousands of
+    rows each are done before a compiler has begun. Points are lists of arrays in the embedding;
+    they are projected on the manifold first.
+
+    Parameters
+    ----------
+    potential : Potential
+        Gives energies and gradients.
+    """
+
+    def __init__(self, potential: Potential) -> None:
+        self.n_rows = [source.n_rows for source in potential.sources]
+        self.batch_sizes = [source.batch_size for source in potential.sources]
+        self.conditioned: Sequence[np.ndarray] = ()
+        streams = [source for source in potential.sources if isinstance(source, StreamSource)]
+        self._stream = streams[0] if streams else None
+        self._sample: np.ndarray | None = None
+        self._potential = potential
+        self._interpret(potential)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the functions behind: what PyTensor interprets cannot be pickled, the graph can."""
+        return {name: value for name, value in self.__dict__.items() if name not in FUNCTIONS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the functions anew from the graph."""
+        self.__dict__.update(state)
+        self._interpret(self._potential)
+
+    def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
+        """Draw rows of every source: a batch, or ``size`` different ones.
+
+        Of a stream the first ``SUBSAMPLE`` rows stand for all.
+        """
+        if self._stream is not None:
+            sample = self._first_rows()
+            return [sample if size else sample[rng.integers(0, len(sample), *self.batch_sizes)]]
+        if size is None:
+            pairs = zip(self.n_rows, self.batch_sizes, strict=True)
+            return [rng.integers(0, n, batch) for n, batch in pairs]
+        return [rng.choice(n, min(size, n), replace=False, shuffle=False) for n in self.n_rows]
+
+    def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
+        """Evaluate at a point, with the rows given for each source of minibatches."""
+        # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.
+        arrays = map(np.asarray, (*self.conditioned, *point, *rows))
+        energy, *gradients = self._evaluate(*arrays)
+        n = len(gradients) // 2
+        return Evaluation(float(energy), gradients[:n], gradients[n:])
+
+    def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
+        """Evaluate at a point with all rows, some thousands at a time."""
+        if not self.n_rows:
+            return self(point, [])
+        total, n = None, 0
+        for rows in self._chunks():
+            # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
+            part, weight = self(point, rows), len(rows[0])
+            arrays = [weight * a for a in (part.energy, *part.gradient, *part.pulled_back)]
+            total = arrays if total is None else [a + b for a, b in zip(total, arrays, strict=True)]
+            n += weight
+        energy, *gradients = [np.asarray(array / n) for array in total]
+        half = len(gradients) // 2
+        return Evaluation(float(energy), gradients[:half], gradients[half:])
+
+    def _first_rows(self) -> np.ndarray:
+        if self._sample is None:
+            wanted = -(-SUBSAMPLE // self._stream.batch_size)
+            batches = list(islice(checked_batches(self._stream), wanted))
+            self._sample = np.concatenate(batches)
+        return self._sample
+
+    def _chunks(self):
+        """Cut all rows of every source into chunks."""
+        if self._stream is not None:
+            per_chunk = max(1, CHUNK // self._stream.batch_size)
+            for batches in batched(checked_batches(self._stream), per_chunk):
+                yield [np.concatenate(batches)]
+            return
+        n = self.n_rows[0]
+        if any(size != n for size in self.n_rows):
+            # Sources of different lengths have no common chunks that weigh the same.
+            yield [np.arange(size) for size in self.n_rows]
+            return
+        for start in range(0, n, CHUNK):
+            rows = np.arange(start, min(start + CHUNK, n))
+            yield [rows] * len(self.n_rows)
+
+    def _interpret(self, potential: Potential) -> None:
+        manifold = potential.manifold
+        dtype = potential.variables[0].position.dtype
+        values = [variable.value for variable in potential.variables]
+        points, vectors = (
+            placeholders(name, [np.zeros(s, dtype) for s in manifold.shapes])
+            for name in ("point", "vector")
+        )
+        rows = [source.placeholder("rows", None) for source in potential.sources]
+        time = tensor("time", dtype=dtype, shape=())
+        position = manifold.project(points)
+        # Poles are softened by the length of a step: at the mode there is no step yet.
+        gradient = potential.gradient(position, rows, width=pt.zeros((), dtype=dtype))
+        pulled_back = [
+            g if x is y else pullback(x, y, g)
+            for x, y, g in zip(position, points, gradient, strict=True)
+        ]
+        inputs = [*potential.conditioned, *points, *rows]
+        outputs = [potential.energy(position, rows), *gradient, *pulled_back]
+        self._evaluate = interpreted(inputs, outputs)
+        if not runs_by_numpy(self._evaluate):
+            self._evaluate = Backend.resolve("numba", None).compile(inputs, outputs)
+        self.to_points = interpreted(values, to_positions(potential, values))
+        self.to_values = interpreted(points, as_values(potential, points))
+        self.project = interpreted(points, position)
+        self.to_tangent = interpreted([*points, *vectors], manifold.to_tangent(points, vectors))
+        ends, velocities = manifold.geodesic(points, vectors, time)
+        self.geodesic = interpreted([*points, *vectors, time], [*ends, *velocities])

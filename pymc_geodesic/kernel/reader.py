@@ -1,0 +1,222 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Reading a stream of batches ahead of the sampler, and shuffling it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
+
+from pymc_geodesic.kernel.read_ahead import ReadAhead
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["StreamReader", "checked_batches"]
+
+# Batches whose rows are shuffled among each other.
+BUFFER = 64
+# Rows that are checked at once, as soon as as many have been.
+TOGETHER = 10_000
+
+
+def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
+    """Go once through a loader, check what it gives, and cut it into batches.
+
+    A loader may give blocks of any number of rows, such as the row groups of a Parquet file.
+
+    Raises
+    ------
+    SamplingError
+        If a block has rows of another shape, holds NaN or rows that the model forbids, or the rows
+        disagree with ``total_size``.
+    """
+    size, n_rows, n_held, held = source.batch_size, 0, 0, []
+    for block in _possible_blocks(source):
+        n_rows += len(block)
+        n_held += len(block)
+        held.append(block)
+        if n_held >= size:
+            rows = np.concatenate(held) if len(held) > 1 else block
+            n_held = len(rows) % size
+            held = [rows[len(rows) - n_held :]]
+            yield from rows[: len(rows) - n_held].reshape(-1, size, *source.row_shape)
+    if not n_rows:
+        raise SamplingError(
+            f"The stream `{source.name}` expected batches, got none. A loader must give them each "
+            "time it is iterated over."
+        )
+    # Rows that do not fill a last batch are left out, here or by the loader.
+    if not source.n_rows - source.batch_size < n_rows <= source.n_rows:
+        raise SamplingError(
+            f"The stream `{source.name}` expected {source.n_rows} rows in a pass, the model's "
+            f"`total_size`, but ended after {n_rows}. Correct `total_size`, or the loader."
+        )
+
+
+def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
+    """Read blocks and check them; in the first whole pass, that the model allows all rows.
+
+    Blocks are looked at together, more and more of them, because every look has a cost of its own.
+    """
+    n_rows, n_waiting, waiting = 0, 0, []
+    looks = source.check is not None and not source.check.complete
+    for block in source.loader:
+        block = _checked_block(source, block, n_rows + n_waiting)
+        n_waiting += len(block)
+        waiting.append(block)
+        if not looks or n_waiting >= min(n_rows, TOGETHER):
+            yield _possible(source, waiting, n_rows, looks=looks)
+            n_rows, n_waiting, waiting = n_rows + n_waiting, 0, []
+    if waiting:
+        yield _possible(source, waiting, n_rows, looks=looks)
+    if looks:
+        source.check.complete = True
+
+
+def _possible(
+    source: StreamSource, blocks: list[np.ndarray], n_rows: int, *, looks: bool
+) -> np.ndarray:
+    rows = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+    if looks and (bad := source.check(rows, n_rows)):
+        raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
+    return rows
+
+
+def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
+    given = np.asarray(block)
+    block = given.astype(source.dtype, copy=False)
+    if block.ndim == 0 or block.shape[1:] != source.row_shape:
+        raise SamplingError(
+            f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, that "
+            f"of the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+        )
+    if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
+        raise SamplingError(
+            f"The stream `{source.name}` expected whole numbers that {source.dtype} holds, the "
+            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
+            "the `pm.Data` of floating-point numbers."
+        )
+    # Infinite parameters may be meant, as the bounds of what is not censored.
+    if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
+        raise SamplingError(
+            f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
+            f"{n_rows} rows. Drop or impute such rows in the loader."
+        )
+    return block
+
+
+def _passes(source: StreamSource, n_skipped: int) -> Iterator[tuple[np.ndarray, int]]:
+    """Go through the loader again and again, without the first batches of the first pass.
+
+    Each batch comes with its number in its pass, from one on.
+    """
+    while True:
+        numbered = enumerate(checked_batches(source), start=1)
+        yield from ((batch, n) for n, batch in numbered if n > n_skipped)
+        n_skipped = 0
+
+
+def _buffers(
+    source: StreamSource, n_skipped: int, wanted: Callable[[], bool]
+) -> Generator[tuple[np.ndarray, int]]:
+    """Put batches together, each buffer with the number of its last batch in its pass."""
+    batches = []
+    for batch, n_read in _passes(source, n_skipped):
+        if not wanted():
+            return
+        batches.append(batch)
+        if len(batches) == BUFFER:
+            yield np.concatenate(batches), n_read
+            batches = []
+
+
+@dataclass_state
+class StreamReaderState(DataClassState):
+    """Resumable state of a :class:`StreamReader`."""
+
+    n_read: int
+    pool: np.ndarray
+
+
+class StreamReader(WithSamplingState):
+    """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
+
+    A thread reads the next buffer while the sampler works on the present one. A reader whose state
+    is restored, or that finds itself in a forked process, begins a pass of its own and skips the
+    batches that were read before. It continues exactly if every pass gives the same batches.
+
+    Parameters
+    ----------
+    source : StreamSource
+        What to read.
+
+    Attributes
+    ----------
+    n_read : int
+        Batches of the present pass that have been handed out or are in the pool.
+    pool : ndarray
+        Shuffled rows that have not been handed out.
+    """
+
+    _state_class = StreamReaderState
+
+    def __init__(self, source: StreamSource) -> None:
+        self.source = source
+        self.first_batch = next(checked_batches(source))
+        self._ahead: ReadAhead | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin the stream again."""
+        self.n_read = 0
+        self.pool = np.zeros((0, *self.source.row_shape), self.source.dtype)
+        # Not closed here: what blocks now could only be interrupted with all draws lost.
+        if self._ahead is not None:
+            self._ahead.abandon()
+
+    def settle(self) -> None:
+        """Wait until no pass that was begun before a reset is being read any more."""
+        if self._ahead is not None and not self._ahead.is_open:
+            self._ahead.close()
+
+    def take(self, rng: np.random.Generator, n_batches: int) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis."""
+        size = self.source.batch_size
+        parts, missing = [], n_batches * size
+        while missing > 0:
+            if not len(self.pool):
+                rows = self._next_buffer()
+                # NumPy shuffles the rows of a matrix in place four times more slowly.
+                self.pool = rows[rng.permutation(len(rows))]
+            parts.append(self.pool[:missing])
+            self.pool = self.pool[missing:]
+            missing -= len(parts[-1])
+        rows = np.concatenate(parts) if parts else self.pool[:0]
+        return rows.reshape(n_batches, size, *self.source.row_shape)
+
+    def _next_buffer(self) -> np.ndarray:
+        """Return the rows of the buffer that has been read ahead."""
+        if self._ahead is None or not self._ahead.is_open:
+            self.settle()
+            buffers = partial(_buffers, self.source, self.n_read)
+            self._ahead = ReadAhead(buffers)
+        rows, self.n_read = self._ahead.take()
+        return rows
+
+    @property
+    def sampling_state(self) -> DataClassState:
+        """Place in the stream, and the rows that are left of the buffer."""
+        return WithSamplingState.sampling_state.fget(self)
+
+    @sampling_state.setter
+    def sampling_state(self, state: DataClassState) -> None:
+        self.reset()
+        WithSamplingState.sampling_state.fset(self, state)
+
+    def __getstate__(self) -> dict:
+        """Leave the thread behind: a worker makes its own."""
+        return self.__dict__ | {"_ahead": None}

@@ -1,0 +1,160 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Random inputs of the kernel, drawn on the host from the chain's own generator."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
+
+from pymc_geodesic.kernel.reader import StreamReader, StreamReaderState
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.stream import StreamSource
+
+__all__ = ["BatchStream", "draw_noise"]
+
+
+# Normals of a transition or more are drawn in parts of this many, each by a generator of its own,
+# once there are enough of them to keep several threads busy.
+PART = 2**16
+# Bytes at a multiple of which JAX takes an array as it is, and does not copy it.
+ALIGNMENT = 64
+
+
+def draw_noise(
+    rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtype: str
+) -> list[np.ndarray]:
+    """Draw standard normals for ``n_steps`` transitions, one array a shape.
+
+    The draws follow from the generator alone, whatever the number of threads.
+    """
+    return [_normals(rng, (n_steps, *shape), np.dtype(dtype)) for shape in shapes]
+
+
+def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if math.prod(shape) < 2 * PART:
+        return rng.standard_normal(shape).astype(dtype, copy=False)
+    normals = _aligned(shape, dtype)
+    flat = normals.reshape(-1)
+    parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
+    # Seeded by draws and not by `rng.spawn`, whose count of children no saved state remembers.
+    seeds = np.random.SeedSequence(rng.integers(2**32, size=4).tolist()).spawn(len(parts))
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(_fill, parts, seeds))
+    return normals
+
+
+def _fill(part: np.ndarray, seed: np.random.SeedSequence) -> None:
+    # The fastest of NumPy's generators; the Ziggurat takes most of the time.
+    np.random.Generator(np.random.SFC64(seed)).standard_normal(dtype=part.dtype, out=part)
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    n_bytes = math.prod(shape) * dtype.itemsize
+    memory = np.empty(n_bytes + ALIGNMENT, dtype="uint8")
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+@dataclass_state
+class BatchStreamState(DataClassState):
+    """Resumable state of a :class:`BatchStream`."""
+
+    current: list[np.ndarray]
+    age: int
+    order: list[np.ndarray]
+    n_taken: list[int]
+    reader: StreamReaderState | None
+
+
+class BatchStream(WithSamplingState):
+    """Rows of each minibatch for each transition.
+
+    Parameters
+    ----------
+    sources : sequence of BatchSource, or one StreamSource
+        The model's minibatches, each of which gets indices of its own; or a stream, whose batches
+        are handed out themselves.
+    steps_per_batch : int
+        Transitions that share one batch before the next is drawn.
+    replacement : bool
+        Draw each row anew, as ``pm.Minibatch`` does; otherwise go through a random order of all
+        rows, and begin another where it ends.
+    """
+
+    _state_class = BatchStreamState
+
+    def __init__(
+        self,
+        sources: Sequence[BatchSource | StreamSource],
+        *,
+        steps_per_batch: int = 1,
+        replacement: bool = True,
+    ) -> None:
+        self.sizes = [(source.n_rows, source.batch_size) for source in sources]
+        self.steps_per_batch = steps_per_batch
+        self.replacement = replacement
+        streams = [source for source in sources if isinstance(source, StreamSource)]
+        self.reader = StreamReader(streams[0]) if streams else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the current batch and order, so that the next transition draws them."""
+        self.current = [batch[0] for batch in self.trial(1)]
+        self.age = self.steps_per_batch
+        self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
+        self.n_taken = [0 for _ in self.sizes]
+        if self.reader is not None:
+            self.reader.reset()
+
+    def settle(self) -> None:
+        """Wait until a loader is no longer read for another chain: it may allow one reader only."""
+        if self.reader is not None:
+            self.reader.settle()
+
+    def trial(self, n_steps: int) -> list[np.ndarray]:
+        """Return the first rows, the same for all transitions, without using them up."""
+        if self.reader is not None:
+            return [np.repeat(self.reader.first_batch[None], n_steps, axis=0)]
+        return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
+
+    def fresh(self, n_steps: int) -> np.ndarray:
+        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
+
+    def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
+        """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""
+        if self.steps_per_batch == 1:
+            return [self._fresh(rng, i, n_steps) for i in range(len(self.sizes))]
+        which = (self.age + np.arange(n_steps)) // self.steps_per_batch
+        batches = []
+        for i in range(len(self.sizes)):
+            pool = np.concatenate([self.current[i][None], self._fresh(rng, i, which[-1])])
+            batches.append(pool[which])
+            self.current[i] = pool[-1].copy()
+        self.age = int((self.age + n_steps - 1) % self.steps_per_batch + 1)
+        return batches
+
+    def _fresh(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
+        """Draw batches of source ``i`` that have not been used."""
+        n_rows, size = self.sizes[i]
+        if self.reader is not None:
+            return self.reader.take(rng, n_batches)
+        if self.replacement:
+            return rng.integers(0, n_rows, (n_batches, size))
+        parts, missing = [], n_batches * size
+        while missing:
+            if self.n_taken[i] == len(self.order[i]):
+                self.order[i], self.n_taken[i] = rng.permutation(n_rows), 0
+            part = self.order[i][self.n_taken[i] : self.n_taken[i] + missing]
+            parts.append(part)
+            self.n_taken[i] += len(part)
+            missing -= len(part)
+        return np.concatenate([np.zeros(0, dtype="int64"), *parts]).reshape(n_batches, size)

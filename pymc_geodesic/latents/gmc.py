@@ -1,0 +1,225 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How the local variables of a batch are sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.streams import draw_noise
+from pymc_geodesic.latents.kernel import LocalKernel, LocalOutput
+from pymc_geodesic.latents.step_sizes import RowStepSizes, RowStepSizesState
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.validation import positive, share, whole
+
+__all__ = ["LocalGMC", "LocalSampler", "LocalSamplerState"]
+
+# Rows that stay from batch to batch may have a trajectory or two a draw. At the usual rate of
+# acceptance so many are never all rejected.
+PATIENCE = 20
+
+
+class LocalGMC:
+    r"""Variables that belong to the rows of a minibatch, sampled by geodesic Monte Carlo.
+
+    For every minibatch they are sampled afresh from their conditional distribution given the global
+    variables and the rows at hand, each row with a step size and a Metropolis test of its own. The
+    gradient of the global variables is averaged over the draws, which by Fisher's identity
+
+    .. math::
+
+        \nabla \log \pi(\beta \mid x) = E_{\theta \mid \beta, x} \nabla \log \pi(x, \theta, \beta)
+
+    makes it a stochastic gradient of the marginal posterior.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these
+        Free variables whose first axis is the row of the minibatch, such as
+        ``pm.Dirichlet("theta", alpha, shape=(batch_size, K))``. They take no ``total_size``: that
+        of the observed variables that depend on them counts for them too.
+    draws : int, default 20
+        Draws over which the gradient is averaged.
+    tune : int, default 40
+        Trajectories before the first of them. In the first half of them each row adapts its step
+        size; all of them take the chain away from its start.
+    n_leapfrog : int, default 10
+        Leapfrog steps a trajectory.
+    step_size : float, optional
+        Step size of the leapfrog, the same for all rows and trajectories. By default each row has
+        its own, and each trajectory a random share of it.
+    target_accept : float, default 0.8
+        Mean acceptance probability of a row's trajectories, to which its step size adapts.
+
+    Raises
+    ------
+    ValueError
+        For counts that are not positive, or a rate that is not between 0 and 1.
+
+    Notes
+    -----
+    The largest step size :math:`\epsilon_i` of row i adapts to its own acceptance probabilities,
+    from one trajectory to the next, in the first ``tune // 2`` trajectories of each batch. It is
+    then fixed, to that of most rows if it is not far from it. A trajectory has the step size
+    :math:`\epsilon_i u` with u log-uniform on [0.1, 1].
+
+    Rows with outlying or with many data need shorter steps than the others, by orders of magnitude.
+    With one step size for all they would reject every trajectory and keep their start, and the
+    gradient of the global variables would be biased. The statistic ``local_unmoved`` is the share
+    of rows none of whose trajectories was accepted; it has to be zero.
+
+    With :class:`GMCWithinGibbs` the rows are the same in all draws. They keep their step sizes,
+    which adapt in the tuning phase of ``pm.sample`` alone.
+
+    The trace holds the last draw for the last minibatch of each draw; pass ``var_names`` to
+    ``pm.sample`` to leave it out. A variable of a row that is not named here is taken for a global
+    one, with a warning.
+
+    References
+    ----------
+    Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.
+    Section 5.3.
+
+    Byrne, S. and Girolami, M. (2013). Geodesic Monte Carlo on embedded manifolds. Scandinavian
+    Journal of Statistics 40. Algorithm 1.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        step = pmg.SGNHT([beta], local=pmg.LocalGMC([theta], draws=10), step_size=1e-3)
+    """
+
+    def __init__(
+        self,
+        vars: TensorVariable | str | Sequence[TensorVariable | str],
+        *,
+        draws: int = 20,
+        tune: int = 40,
+        n_leapfrog: int = 10,
+        step_size: float | None = None,
+        target_accept: float = 0.8,
+    ) -> None:
+        self.vars = vars
+        self.draws = whole("draws", draws)
+        self.tune = whole("tune", tune) if tune else 0
+        self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
+        self.step_size = None if step_size is None else positive("step_size", step_size)
+        self.target_accept = share("target_accept", target_accept)
+
+
+@dataclass_state
+class LocalSamplerState(DataClassState):
+    """Resumable state of a :class:`LocalSampler`."""
+
+    step_sizes: RowStepSizesState
+    still: np.ndarray
+
+
+class LocalSampler(WithSamplingState):
+    """Draw the local variables of one batch after the other.
+
+    Parameters
+    ----------
+    options : LocalGMC
+        The user's choices.
+    potential : Potential
+        The potential of the global variables, which knows the local ones.
+    values, local_values : sequence of ndarray
+        PyMC's values, for their shapes.
+    restart : bool
+        Whether each batch starts anew, and not at the last draw.
+    backend : Backend
+        How to compile.
+    """
+
+    _state_class = LocalSamplerState
+
+    def __init__(
+        self,
+        options: LocalGMC,
+        potential: Potential,
+        *,
+        values: Sequence[np.ndarray],
+        local_values: Sequence[np.ndarray],
+        restart: bool,
+        backend: Backend,
+    ) -> None:
+        local = potential.local
+        self._restart, self._n = restart, options.draws + options.tune
+        self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
+        self._dtype = local.variables[0].position.dtype
+        # Rows are independent: the step is that of one row's variables, as in `GMC`.
+        dim = max(1, local.manifold.dim // self._n_rows)
+        self.step_sizes = RowStepSizes(
+            options.step_size or 0.25 / dim**0.25,
+            adapts=options.step_size is None,
+            n_rows=self._n_rows,
+            tune=options.tune,
+            draws=options.draws,
+            fresh=restart,
+        )
+        self._kernel = LocalKernel(
+            potential,
+            values=values,
+            local_values=local_values,
+            draws=options.draws,
+            tune=options.tune,
+            n_leapfrog=options.n_leapfrog,
+            target_accept=options.target_accept,
+            restart=restart,
+            backend=backend,
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what belongs to another chain."""
+        self.step_sizes.reset()
+        # Trajectories of each row since the last that was accepted.
+        self.still = np.zeros(self._n_rows, dtype=np.int64)
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        values: Sequence[np.ndarray],
+        local_values: Sequence[np.ndarray],
+        *,
+        conditioned: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
+        tune: bool,
+    ) -> LocalOutput:
+        """Sample the local variables of a batch."""
+        uniforms = rng.uniform(size=(self._n, self._n_rows))
+        return self._kernel(
+            values,
+            local_values,
+            conditioned=conditioned,
+            rows=rows,
+            log_step_sizes=self.step_sizes.log_start.astype(self._dtype),
+            gains=self.step_sizes.gains(tune).astype(self._dtype),
+            factors=self.step_sizes.factors(rng).astype(self._dtype),
+            log_uniforms=np.log(uniforms).astype(self._dtype),
+            noise=draw_noise(rng, self._n, self._shapes, self._dtype),
+        )
+
+    def learn(self, output: LocalOutput, *, tune: bool) -> None:
+        """Remember what the next batch depends on."""
+        self.step_sizes.learn(output.log_step_sizes, tune)
+        before = 0 if self._restart else self.still
+        self.still = np.where(output.moved, 0, before + self._n)
+
+    def statistics(self, output: LocalOutput) -> dict[str, float]:
+        """Describe the draws of a batch that has been learned from."""
+        patience = self._n if self._restart else max(self._n, PATIENCE)
+        return {
+            "local_acceptance": output.acceptance_rate,
+            "local_spread": output.spread,
+            "local_step_size": float(np.exp(output.log_step_sizes.mean())),
+            "local_unmoved": float(np.mean(self.still >= patience)),
+        }

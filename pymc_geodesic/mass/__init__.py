@@ -1,0 +1,8 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Mass matrices: as arrays, and as the symbolic frames in which they are one."""
+
+from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass.read import read_mass
+
+__all__ = ["JointMass", "Mass", "VariableMasses", "read_mass"]

@@ -1,0 +1,214 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Masses as arrays: what the compiled kernels are given, and momenta from velocities."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Protocol
+
+import numpy as np
+
+from pytensor.tensor import TensorVariable
+from scipy.linalg import solve_triangular
+
+from pymc_geodesic.mass.frames import Frame, JointFrame, Scaling, VariableFrames, Whitening
+
+__all__ = ["JointMass", "Mass", "VariableMasses", "inverse_cholesky", "joined", "split"]
+
+
+class Mass(Protocol):
+    """A positive definite mass of a product of variables."""
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """Inverse factors of the mass, the inputs of the kernel."""
+        ...
+
+    @property
+    def is_diagonal(self) -> bool:
+        """Whether every entry has a mass of its own."""
+        ...
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the mass is exactly one."""
+        ...
+
+    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
+        """Write the map to the frame of unit mass for symbolic ``arrays``."""
+        ...
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map such velocities to the rates at which positions move."""
+        ...
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map gradients to the frame of unit mass."""
+        ...
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:
+        """Map displacements to the frame, as one vector: the inverse of :meth:`rate`."""
+        ...
+
+    def refined(self, covariance: np.ndarray) -> Mass:
+        """Return the mass in whose frame what has this covariance in the present one has none.
+
+        A vector is read as the diagonal; a mass of one number for a variable takes the mean.
+        """
+        ...
+
+
+def inverse_cholesky(matrix: np.ndarray) -> np.ndarray:
+    """Inverse of the lower Cholesky factor of ``matrix``."""
+    factor = np.linalg.cholesky(matrix)
+    return solve_triangular(factor, np.eye(len(matrix)), lower=True)
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Put the entries of several arrays into one vector."""
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+def split(vector: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    """Cut a vector into arrays: the inverse of :func:`joined`."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    parts = np.split(vector, ends[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+class VariableMasses:
+    """A mass for each variable by itself.
+
+    Parameters
+    ----------
+    masses : sequence of ndarray
+        One a variable: an array that broadcasts to it, its diagonal mass, or a matrix.
+    dense : sequence of bool
+        Which of them are matrices, acting along their variable's last axis.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    dtype : str
+        Type of the variables.
+    """
+
+    def __init__(
+        self,
+        masses: Sequence[np.ndarray],
+        *,
+        dense: Sequence[bool],
+        shapes: Sequence[tuple[int, ...]],
+        dtype: str,
+    ) -> None:
+        self.dense, self.shapes, self.dtype = tuple(dense), tuple(shapes), dtype
+        self._inverses = [
+            np.asarray(inverse_cholesky(m) if matrix else 1 / np.sqrt(m), dtype=dtype)
+            for m, matrix in zip(masses, self.dense, strict=True)
+        ]
+
+    def regrouped(
+        self,
+        arrays: Sequence[np.ndarray],
+        *,
+        dense: Sequence[bool],
+        shapes: Sequence[tuple[int, ...]],
+    ) -> VariableMasses:
+        """Return the same masses for other arrays of the same variables."""
+        other = copy(self)
+        other._inverses = list(arrays)
+        other.dense, other.shapes = tuple(dense), tuple(shapes)
+        return other
+
+    @property
+    def arrays(self) -> list[np.ndarray]:  # noqa: D102
+        return self._inverses
+
+    @property
+    def is_diagonal(self) -> bool:  # noqa: D102
+        return not any(self.dense)
+
+    @property
+    def is_one(self) -> bool:  # noqa: D102
+        pairs = zip(self._inverses, self.dense, strict=True)
+        return all(np.array_equal(w, np.eye(len(w)) if m else np.ones_like(w)) for w, m in pairs)
+
+    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
+        pairs = zip(arrays, self.dense, strict=True)
+        return VariableFrames([Whitening(w) if dense else Scaling(w) for w, dense in pairs])
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        terms = zip(self._inverses, velocity, self.dense, strict=True)
+        return [v @ w if dense else w * v for w, v, dense in terms]
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        terms = zip(self._inverses, gradient, self.dense, strict=True)
+        return [g @ w.T if dense else w * g for w, g, dense in terms]
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
+        terms = zip(self._inverses, displacement, self.dense, strict=True)
+        return joined([x @ np.linalg.inv(w) if dense else x / w for w, x, dense in terms])
+
+    def refined(self, covariance: np.ndarray) -> VariableMasses:  # noqa: D102
+        variances = split(covariance, self.shapes)
+        masses = [
+            1 / (w**2 * (variance if np.ndim(w) else variance.mean()))
+            for w, variance in zip(self._inverses, variances, strict=True)
+        ]
+        return type(self)(masses, dense=self.dense, shapes=self.shapes, dtype=self.dtype)
+
+
+class JointMass:
+    """A dense mass of the entries of all variables, one after the other.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Symmetric and positive definite.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    dtype : str
+        Type of the variables.
+    """
+
+    is_diagonal = False
+
+    def __init__(
+        self, matrix: np.ndarray, *, shapes: Sequence[tuple[int, ...]], dtype: str
+    ) -> None:
+        self.shapes, self.dtype = tuple(shapes), dtype
+        self._inverse = inverse_cholesky(matrix).astype(dtype)
+
+    def reshaped(self, shapes: Sequence[tuple[int, ...]]) -> JointMass:
+        """Return the same mass for other arrays of the same entries in the same order."""
+        other = copy(self)
+        other.shapes = tuple(shapes)
+        return other
+
+    @property
+    def arrays(self) -> list[np.ndarray]:  # noqa: D102
+        return [self._inverse]
+
+    @property
+    def is_one(self) -> bool:  # noqa: D102
+        return np.array_equal(self._inverse, np.eye(len(self._inverse)))
+
+    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
+        [inverse] = arrays
+        return JointFrame(inverse, shapes=self.shapes)
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        return split(joined(velocity) @ self._inverse, self.shapes)
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:  # noqa: D102
+        return split(self._inverse @ joined(gradient), self.shapes)
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
+        return solve_triangular(self._inverse, joined(displacement), lower=True, trans="T")
+
+    def refined(self, covariance: np.ndarray) -> JointMass:  # noqa: D102
+        factor = solve_triangular(self._inverse, np.eye(len(self._inverse)), lower=True)
+        precision = np.linalg.inv(covariance)
+        return JointMass(factor @ precision @ factor.T, shapes=self.shapes, dtype=self.dtype)

@@ -1,0 +1,131 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Reading the user's ``mass=``."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["GivenMass", "read_mass", "require_flat"]
+
+GivenMass = ArrayLike | Mapping[str, ArrayLike]
+"""A mass that is known: for all variables, or one for each by name."""
+
+
+def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | None:
+    """Return the mass, or None if it is one.
+
+    Raises
+    ------
+    ValueError
+        If the mass is not positive definite, has a shape that does not fit, names an unknown
+        variable, or is more than a number for a variable on a curved manifold.
+    """
+    dtype = variables[0].position.dtype
+    by_name = isinstance(mass, Mapping)
+    read = (_by_name if by_name else _of_all_entries)(mass, variables, dtype)
+    # Compilers may round a product with one in another order; without it the bits are the same.
+    return None if read.is_one else read
+
+
+def _by_name(mass: Mapping[str, ArrayLike], variables, dtype: str) -> VariableMasses:
+    names = [variable.name for variable in variables]
+    if unknown := set(mass) - set(names):
+        raise ValueError(f"`mass` expected variables among {names}, got {sorted(unknown)}.")
+    read = [_of_variable(mass.get(variable.name, 1.0), variable) for variable in variables]
+    masses, dense = zip(*read, strict=True)
+    return VariableMasses(masses, dense=dense, shapes=[v.shape for v in variables], dtype=dtype)
+
+
+def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray, bool]:
+    mass = _as_array(mass)
+    if mass.ndim == 0:
+        return _checked_diagonal(mass), False
+    require_flat(variable, f"an array of shape {mass.shape}")
+    try:
+        np.broadcast_to(mass, variable.shape)
+    except ValueError:
+        size = variable.shape[-1] if variable.shape else 1
+        if mass.shape != (size, size):
+            raise ValueError(
+                f"`mass` of `{variable.name}` expected a number, an array that broadcasts to its "
+                f"shape {variable.shape}, or a matrix of shape {(size, size)} along its last axis; "
+                f"got shape {mass.shape}."
+            ) from None
+        return _checked_matrix(mass), True
+    return _checked_diagonal(mass), False
+
+
+def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
+    mass = _as_array(mass)
+    sizes = [math.prod(variable.shape) for variable in variables]
+    if mass.ndim:
+        for variable in variables:
+            require_flat(variable, f"an array of shape {mass.shape}")
+    size, shapes = sum(sizes), [variable.shape for variable in variables]
+    if mass.shape == (size, size) and mass.ndim == 2:
+        return JointMass(_checked_matrix(mass), shapes=shapes, dtype=dtype)
+    if mass.shape not in ((), (size,)):
+        raise ValueError(
+            f"`mass` expected a number, {size} diagonal entries of shape {(size,)} or a matrix of "
+            f"shape {(size, size)}, for the entries of "
+            f"{', '.join(f'`{variable.name}`' for variable in variables)} in this order; got shape "
+            f"{mass.shape}. Give a dict by variable name for one mass a variable."
+        )
+    _checked_diagonal(mass)
+    parts = np.split(np.broadcast_to(mass, (size,)), np.cumsum(sizes)[:-1])
+    # A number stays one: on a curved manifold nothing else is a mass.
+    masses = [
+        mass if mass.ndim == 0 else part.reshape(variable.shape)
+        for part, variable in zip(parts, variables, strict=True)
+    ]
+    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+
+
+def _as_array(mass: Any) -> np.ndarray:
+    try:
+        return np.asarray(mass, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "`mass` expected None, a number, an array, a dict of these by variable name or a "
+            f"`pmg.MonteCarloEM`, got {mass!r}."
+        ) from None
+
+
+def _checked_diagonal(mass: np.ndarray) -> np.ndarray:
+    if not np.all(np.isfinite(mass)) or np.any(mass <= 0):
+        raise ValueError(f"`mass` expected positive and finite entries, got {mass}.")
+    return mass
+
+
+def _checked_matrix(mass: np.ndarray) -> np.ndarray:
+    if not np.allclose(mass, mass.T):
+        raise ValueError("`mass` expected a symmetric matrix, got one that is not.")
+    smallest = np.linalg.eigvalsh(mass)[0] if np.all(np.isfinite(mass)) else np.nan
+    if not smallest > 0:
+        raise ValueError(
+            "`mass` expected a positive definite matrix, got one whose smallest eigenvalue is "
+            f"{smallest:.3g}."
+        )
+    return mass
+
+
+def require_flat(variable: SampledVariable, what: str) -> None:
+    """Refuse a mass that differs between directions for a variable on a curved manifold."""
+    if not variable.is_flat:
+        raise ValueError(
+            f"`mass` expected a number for `{variable.name}`, which is on a "
+            f"{variable.manifold.name.lower()}, got {what}. On a curved manifold a mass that "
+            "differs between directions would turn velocities out of the tangent space. Give a "
+            "dict with a number for it, or leave it out."
+        )

@@ -1,0 +1,173 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Documents of any length as the rows of one matrix, made only when rows are asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.compile.builders import OpFromGraph
+from pytensor.gradient import disconnected_type
+from pytensor.graph.traversal import ancestors
+from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
+
+__all__ = [
+    "PackedDocuments",
+    "corpus_size",
+    "is_packed",
+    "require_counts",
+    "require_unit_vectors",
+    "take_rows",
+    "unpack",
+]
+
+
+class PackedDocuments(OpFromGraph):
+    """All documents of a corpus, each as its word numbers followed by their weights.
+
+    Inputs are where each document starts, the words and the weights of all documents in one array
+    each. The output has a row a document: L word numbers, then L weights, with L the words of the
+    longest document; shorter ones end with weights of zero. The whole output is never needed to
+    sample from minibatches, for which :func:`take_rows` makes the rows of a batch alone.
+    """
+
+
+def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable, *, width: int):
+    """Make the rows of all documents, by an op that :func:`take_rows` knows.
+
+    Parameters
+    ----------
+    starts : TensorVariable of int, shape (D + 1,)
+        Where each document starts in the other two, and where the last one ends.
+    words, weights : TensorVariable, shape (n,)
+        Word numbers and weights of all documents, one document after the other.
+    width : int
+        Distinct words L of the longest document.
+
+    Returns
+    -------
+    TensorVariable, shape (D, 2 L)
+    """
+    inputs = [starts.type(), words.type(), weights.type()]
+    output = _rows(*inputs, pt.arange(inputs[0].shape[0] - 1), width)
+    n = starts.type.shape[0]
+    output = pt.specify_shape(output, (None if n is None else n - 1, 2 * width))
+    return PackedDocuments(inputs, [output])(starts, words, weights)
+
+
+def take_rows(
+    array: TensorVariable, rows: TensorVariable, *, static_shapes: bool
+) -> TensorVariable:
+    """Take rows of any data; of packed documents, make these rows alone.
+
+    Unless shapes must be static, packed rows are no wider than the longest document among them.
+    """
+    if array.owner is None or not isinstance(array.owner.op, PackedDocuments):
+        return array[rows]
+    if static_shapes:
+        return _rows(*array.owner.inputs, rows, array.type.shape[1] // 2)
+    inputs = [*(x.type() for x in array.owner.inputs), rows.type()]
+    return RowsOfDocuments(inputs, [_rows(*inputs, None)])(*array.owner.inputs, rows)
+
+
+class RowsOfDocuments(OpFromGraph):
+    """Packed rows of some documents, no wider than the longest of them."""
+
+    def pullback(self, inputs, outputs, cotangents):
+        """Tell that all inputs are data."""
+        return [disconnected_type() for _ in inputs]
+
+    def connection_pattern(self, node):
+        """Tell that all inputs are data."""
+        return [[False] for _ in node.inputs]
+
+
+@register_funcify_and_cache_key(RowsOfDocuments)
+def _rows_of_documents_numba(op, node=None, **kwargs):
+    @numba_njit
+    def rows_of_documents(starts, words, weights, rows):
+        width = 0
+        for row in rows:
+            width = max(width, starts[row + 1] - starts[row])
+        result = np.zeros((len(rows), 2 * width), dtype=weights.dtype)
+        for i in range(len(rows)):
+            first = starts[rows[i]]
+            for j in range(starts[rows[i] + 1] - first):
+                result[i, j] = words[first + j]
+                result[i, width + j] = weights[first + j]
+        return result
+
+    return rows_of_documents, "pymc_geodesic.RowsOfDocuments.1"
+
+
+def _rows(starts, words, weights, rows, width: int | None) -> TensorVariable:
+    first, length = starts[rows], starts[rows + 1] - starts[rows]
+    columns = pt.arange(length.max() if width is None else width)
+    inside = columns[None, :] < length[:, None]
+    entries = pt.switch(inside, first[:, None] + columns[None, :], 0)
+    ids = words[entries].astype(weights.dtype)
+    return pt.concatenate([ids, pt.switch(inside, weights[entries], 0)], axis=1)
+
+
+def unpack(documents: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    """Split packed rows into word numbers and weights, both of shape ``(n_documents, L)``."""
+    width = documents.shape[1] // 2
+    if documents.type.shape[1] is not None:
+        width = documents.type.shape[1] // 2
+    return documents[:, :width].astype("int64"), documents[:, width:]
+
+
+def is_packed(data: TensorVariable) -> bool:
+    """Whether data comes from packed documents, all of them or a minibatch."""
+    return _corpus(data) is not None
+
+
+def require_unit_vectors(data: TensorVariable) -> None:
+    """Raise a ValueError if data comes from packed documents that are not unit vectors."""
+    if (node := _corpus(data)) is None:
+        return
+    starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
+    norms = np.sqrt(np.add.reduceat(weights**2, starts[:-1]))
+    if np.any(np.abs(norms - 1) > UNIT_NORM_TOLERANCE):
+        raise ValueError(
+            "A spherical model expected documents that are unit vectors, got norms in "
+            f"[{norms.min():.6g}, {norms.max():.6g}]. Use `corpus.unit_vectors()` or "
+            "`corpus.tf_idf()`."
+        )
+
+
+def require_counts(data: TensorVariable) -> None:
+    """Raise a ValueError if data comes from packed documents whose weights are not counts."""
+    if (node := _corpus(data)) is None:
+        return
+    weights = node.inputs[2].get_value(borrow=True)
+    if np.any(weights < 0) or np.any(weights != np.round(weights)):
+        raise ValueError(
+            "A model of word counts expected whole numbers as weights, got some in "
+            f"[{weights.min():.6g}, {weights.max():.6g}] that are not. Make the `BagOfWords` from "
+            "the counts themselves."
+        )
+
+
+def corpus_size(data: TensorVariable) -> tuple[int, float]:
+    """Count the documents of the corpus that data comes from, and sum its weights.
+
+    Raises
+    ------
+    ValueError
+        If the data comes from no packed documents.
+    """
+    if (node := _corpus(data)) is None:
+        raise ValueError(f"Expected data from a `pmg.BagOfWords`, got {data}.")
+    starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
+    return len(starts) - 1, float(weights.sum(dtype="float64"))
+
+
+def _corpus(data: TensorVariable):
+    """Find the node that packs the documents which data comes from."""
+    nodes = [v.owner for v in ancestors([data]) if v.owner is not None]
+    return next((node for node in nodes if isinstance(node.op, PackedDocuments)), None)

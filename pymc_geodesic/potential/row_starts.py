@@ -1,0 +1,41 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Good starts for the variables of a row, known by the distribution of the row's data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytensor.tensor import TensorVariable
+
+__all__ = ["local_start", "register_local_start"]
+
+Start = Callable[..., TensorVariable]
+
+_STARTS: dict[type, tuple[Start, int]] = {}
+
+
+def register_local_start(distribution: type, start: Start, *, parameter: int = 0) -> None:
+    """Tell from where to sample a parameter of a distribution that belongs to each row.
+
+    Parameters
+    ----------
+    distribution : type
+        Class of the random variable operation.
+    start : callable
+        ``(op, value, *parameters) -> start``, symbolic; it must not depend on the parameter.
+    parameter : int
+        Which of the distribution's parameters it is.
+    """
+    _STARTS[distribution] = start, parameter
+
+
+def local_start(
+    rv: TensorVariable, value: TensorVariable, *, parameter: TensorVariable
+) -> TensorVariable | None:
+    """Return a start for ``parameter`` if it is the one that the distribution of ``rv`` knows."""
+    start, index = _STARTS.get(type(rv.owner.op), (None, 0))
+    if start is None:
+        return None
+    parameters = rv.owner.op.dist_params(rv.owner)
+    return start(rv.owner.op, value, *parameters) if parameters[index] is parameter else None

@@ -1,0 +1,186 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How well topics predict one part of documents given the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.topic_models.documents import fold_in
+from pymc_geodesic.topic_models.gibbs import read_counts
+from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
+from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
+
+__all__ = ["document_completion_perplexity", "split_tokens"]
+
+# Distinct words whose probabilities are found at a time: a few megabytes.
+_CHUNK = 16384
+
+
+def document_completion_perplexity(
+    topics: Draws,
+    *,
+    observed: Documents,
+    held_out: Documents,
+    alpha: ArrayLike,
+    sweeps: int = 100,
+    discard: int | None = None,
+    rng: np.random.Generator | int | None = None,
+    var_name: str = "topics",
+) -> Perplexity:
+    r"""Perplexity of the held-out tokens of documents given the observed ones.
+
+    For every draw m of the topics the proportions :math:`\hat\eta_d^{(m)}` are the posterior means
+    given the observed part, as in :func:`proportions`, and
+
+    .. math::
+
+        \exp\Bigl(-\frac{1}{\sum_{dw} n_{dw}} \sum_{dw} n_{dw}
+        \log \frac1M \sum_m \sum_k \hat\eta_{dk}^{(m)} \pi_{kw}^{(m)}\Bigr)
+
+    where :math:`n_{dw}` are the counts of the held-out part.
+
+    Parameters
+    ----------
+    topics : DataTree or array_like of float
+        Draws of the topics' word probabilities: the result of ``pm.sample``, or an array of shape
+        (..., K, V) whose leading axes are draws. Every draw costs a run of Gibbs over all
+        documents, so that it pays to thin them.
+    observed, held_out : sparse matrix or array_like of int
+        Counts of words in both parts of the same documents, of shape (D, V).
+    alpha : array_like of float
+        Dirichlet parameters of the proportions, positive, one or K of them.
+    sweeps : int
+        How many times the topics of all tokens are drawn for each draw of the topics.
+    discard : int, optional
+        How many of these sweeps do not count; half of them by default.
+    rng : numpy.random.Generator or int, optional
+        Source of the draws, or its seed.
+    var_name : str
+        Name of the topics in the posterior.
+
+    Returns
+    -------
+    Perplexity
+        The perplexity of a token; V is that of a uniform guess. Infinite where a token has
+        probability zero.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, documents are no counts, nothing is held out, topics are no
+        probabilities, ``alpha`` is not positive, or no sweep is left.
+
+    Notes
+    -----
+    What Gibbs leaves to chance makes the figure larger: by three per cent with 40 sweeps and by two
+    with 100, compared with 400, for NIPS papers, 50 topics and ``alpha`` of 0.01. An average over
+    draws takes it out again. Compare figures with the same numbers of sweeps and of draws only.
+
+    References
+    ----------
+    Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic
+    models. ICML. Section 4.
+
+    Patterson, S. and Teh, Y. W. (2013). Stochastic gradient Riemannian Langevin dynamics on the
+    probability simplex. NIPS. Section 5.
+
+    Examples
+    --------
+    >>> topics = [[[0.98, 0.01, 0.01], [0.01, 0.01, 0.98]]]
+    >>> found = document_completion_perplexity(
+    ...     topics, observed=[[50, 0, 0]], held_out=[[9, 0, 0]], alpha=0.5, rng=1
+    ... )
+    >>> round(found.value, 2)
+    1.03
+    """
+    draws = read_topics(topics, var_name)
+    observed = read_documents(observed, draws.shape[-1])
+    held_out = read_documents(held_out, draws.shape[-1])
+    if observed.shape != held_out.shape:
+        raise ValueError(
+            "`observed` and `held_out` have to be parts of the same documents, got "
+            f"{observed.shape[0]} and {held_out.shape[0]} documents."
+        )
+    if not read_counts(held_out.data).any():
+        raise ValueError("`held_out` has to hold at least one token, got none.")
+    if not np.allclose(draws.sum(axis=-1), 1, atol=1e-4) or np.any(draws < 0):
+        raise ValueError("Expected topics whose words have probabilities that sum to one.")
+    rng = np.random.default_rng(rng)
+    average = RunningAverage(held_out.data)
+    for draw in draws:
+        shares = fold_in(draw, observed, alpha=alpha, sweeps=sweeps, discard=discard, rng=rng)
+        with np.errstate(divide="ignore"):
+            average.add(np.log(_probabilities(held_out, shares, draw)))
+    return average.perplexity(exponential=True)
+
+
+def _probabilities(documents: sp.csr_array, shares: np.ndarray, topics: np.ndarray) -> np.ndarray:
+    """Probability of each distinct word of each document, in the order of ``documents.data``."""
+    found = np.empty(documents.nnz)
+    rows = np.repeat(np.arange(documents.shape[0]), np.diff(documents.indptr))
+    by_word = np.ascontiguousarray(topics.T)
+    for start in range(0, documents.nnz, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        of_words = by_word[documents.indices[part]]
+        found[part] = np.einsum("ik,ik->i", shares[rows[part]], of_words)
+    return found
+
+
+def split_tokens(
+    documents: Documents,
+    *,
+    fraction: float = 0.2,
+    rng: np.random.Generator | int | None = None,
+) -> tuple[sp.csr_array, sp.csr_array]:
+    """Split the tokens of every document at random into an observed and a held-out part.
+
+    The tokens held out are drawn without replacement: their counts are multivariate
+    hypergeometric. Documents of one or two tokens may lose none.
+
+    Parameters
+    ----------
+    documents : sparse matrix or array_like of int
+        Counts of words, of shape (D, V).
+    fraction : float
+        Share of the tokens of each document that is held out, rounded to whole tokens.
+    rng : numpy.random.Generator or int, optional
+        Source of the draws, or its seed.
+
+    Returns
+    -------
+    observed, held_out : scipy.sparse.csr_array
+        Counts of shape (D, V) that add up to those of ``documents``.
+
+    Raises
+    ------
+    ValueError
+        If documents are no counts, or ``fraction`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> observed, held_out = split_tokens([[6, 4, 0], [0, 0, 5]], fraction=0.2, rng=1)
+    >>> held_out.sum(axis=1)
+    array([2, 1])
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"`fraction` has to be between 0 and 1, got {fraction}.")
+    documents = sp.csr_array(documents)
+    documents = read_documents(documents, documents.shape[-1])
+    counts = read_counts(documents.data)
+    rng = np.random.default_rng(rng)
+    hidden = np.empty_like(counts)
+    for row in range(documents.shape[0]):
+        part = slice(documents.indptr[row], documents.indptr[row + 1])
+        n_hidden = round(fraction * counts[part].sum())
+        hidden[part] = rng.multivariate_hypergeometric(counts[part], n_hidden)
+    parts = []
+    for data in (counts - hidden, hidden):
+        structure = (documents.indices.copy(), documents.indptr.copy())
+        part = sp.csr_array((data, *structure), shape=documents.shape)
+        part.eliminate_zeros()
+        parts.append(part)
+    return parts[0], parts[1]

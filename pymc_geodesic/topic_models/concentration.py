@@ -1,0 +1,123 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How far documents on the sphere scatter around their directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+import scipy.sparse as sp
+
+from numpy.typing import ArrayLike
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import brentq, nnls
+
+from pymc_geodesic.distributions.bessel import bessel_ratio
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.read import Documents, read_documents
+from pymc_geodesic.topic_models.spherical import require_unit
+
+__all__ = ["fit_concentration"]
+
+# Topics that coincide have no Cholesky factor without it.
+RIDGE = 1e-10
+
+
+def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) -> float:
+    r"""Fit the concentration of documents on the sphere by maximum likelihood.
+
+    Around directions :math:`\bar v_d` the von Mises-Fisher likelihood of unit vectors in V
+    dimensions is largest at the :math:`\hat\kappa` with
+
+    .. math::
+
+        A_V(\hat\kappa) = \frac1D \sum_d \bar v_d^\top v_d, \qquad
+        A_V(\kappa) = \frac{I_{V/2}(\kappa)}{I_{V/2 - 1}(\kappa)}.
+
+    Without topics all documents have the direction of their mean, and the right side is the
+    resultant length :math:`|\sum_d v_d| / D`. With topics each has the direction of the mixture
+    that is nearest to it.
+
+    Parameters
+    ----------
+    documents : BagOfWords, sparse matrix or array_like of float
+        Unit vectors, of shape (D, V), such as :meth:`BagOfWords.tf_idf` gives; also topics, for
+        their own concentration around their mean.
+    topics : array_like of float, shape (K, V), optional
+        Unit vectors: topics or centres of clusters.
+
+    Returns
+    -------
+    float
+        :math:`\hat\kappa`, in proportion to V where documents are far apart. The value for the mean
+        direction is a lower bound of that for topics.
+
+    Raises
+    ------
+    ValueError
+        If vectors are no unit vectors or of different lengths, all documents are alike, or they
+        have no mean direction.
+
+    Notes
+    -----
+    The nearest mixture has K - 1 parameters per document, which makes the value for topics too
+    large by about (V - 1) / (V - K). A concentration that is many times too large puts documents
+    that it has not seen far into the tails: check :func:`log_perplexity` on new documents.
+
+    References
+    ----------
+    Banerjee, A., Dhillon, I. S., Ghosh, J. and Sra, S. (2005). Clustering on the unit hypersphere
+    using von Mises-Fisher distributions. Journal of Machine Learning Research 6. Section 2.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([[0.6, 0.8], [0.6, -0.8]])
+    >>> round(fit_concentration(x), 2)
+    1.52
+    """
+    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
+    matrix = read_documents(documents, n_words).astype(np.float64)
+    require_unit(sp.linalg.norm(matrix, axis=1), "documents")
+    mean = matrix.mean(axis=0)
+    cosine = float(np.linalg.norm(mean)) if topics is None else _mean_cosine(matrix, topics)
+    # Vectors without a mean direction have a resultant of the order of one over the root of D.
+    if not 0 < cosine < 1 - 1e-12:
+        raise ValueError(
+            "`fit_concentration` expected documents that differ and have a mean direction, got a "
+            f"mean cosine of {cosine:.6g} to their directions. Check what the documents hold."
+        )
+    return _inverse_ratio(n_words, cosine)
+
+
+def _mean_cosine(documents: sp.csr_array, topics: ArrayLike) -> float:
+    """Average the cosines between documents and the nearest mixtures of topics."""
+    topics = np.asarray(topics, dtype=float)
+    if topics.ndim != 2 or topics.shape[1] != documents.shape[1]:
+        raise ValueError(
+            f"`topics` expected a matrix (topics, words) with {documents.shape[1]} columns, as the "
+            f"documents have, got shape {topics.shape}. Take one draw, or their mean direction."
+        )
+    require_unit(np.linalg.norm(topics, axis=1), "topics")
+    # In the frame of the topics' span, K numbers stand for a document.
+    factor = cholesky(topics @ topics.T + RIDGE * np.eye(len(topics)), lower=True)
+    inner = solve_triangular(factor, (documents @ topics.T).T, lower=True).T
+    # The least-squares solution points to the nearest mixture, and its residual is the sine.
+    squares = [np.sum(row**2) - nnls(factor.T, row)[1] ** 2 for row in inner]
+    return float(np.sqrt(np.maximum(squares, 0)).mean())
+
+
+def _inverse_ratio(n: int, value: float) -> float:
+    """Solve A_n(kappa) = value."""
+    kappa = pt.dscalar("kappa")
+    ratio = interpreted([kappa], [bessel_ratio(n, kappa)])
+    # Within a factor of two for all n and values (Banerjee et al. 2005, equation 4.4).
+    guess = value * (n - value**2) / (1 - value**2)
+    found = brentq(
+        lambda log_kappa: float(ratio(np.exp(log_kappa))[0]) - value,
+        np.log(guess) - 1.0,
+        np.log(guess) + 1.0,
+        xtol=1e-10,
+    )
+    return float(np.exp(found))

@@ -1,0 +1,196 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Documents as bags of words from mixtures of topics, proportions and assignments summed out."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import Discrete, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pymc.logprob.abstract import _logprob
+from pymc.pytensorf import normalize_rng_param, rvs_in_graph
+from pytensor.gradient import disconnected_grad
+from pytensor.graph.basic import Apply
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+from scipy import sparse
+
+from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.potential.expectation import LocalExpectation
+from pymc_geodesic.potential.packed import is_packed, require_counts, unpack
+from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.gibbs import expected_counts
+from pymc_geodesic.validation import whole
+
+__all__ = ["ExpectedTopicCounts", "LatentDirichletAllocation", "LatentDirichletAllocationRV"]
+
+
+class ExpectedTopicCounts(LocalExpectation):
+    """Expected tokens of each word in each topic, ``(K, V)``, summed over a batch of documents.
+
+    Parameters
+    ----------
+    sweeps : int
+        Sweeps of Gibbs over a batch, the first half of which is discarded.
+    """
+
+    __props__ = ("sweeps",)
+
+    def __init__(self, sweeps: int) -> None:
+        self.sweeps = sweeps
+
+    def make_node(self, words, weights, topics, alpha) -> Apply:
+        """Apply to the word numbers and counts of documents, topics and Dirichlet parameters."""
+        return Apply(self, [words, weights, topics, alpha], [topics.type()])
+
+    def estimate(self, rng, words, weights, topics, alpha) -> np.ndarray:  # noqa: D102
+        counts = expected_counts(
+            words,
+            weights=weights.astype("int64"),
+            topics=topics,
+            alpha=alpha,
+            rng=rng,
+            sweeps=self.sweeps,
+        )
+        return counts.by_word.astype(topics.dtype, copy=False)
+
+
+class LatentDirichletAllocationRV(SymbolicRandomVariable):
+    """Random graph of :class:`LatentDirichletAllocation`."""
+
+    name = "LatentDirichletAllocation"
+    extended_signature = "[rng],[size],(k,v),(k),()->[rng],(v)"
+    _print_name = ("LatentDirichletAllocation", "\\operatorname{LatentDirichletAllocation}")
+
+    def __init__(self, *args, sweeps: int, **kwargs) -> None:
+        self.sweeps = sweeps
+        super().__init__(*args, **kwargs)
+
+    @classmethod
+    def rv_op(cls, topics, alpha, n, *, sweeps, size=None, rng=None):
+        """Build the random variable."""
+        topics, alpha, n = map(pt.as_tensor, (topics, alpha, n))
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        batch = tuple(n.shape) if rv_size_is_none(size) else tuple(size)
+        next_rng, theta = pm.Dirichlet.dist(alpha, size=batch, rng=rng, return_next_rng=True)
+        next_rng, draws = pm.Multinomial.dist(n, theta @ topics, rng=next_rng, return_next_rng=True)
+        inputs = [rng, size, topics, alpha, n]
+        return cls(inputs=inputs, outputs=[next_rng, draws.astype("int64")], sweeps=sweeps)(*inputs)
+
+
+class LatentDirichletAllocation(Discrete):
+    r"""
+    Latent Dirichlet allocation: word counts of documents, each from its own mixture of topics.
+
+    .. math::
+
+        \theta_d \sim \operatorname{Dirichlet}(\alpha), \qquad
+        z_{di} \sim \theta_d, \qquad w_{di} \sim \pi_{z_{di}}
+
+    The proportions :math:`\theta_d` are integrated out. The topics of the words z are summed over
+    by Gibbs inside each minibatch; with Fisher's identity the gradient of the log probability of
+    the words is
+
+    .. math::
+
+        \nabla \log p(w \mid \pi) = \nabla \sum_{kw} E[n_{kw}] \log \pi_{kw},
+
+    where :math:`n_{kw}` counts the words w of topic k and the expectation is held fixed. The log
+    probability itself has no closed form, so that only the stochastic-gradient steps can sample
+    the topics.
+
+    Parameters
+    ----------
+    topics : tensor_like of float, shape (K, V)
+        Probabilities of the words in each topic: a ``pm.Dirichlet`` or
+        :class:`SymmetricDirichlet` for :class:`SGRLD`, ``pm.math.softmax`` of normal variables for
+        :class:`SGNHT`.
+    alpha : array_like of float
+        Dirichlet parameters of the proportions, positive, one or K of them. Not random.
+    observed : BagOfWords, ``pm.Minibatch`` of one, or sparse or dense counts of shape (D, V)
+        The documents.
+    total_size : int, optional
+        Number of all documents if ``observed`` is a minibatch.
+    sweeps : int, default 10
+        Sweeps of Gibbs over each batch, of which the first half is discarded.
+
+    Raises
+    ------
+    ValueError
+        If the documents are not counts, or a minibatch that is not of a :class:`BagOfWords`; if
+        ``alpha`` is random or not positive.
+
+    Notes
+    -----
+    ``potential_estimate``, a statistic of the steps, is here that of words and topics of words
+    together. Draws from the distribution are dense counts, ``(D, V)``, with the lengths of the
+    observed documents.
+
+    References
+    ----------
+    .. [1] Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. Journal of
+           Machine Learning Research 3.
+    .. [2] Patterson, S. and Teh, Y. W. (2013). Stochastic gradient Riemannian Langevin dynamics on
+           the probability simplex. NIPS. Section 4.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        corpus = pmg.BagOfWords(counts)
+        with pm.Model():
+            batch = pm.Minibatch(corpus, batch_size=50)
+            pi = pmg.SymmetricDirichlet("pi", 0.01, shape=(50, corpus.n_words))
+            pmg.LatentDirichletAllocation(
+                "w", pi, alpha=0.1, observed=batch, total_size=len(corpus)
+            )
+            idata = pm.sample(step=pmg.SGRLD(step_size=1e-3))
+    """
+
+    rv_type = LatentDirichletAllocationRV
+    rv_op = LatentDirichletAllocationRV.rv_op
+
+    def __new__(cls, name: str, topics, alpha, *, observed: Any, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if sparse.issparse(observed) or isinstance(observed, np.ndarray | list):
+            observed = BagOfWords(observed)
+        observed = pt.as_tensor(observed)
+        if not is_packed(observed):
+            raise ValueError(
+                "`LatentDirichletAllocation` expected counts, a `pmg.BagOfWords` or a "
+                f"`pm.Minibatch` of one as `observed`, got {observed.type}. Write "
+                "`pm.Minibatch(pmg.BagOfWords(counts), batch_size=...)`."
+            )
+        require_counts(observed)
+        _, weights = unpack(observed)
+        n = weights.sum(axis=-1).astype("int64")
+        # PyMC casts observed values to the type of the variable: packed counts are small numbers.
+        return super().__new__(cls, name, topics, alpha, n, observed=observed, **kwargs)
+
+    @classmethod
+    def dist(cls, topics: Any, alpha: Any, n: Any, *, sweeps: int = 10, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        topics, alpha = as_float_tensor(topics), as_float_tensor(alpha)
+        if rvs_in_graph([alpha]):
+            raise ValueError(
+                "`LatentDirichletAllocation` expected a fixed `alpha`, got a random variable: with "
+                "the proportions integrated out its gradient would need more than the counts."
+            )
+        n_topics = topics.type.shape[0] or topics.shape[0]
+        alpha = pt.broadcast_to(alpha, (n_topics,))
+        sweeps = whole("sweeps", sweeps)
+        return super().dist([topics, alpha, pt.as_tensor(n)], sweeps=sweeps, **kwargs)
+
+    def support_point(rv, size, topics, alpha, n) -> TensorVariable:
+        """Return counts in proportion to the average topic."""
+        return pt.floor(n[..., None] * topics.mean(axis=0)).astype(rv.dtype)
+
+
+@_logprob.register(LatentDirichletAllocationRV)
+def _latent_dirichlet_allocation_logp(op, values, rng, size, topics, alpha, n, **kwargs):
+    words, weights = unpack(values[0])
+    counts = ExpectedTopicCounts(op.sweeps)(words, weights, topics, alpha)
+    return (disconnected_grad(counts) * pt.log(topics)).sum()

@@ -1,0 +1,146 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Topics by their top words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.plots.selection import (
+    Coordinates,
+    dataset_of,
+    pick_variable,
+    probability_or_default,
+)
+from pymc_geodesic.plots.style import color_of
+from pymc_geodesic.topic_models.alignment import require_aligned
+from pymc_geodesic.topic_models.read import Draws, read_chains
+
+__all__ = ["plot_topics"]
+
+
+def plot_topics(
+    idata: Draws,
+    var_names: str | Sequence[str] | None = None,
+    *,
+    vocabulary: Sequence[str] | None = None,
+    n_words: int = 10,
+    group: str = "posterior",
+    coords: Coordinates | None = None,
+    ci_prob: float | None = None,
+    n_columns: int = 4,
+    axes: ArrayLike | None = None,
+) -> np.ndarray:
+    """Draw the words with the largest weights of each topic.
+
+    A topic is a probability vector over words, or a unit vector, as in spherical admixture models.
+    Its words are ordered by posterior mean. The bar is the mean and the line the interval that
+    holds `ci_prob` of the draws.
+
+    Parameters
+    ----------
+    idata : DataTree or array_like of float
+        Result of ``pm.sample``, or an array of shape (..., K, V) whose leading axes are draws, or
+        chains and draws, as for :func:`pymc_geodesic.topic_models.top_words`.
+    var_names : str, optional
+        The variable with the topics, with K vectors of V entries. By default the only one of this
+        form with unit vectors or probability vectors.
+    vocabulary : sequence of str, optional
+        The V words. By default the coordinates of the last dimension; of an array their numbers.
+    n_words : int
+        Words a topic.
+    group : str
+        Group of the draws.
+    coords : mapping, optional
+        Part of the draws, such as some topics.
+    ci_prob : float, optional
+        Probability of the intervals, with equal tails; ``rcParams["stats.ci_prob"]`` by default.
+    n_columns : int
+        Topics in a row of the figure.
+    axes : array_like of matplotlib.axes.Axes, optional
+        One a topic; a new figure by default.
+
+    Returns
+    -------
+    numpy.ndarray of matplotlib.axes.Axes
+        The axes, one a topic.
+
+    Raises
+    ------
+    ValueError
+        If the variable has not two axes of its own, `vocabulary` or `axes` have another length, or
+        topics have other numbers in other chains: see :func:`pymc_geodesic.topic_models.align`, or
+        choose one chain by ``coords={"chain": [0]}``.
+
+    Examples
+    --------
+    >>> import arviz as az, numpy as np, pymc_geodesic as pmg
+    >>> topics = np.random.default_rng(1).dirichlet(np.ones(50), size=(2, 100, 3))
+    >>> idata = az.from_dict({"posterior": {"topics": topics}})
+    >>> axes = pmg.plot_topics(idata, vocabulary=[f"word {i}" for i in range(50)], n_words=5)
+    """
+    if isinstance(idata, xr.DataTree):
+        dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
+        topics = pick_variable(dataset, ("direction", "composition"), ndim=2)
+    else:
+        topics = xr.DataArray(read_chains(idata, "topics"), dims=("chain", "draw", "topic", "word"))
+        topics = topics.sel(coords or {})
+    if topics.ndim != 4:
+        raise ValueError(
+            f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Choose "
+            "another variable with `var_names`, or give all its other dimensions in `coords`."
+        )
+    require_aligned(topics.to_numpy(), "plot_topics")
+    topic_dim, word_dim = topics.dims[2:]
+    words = np.asarray(topics[word_dim] if vocabulary is None else vocabulary).astype(str)
+    if len(words) != topics.sizes[word_dim]:
+        raise ValueError(f"`vocabulary` expected {topics.sizes[word_dim]} words, got {len(words)}.")
+    axes = _axes(axes, topics.sizes[topic_dim], min(n_words, len(words)), n_columns)
+    ci_prob = probability_or_default(ci_prob)
+    for i, ax in enumerate(axes):
+        values = topics.isel({topic_dim: i}).values.reshape(-1, len(words))
+        _draw_topic(ax, values, words, n_words, ci_prob)
+        ax.set_title(f"{topic_dim} {topics[topic_dim].values[i]}", fontsize=10, loc="left")
+    return axes
+
+
+def _axes(axes: ArrayLike | None, n_topics: int, n_words: int, n_columns: int) -> np.ndarray:
+    if axes is not None:
+        axes = np.ravel(axes)
+        if len(axes) != n_topics:
+            raise ValueError(f"`axes` expected {n_topics}, one a topic, got {len(axes)}.")
+        return axes
+    n_columns = min(n_columns, n_topics)
+    n_rows = -(-n_topics // n_columns)
+    size = 2.7 * n_columns, n_rows * (0.7 + 0.19 * n_words)
+    _, grid = plt.subplots(
+        n_rows, n_columns, figsize=size, sharex=True, squeeze=False, layout="constrained"
+    )
+    for ax in grid.ravel()[n_topics:]:
+        ax.set_axis_off()
+    return grid.ravel()[:n_topics]
+
+
+def _draw_topic(
+    ax: Axes, values: np.ndarray, words: np.ndarray, n_words: int, ci_prob: float
+) -> None:
+    mean = values.mean(axis=0)
+    top = np.argsort(-mean, kind="stable")[:n_words]
+    tails = (0.5 - ci_prob / 2, 0.5 + ci_prob / 2)
+    low, high = np.quantile(values[:, top], tails, axis=0)
+    at = np.arange(len(top))
+    ax.barh(at, mean[top], color=color_of(1), alpha=0.45, height=0.75)
+    ax.hlines(at, low, high, color=color_of(1), linewidth=2)
+    ax.set_yticks(at, words[top], fontsize=9)
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=8, labelbottom=True)
+    ax.invert_yaxis()
+    ax.locator_params(axis="x", nbins=4)
+    ax.spines[["top", "right"]].set_visible(False)

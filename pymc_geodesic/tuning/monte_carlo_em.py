@@ -1,0 +1,141 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Monte Carlo EM: how a mass is learned from what a chain stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pymc_geodesic.validation import whole
+
+__all__ = ["Kind", "MonteCarloEM"]
+
+Kind = Literal["diag", "dense", "position", "dense_position"]
+
+# An E step of fewer samples says little; a dense mass needs more samples than dimensions.
+FEWEST_SAMPLES, SAMPLES_PER_DIMENSION = 50, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonteCarloEM:
+    r"""Learn the mass matrix while sampling, by Monte Carlo EM.
+
+    The E step samples with the mass held fixed and stores the momentum p at the end of each draw.
+    The M step k, after S of them, moves the mass towards what maximises their likelihood,
+
+    .. math::
+
+        \hat M_k = \frac{1}{S} \sum_{i=1}^{S} p_i p_i^\top, \qquad
+        M_{k+1} = (1 - \kappa_k) M_k + \kappa_k \hat M_k, \qquad
+        \kappa_k = (2 + N_k / S)^{-c},
+
+    where :math:`N_k` samples have been used before: the weight decays with k while S stays, and
+    settles while S grows, for growing E steps alone make the estimates good enough.
+
+    Parameters
+    ----------
+    kind : {"diag", "dense", "position", "dense_position"}
+        A diagonal or a dense mass from momenta; or the inverse of the variances, or of the
+        covariance, of the positions, the usual adaptation of Hamiltonian Monte Carlo, behind the
+        same interface.
+    update_every : int, optional
+        Draws in the first E step. By default 50, or twice the number of entries of a dense mass
+        if that is more.
+    growth : float, default 1.1
+        Factor by which the E step grows after an M step whose change is within its own Monte Carlo
+        error. For positions, whose covariance only long windows can tell, after each.
+    decay : float, default 0.75
+        c, above 1/2 and at most 1.
+    regularization : float, default 0.05
+        Share by which the off-diagonal entries of a dense estimate are reduced.
+    normalize : bool, default True
+        Whether the determinant stays what it was at the start. The scale of the mass and the step
+        size mean the same; holding it keeps the meaning of the step size.
+    adapt_after_tune : bool, default False
+        Go on after the tuning phase. The chain is then not a Markov chain, and its draws are
+        approximate: their law tends to the target only as :math:`\kappa_k` tends to zero.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Give one object as ``mass=`` to any number of steps: each learns for itself. The mass is learned
+    in the tuning phase and then held fixed. ``step.mass_history`` has its path, for masses of up to
+    10,000 entries and chains that ran in the same process; the statistics
+    ``mass_log_determinant`` and ``mass_ratio`` (largest over smallest eigenvalue) have a summary in
+    every case.
+
+    What the M step can learn. Momentum has the law N(0, M) whatever M is, so with exact dynamics
+    the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M performs a
+    random walk that the decay stops. The M step learns from departures: the way to the posterior,
+    the error of the integrator, and above all gradient noise. With noise of variance
+    :math:`V_i` in coordinate i a thermostat gives it the temperature
+    :math:`T_i = (A + \epsilon V_i / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto
+    V_i`. That is the fixed point of EM, and there every coordinate has temperature one.
+
+    Why not replace M by the estimate. Then :math:`\log |M|` drifts to minus infinity, by
+    :math:`\sum_{i=1}^{D} [\psi((S - i + 1)/2) - \log(S/2)]` an M step: the mass collapses.
+
+    The published description is a poster and an abstract. The average above, its decay, the rule
+    for the growth of the E step and the regularisation are this package's.
+
+    References
+    ----------
+    Roychowdhury, A. and Parthasarathy, S. (2017). Adaptive Bayesian sampling with Monte Carlo EM.
+    NIPS.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pm.Normal("x", 0.0, [1.0, 10.0])
+    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), n_steps=20)  # doctest: +SKIP
+    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    """
+
+    kind: Kind = "diag"
+    update_every: int | None = None
+    growth: float = 1.1
+    decay: float = 0.75
+    regularization: float = 0.05
+    normalize: bool = True
+    adapt_after_tune: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the arguments."""
+        if self.kind not in get_args(Kind):
+            choices = ", ".join(repr(choice) for choice in get_args(Kind))
+            raise ValueError(f"`kind` expected one of {choices}, got {self.kind!r}.")
+        if self.update_every is not None:
+            whole("update_every", self.update_every)
+        if not self.growth >= 1:
+            raise ValueError(f"`growth` expected a factor of at least 1, got {self.growth!r}.")
+        if not 0.5 < self.decay <= 1:
+            raise ValueError(
+                "`decay` expected an exponent above 0.5, for the mass to settle, and at most 1, "
+                f"for it to get there; got {self.decay!r}."
+            )
+        if not 0 <= self.regularization < 1:
+            raise ValueError(
+                f"`regularization` expected a share from 0 to below 1, got {self.regularization!r}."
+            )
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the mass has off-diagonal entries."""
+        return self.kind.startswith("dense")
+
+    @property
+    def from_positions(self) -> bool:
+        """Whether the mass is learned from positions rather than momenta."""
+        return self.kind.endswith("position")
+
+    def first_samples(self, size: int) -> int:
+        """Draws in the first E step for ``size`` entries."""
+        if self.update_every is not None:
+            return self.update_every
+        return max(FEWEST_SAMPLES, SAMPLES_PER_DIMENSION * size if self.is_dense else 0)

@@ -1,0 +1,139 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What may be missing or full: JAX, memory for the data, the folder for compiled functions."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+from numba.core.caching import IndexDataCacheFile
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel.backend import Backend
+
+
+def test_a_missing_jax_gets_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pm.Model():
+        pm.Normal("x")
+        with pytest.raises(ImportError, match=r'`pip install "pymc_geodesic\[jax\]"`'):
+            pmg.GMC(backend="jax")
+
+
+def test_jax_is_given_the_data_once(monkeypatch):
+    import jax
+
+    x = pytensor.shared(np.random.default_rng(1).normal(size=(500, 3)), shape=(500, 3))
+    rows = pt.tensor("rows", dtype="int64", shape=(7,))
+    put, copied = jax.device_put, []
+    monkeypatch.setattr(jax, "device_put", lambda value: copied.append(value) or put(value))
+    functions = [
+        Backend.resolve("jax", None).compile([rows], [f(x[rows])]) for f in (pt.exp, pt.sin)
+    ]
+    for function, expected in zip(functions, (np.exp, np.sin), strict=True):
+        # No input of a call is a NumPy array but for the rows.
+        kinds = [
+            type(storage[0]) for storage in function.compiled.vm.inputs if storage[0] is not None
+        ]
+        assert np.ndarray not in kinds
+        [found] = function(np.arange(7))
+        assert found.dtype == "float64"
+        np.testing.assert_allclose(found, expected(x.get_value()[:7]), rtol=1e-14)
+    assert len(copied) == 1
+
+
+MEMORY = """
+import resource, sys
+import numpy as np, pymc as pm, pymc_geodesic as pmg, jax
+n = int(sys.argv[1])
+data = np.random.default_rng(1).standard_normal((n, 25), dtype="float32")
+with pm.Model():
+    x = pm.Minibatch(data, batch_size=100)
+    pm.Normal("x", pm.Normal("mu", shape=25), 1, observed=x, total_size=n)
+    step = pmg.SGNHT(backend="jax", step_size=1e-4, variance_reduction=None)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+"""
+
+
+@pytest.mark.slow
+def test_data_is_in_memory_twice_with_jax():
+    """Once as the user's array and once on the device; as a constant it was there nine times."""
+    environment = os.environ | {"PYTENSOR_FLAGS": "floatX=float32"}
+    peaks = [
+        float(
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", MEMORY, str(n)],
+                env=environment,
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout.splitlines()[-1]
+        )
+        for n in (10_000, 1_510_000)
+    ]
+    # 150 MB of data more. Half of it more is for looking at all of it once.
+    assert (peaks[1] - peaks[0]) / 150 < 2.6
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_a_folder_that_cannot_be_written_to_gets_one_warning(monkeypatch, tmp_path, number):
+    from pymc_geodesic.kernel import numba_cache
+
+    def save(self, key, data):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", save)
+    monkeypatch.setattr(IndexDataCacheFile, "load", lambda self, key: None)
+    original = numba_cache.Cache.save_overload.__wrapped__
+    monkeypatch.setattr(numba_cache.Cache, "save_overload", numba_cache.save_if_possible(original))
+    x = pt.vector("x")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function = Backend.resolve("numba", None).compile([x], [(x * x).sum() + number])
+        [found] = function(np.array([3.0, 4.0]))
+    assert found == 25 + number
+    [message] = [str(w.message) for w in caught if "Compiled functions" in str(w.message)]
+    assert os.strerror(number) in message
+    assert "PYTENSOR_FLAGS=base_compiledir=FOLDER" in message
+
+
+FULL = """
+import shutil
+import numpy as np, pymc as pm, pymc_geodesic as pmg
+from pytensor.link.numba.cache import NUMBA_CACHE_PATH
+# Nothing can be written to a folder that is not there, whoever runs this.
+shutil.rmtree(NUMBA_CACHE_PATH)
+data = np.random.default_rng(1).normal(size=(200, 3))
+with pm.Model():
+    mu = pm.Normal("mu", 0, 10, shape=3)
+    pm.Normal("x", mu, 1, observed=pm.Minibatch(data, batch_size=20), total_size=200)
+    step = pmg.SGNHT(step_size=1e-3, backend="numba", rng=1)
+    trace = pm.sample(5, tune=5, step=step, chains=1, progressbar=False)
+print(np.isfinite(trace.posterior["mu"]).all().item())
+"""
+
+
+@pytest.mark.slow
+def test_sampling_goes_on_where_nothing_can_be_kept(tmp_path):
+    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path}".lstrip(",")
+    run = subprocess.run(
+        [sys.executable, "-c", FULL],
+        env=os.environ | {"PYTENSOR_FLAGS": flags},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == "True"
+    assert run.stderr.count("They stay in memory") == 1

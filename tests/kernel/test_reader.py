@@ -1,0 +1,269 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Reading ahead of the sampler: the same rows whatever the timing of loaders and resets."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from textwrap import dedent
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pymc.exceptions import SamplingError
+
+from pymc_geodesic.kernel import reader as reader_module
+from pymc_geodesic.kernel.reader import StreamReader
+
+SIZE, N_BATCHES = 2, 13
+REPETITIONS = 50
+
+
+class Loader:
+    """Batches that each take a random time to come, and a count of who reads at once."""
+
+    def __init__(self, delay=2e-4):
+        self.delays = np.random.default_rng().uniform(0, delay, 1_000)
+        self.n_open = self.most_open = 0
+
+    def __iter__(self):
+        self.n_open += 1
+        self.most_open = max(self.most_open, self.n_open)
+        try:
+            for i in range(N_BATCHES):
+                time.sleep(self.delays[i])
+                yield np.array([[i], [i + 0.5]])
+        finally:
+            self.n_open -= 1
+
+
+def make(loader=None):
+    source = SimpleNamespace(
+        check=None,
+        name="batch",
+        loader=loader or Loader(),
+        n_rows=N_BATCHES * SIZE,
+        batch_size=SIZE,
+        row_shape=(1,),
+        dtype="float64",
+    )
+    return StreamReader(source)
+
+
+def taken(reader, n=40, *, seed=1):
+    return reader.take(np.random.default_rng(seed), n)
+
+
+@pytest.fixture(autouse=True)
+def small_buffers(monkeypatch):
+    """Buffers that end within a pass, so that threads are asked often."""
+    monkeypatch.setattr(reader_module, "BUFFER", 5)
+
+
+def test_buffers_follow_the_loader_pass_after_pass():
+    reader = make()
+    rng = np.random.default_rng(1)
+    rows = reader.take(rng, 4 * 5)
+    expected = (np.arange(4 * 5 * SIZE) % (N_BATCHES * SIZE)) / 2
+    for buffer, whole in zip(rows.reshape(4, -1), expected.reshape(4, -1), strict=True):
+        np.testing.assert_array_equal(np.sort(buffer), np.sort(whole))
+        assert np.any(buffer != np.sort(buffer))
+    assert reader.n_read == (4 * 5) % N_BATCHES
+
+
+def test_a_reset_reader_gives_the_same_rows_every_time():
+    expected = taken(make())
+    reader = make()
+    for n in range(REPETITIONS):
+        # The thread is anywhere between two batches when the stream begins again.
+        taken(reader, n % 7 + 1, seed=n)
+        if n % 3:
+            time.sleep(1e-4 * (n % 5))
+        reader.reset()
+        np.testing.assert_array_equal(taken(reader), expected)
+        reader.reset()
+
+
+def test_a_restored_reader_gives_the_same_rows_every_time():
+    reader, other = make(), make()
+    for n in range(REPETITIONS):
+        reader.reset()
+        # Places in the first pass, at its end and in later ones.
+        taken(reader, n % 31, seed=n)
+        state = pickle.loads(pickle.dumps(reader.sampling_state))
+        expected = taken(reader, seed=n)
+        for target in (reader, other):
+            target.sampling_state = state
+            np.testing.assert_array_equal(taken(target, seed=n), expected)
+
+
+def test_a_loader_is_read_by_one_reader_at_a_time():
+    loader = Loader()
+    reader = make(loader)
+    for n in range(REPETITIONS):
+        taken(reader, n % 11)
+        reader.reset()
+        # As the tuning phase does, which goes through the loader by itself.
+        reader.settle()
+        assert loader.n_open == 0
+    assert loader.most_open == 1
+
+
+def test_restoring_reads_only_the_present_pass():
+    loader = Loader(delay=0.0)
+    reader = make(loader)
+    taken(reader, 30 * N_BATCHES)
+    assert reader.n_read <= N_BATCHES
+    state = reader.sampling_state
+    expected = taken(reader)
+    fresh = make()
+    fresh.sampling_state = state
+    np.testing.assert_array_equal(taken(fresh), expected)
+
+
+def test_a_pass_lives_in_one_thread():
+    threads = []
+
+    class Connection(Loader):
+        def __iter__(self):
+            opened_by = threading.get_ident()
+            for block in super().__iter__():
+                threads.append((opened_by, threading.get_ident()))
+                yield block
+
+    reader = make(Connection())
+    taken(reader, 3 * N_BATCHES)
+    assert all(opened == read for opened, read in threads)
+
+
+def test_threads_end_with_their_readers():
+    before = threading.active_count()
+    for _ in range(5):
+        taken(make(), 3)
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
+
+
+def test_an_error_of_the_loader_is_raised_again_until_a_reset():
+    class Breaks(Loader):
+        fails = False
+
+        def __iter__(self):
+            for i, block in enumerate(super().__iter__()):
+                if self.fails and i == 7:
+                    raise OSError("the disk is gone")
+                yield block
+
+    loader = Breaks()
+    reader = make(loader)
+    expected = taken(reader)
+    reader.reset()
+    loader.fails = True
+    for _ in range(2):
+        with pytest.raises(OSError, match="the disk is gone"):
+            taken(reader)
+    loader.fails = False
+    reader.reset()
+    np.testing.assert_array_equal(taken(reader), expected)
+
+
+def test_a_loader_that_exits_does_not_leave_the_sampler_waiting():
+    class Exits(Loader):
+        def __iter__(self):
+            yield from list(super().__iter__())[:7]
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        taken(make(Exits()))
+
+
+def test_rows_are_counted_in_every_pass():
+    class Shrinks(Loader):
+        n_passes = 0
+
+        def __iter__(self):
+            self.n_passes += 1
+            blocks = list(super().__iter__())
+            yield from blocks if self.n_passes < 3 else blocks[:-2]
+
+    with pytest.raises(SamplingError, match="expected 26 rows in a pass"):
+        taken(make(Shrinks()), 5 * N_BATCHES)
+
+
+def _put_rows(queue, reader, n):
+    queue.put(taken(reader, n))
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_reads_for_itself():
+    """Both from the beginning and from the middle of a pass that the parent has begun."""
+    context = multiprocessing.get_context("fork")
+    for begun in (False, True):
+        reader = make()
+        taken(reader, 7)
+        if not begun:
+            reader.reset()
+        queue = context.Queue()
+        workers = [context.Process(target=_put_rows, args=(queue, reader, 40)) for _ in range(2)]
+        for worker in workers:
+            worker.start()
+        rows = [queue.get(timeout=30) for _ in workers]
+        for worker in workers:
+            worker.join(timeout=30)
+            assert worker.exitcode == 0
+        expected = taken(reader)
+        for found in rows:
+            np.testing.assert_array_equal(found, expected)
+
+
+BLOCKED = """
+    import signal, sys, time
+    from types import SimpleNamespace
+    import numpy as np
+    from pymc_geodesic.kernel.reader import StreamReader
+
+    # A shell that runs the tests in the background has them ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    class Blocks:
+        n = 0
+        def __iter__(self):
+            self.n += 1
+            yield np.zeros((2, 1))
+            if self.n > 1:
+                print("blocked", flush=True)
+                time.sleep(1_000)
+
+    source = SimpleNamespace(
+        check=None,
+        name="batch", loader=Blocks(), n_rows=10, batch_size=2, row_shape=(1,), dtype="float64"
+    )
+    reader = StreamReader(source)
+    try:
+        reader.take(np.random.default_rng(1), 3)
+    except KeyboardInterrupt:
+        sys.exit(3)
+"""
+
+
+def test_a_loader_that_blocks_does_not_keep_the_process():
+    process = subprocess.Popen(
+        [sys.executable, "-c", dedent(BLOCKED)], stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        try:
+            assert process.stdout.readline() == "blocked\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=10) == 3
+        finally:
+            process.kill()

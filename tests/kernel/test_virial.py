@@ -1,0 +1,102 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The symbolic fields are those of the diagnostics, at the same points."""
+
+import numpy as np
+import pytest
+
+from pymc_geodesic.diagnostics.fields import work_and_divergence
+from pymc_geodesic.kernel.virial import LEAST_DIVERGENCE, Virial, log_ratio_work, reference_shapes
+from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Product, Simplex, Sphere
+
+RNG = np.random.default_rng(1)
+DRAWS = 200
+# Python is at once there, and fast enough.
+MODE = "FAST_COMPILE"
+
+
+def points(manifold, shape):
+    x = RNG.normal([0.5, 1.0, 1.5, 2.0], 0.4, (DRAWS, *shape))
+    if isinstance(manifold, Euclidean):
+        return x
+    x = np.abs(x) if isinstance(manifold, Simplex) else x
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def evaluated(manifold, x, gradient, draws):
+    """Temperatures at the points, with the mean of the moments at the draws as reference."""
+    virial = Virial(Product([manifold], shapes=[x.shape[1:]]), dtype="float64")
+    position, slope = (v.type() for v in virial.reference[:1] * 2)
+    moments = virial.moments((position,)) or [position]
+    reference = [
+        np.mean([m.eval({position: y}, mode=MODE) for y in draws], axis=0) for m in moments
+    ]
+    [temperature] = virial.temperatures((position,), ((position,), (slope,)))
+    given = dict(zip(virial.reference, reference, strict=True))
+    return np.array(
+        [
+            temperature.eval({position: y, slope: g} | given, mode=MODE)
+            for y, g in zip(x, gradient, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("manifold", [Euclidean(), Sphere(), Simplex()], ids=repr)
+@pytest.mark.parametrize("shape", [(4,), (2, 4)])
+def test_fields_are_those_of_the_diagnostics(manifold, shape):
+    draws, x = points(manifold, shape), points(manifold, shape)[:20]
+    gradient = RNG.normal(size=x.shape)
+    actual = evaluated(manifold, x, gradient, draws)
+    work, divergence = work_and_divergence(manifold, x, gradient, reference=draws)
+    expected = divergence[0]
+    if isinstance(manifold, Sphere) and not isinstance(manifold, Simplex):
+        expected = work_and_divergence(manifold, draws, 0 * draws, reference=draws)[1].mean()
+    np.testing.assert_allclose(actual, 1 + (work - divergence) / expected, rtol=1e-10)
+
+
+def test_log_probabilities_are_square_roots_in_other_coordinates():
+    p, q = RNG.dirichlet(np.ones(4), size=(2, 3))
+    # dU / dlog p of some density, and the gradient in x = sqrt(p) with the volume term.
+    h = RNG.normal(size=p.shape)
+    x = np.sqrt(p)
+    flat = evaluated(Simplex(), x[None], ((2 * h - 1) / x)[None], np.sqrt(q)[None])
+    log = log_ratio_work(p, np.log(p) - np.log(q), h - 1) / 9
+    np.testing.assert_allclose(flat, log)
+
+
+def test_nearly_uniform_directions_have_no_temperature_to_speak_of():
+    draws = RNG.normal(size=(20_000, 3))
+    draws /= np.linalg.norm(draws, axis=1, keepdims=True)
+    found = evaluated(Sphere(), draws[:500], np.zeros((500, 3)), draws[500:1000])
+    assert np.abs(found - 1).max() < 3
+    assert LEAST_DIVERGENCE < 1
+
+
+def test_long_unit_vectors_have_a_linear_field():
+    assert reference_shapes(Product([Sphere()], shapes=[(2, 50)])) == [(2, 50), (2, 50, 50)]
+    assert reference_shapes(Product([Sphere()], shapes=[(2, 51)])) == [(2, 51)]
+    assert reference_shapes(Product([LogSimplex()], shapes=[(2, 51)])) == [(2, 51)]
+
+
+def test_manifolds_without_a_field_have_no_temperature():
+    class Line(Manifold):
+        def dim(self, n):
+            return n
+
+        def to_tangent(self, x, u):
+            return u
+
+        def geodesic(self, x, v, t):
+            return x + t * v, v
+
+        def project(self, x):
+            return x
+
+    product = Product([Line(), Euclidean()], shapes=[(2,), (3,)])
+    virial = Virial(product, dtype="float64")
+    assert reference_shapes(product) == [(3,)]
+    [center] = virial.reference
+    x, y = center.type("x"), center.type("y")
+    line, flat = virial.temperatures((x, y), ((x, y), (x, y)))
+    assert np.isnan(line.eval(mode=MODE))
+    assert np.isfinite(flat.eval({y: np.ones(3), center: np.zeros(3)}, mode=MODE))
