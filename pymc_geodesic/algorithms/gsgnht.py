@@ -4,17 +4,39 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.splitting import damp, drift, kick
-from pymc_geodesic.algorithms.state import State
-from pymc_geodesic.algorithms.thermostat import Thermostat
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
+from pymc_geodesic.algorithms.splitting import damp, drift, kick, momentum_decay
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
+from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
+from pymc_geodesic.kernel.transitions import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["gsgnht", "thermostat_noise_variance"]
+__all__ = ["State", "gsgnht", "init", "thermostat_noise_variance", "transition"]
+
+
+class State(NamedTuple):
+    """Positions, velocities and the frictions that steer their temperature."""
+
+    position: Point
+    velocity: Point
+    thermostat: tuple[TensorVariable, ...]
+
+
+def init(setup: Setup, rng: np.random.Generator, *, grouping: Grouping) -> State:
+    """Begin with thermostats at their value for exact gradients."""
+    thermostat = Thermostat(setup.manifold, grouping=grouping)
+    frictions = thermostat.initial(setup.parameters["diffusion"])
+    velocity = draw_velocity(setup, rng)
+    return State(setup.position, velocity, tuple(xi.astype(setup.dtype) for xi in frictions))
 
 
 def thermostat_noise_variance(
@@ -29,15 +51,15 @@ def thermostat_noise_variance(
     return injected if variance is None else pt.maximum(injected - step_size**2 * variance, 0)
 
 
-def gsgnht(
+def transition(
     state: State,
+    gradient: Estimator,
+    noise: Point,
     *,
     manifold: Product,
-    thermostat: Thermostat,
-    estimator: Estimator,
-    noise: Point,
     step_size: TensorVariable,
     diffusion: TensorVariable,
+    grouping: Grouping,
     tuning: TensorVariable | None = None,
 ) -> State:
     r"""One transition of Algorithm 2 of Liu, Zhu and Song (2016), in the order A, B, O, B, A.
@@ -54,12 +76,12 @@ def gsgnht(
     :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`. On Euclidean space this is the
     splitting form of SGNHT.
     """
-    thermostat = thermostat.on(manifold)
+    thermostat = Thermostat(manifold, grouping=grouping)
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)
 
     velocity = damp(velocity, thermostat.friction(xi), step_size / 2)
-    estimate = estimator(position, state.estimator)
+    estimate = gradient(position)
     velocity = kick(
         manifold,
         position,
@@ -75,4 +97,17 @@ def gsgnht(
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)
-    return State(position, velocity, xi, estimate.memory)
+    return State(position, velocity, xi)
+
+
+def gsgnht(grouping: Grouping) -> Algorithm:
+    """Return the algorithm with its thermostats shared in a way."""
+    return Algorithm(
+        state=State,
+        init=partial(init, grouping=grouping),
+        dynamics=Dynamics(partial(transition, grouping=grouping)),
+        parameters={"diffusion": momentum_decay},
+        tuning_rule=thermostat_rule,
+        grouping=grouping,
+        hurries=True,
+    )

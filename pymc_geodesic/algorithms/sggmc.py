@@ -4,22 +4,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.splitting import balanced_kick, damp, drift, kick, matched_friction
-from pymc_geodesic.algorithms.state import State
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
+from pymc_geodesic.algorithms.splitting import (
+    balanced_kick,
+    damp,
+    drift,
+    kick,
+    least_friction,
+    matched_friction,
+    momentum_decay,
+)
+from pymc_geodesic.algorithms.tuning_rules import friction_rule
+from pymc_geodesic.kernel.transitions import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["sggmc"]
+__all__ = ["SGGMC", "SGHMC", "State", "init", "transition"]
 
 
-def sggmc(
+class State(NamedTuple):
+    """Positions and velocities."""
+
+    position: Point
+    velocity: Point
+
+
+def init(setup: Setup, rng: np.random.Generator) -> State:
+    """Begin with velocities at temperature one."""
+    return State(setup.position, draw_velocity(setup, rng))
+
+
+def transition(
     state: State,
+    gradient: Estimator,
+    noise: Point,
     *,
     manifold: Product,
-    estimator: Estimator,
-    noise: Point,
     step_size: TensorVariable,
     friction: TensorVariable,
 ) -> State:
@@ -34,7 +62,7 @@ def sggmc(
     with f and s from :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
-    estimate = estimator(position, state.estimator)
+    estimate = gradient(position)
     frictions = matched_friction(manifold, friction, step_size, estimate.variance)
     scales, noise_variance = balanced_kick(manifold, frictions, step_size, estimate.variance)
     force = tuple(f * g for f, g in zip(scales, estimate.gradient, strict=True))
@@ -51,4 +79,29 @@ def sggmc(
     )
     velocity = damp(velocity, frictions, step_size / 2)
     position, velocity = drift(manifold, position, velocity, step_size / 2)
-    return State(position, velocity, estimator=estimate.memory)
+    return State(position, velocity)
+
+
+def statistics(
+    state: State,
+    *,
+    step_size: float,
+    noise_variance: float,
+    parameters: Mapping[str, float],
+    **measured: Any,
+) -> dict[str, float]:
+    """Return the largest friction in use: that given, or what the gradient noise needs."""
+    needed = float(least_friction(step_size, noise_variance))
+    return {"friction": max(parameters["friction"], needed)}
+
+
+SGGMC = Algorithm(
+    state=State,
+    init=init,
+    dynamics=Dynamics(transition),
+    parameters={"friction": momentum_decay},
+    statistics=statistics,
+    statistic_names=("friction",),
+    tuning_rule=friction_rule,
+)
+SGHMC = replace(SGGMC, require=flat_only)

@@ -4,18 +4,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.state import State
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, flat_only
+from pymc_geodesic.algorithms.tuning_rules import langevin_rule
+from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["sgld"]
+__all__ = ["SGLD", "State", "init", "transition"]
 
 
-def sgld(state: State, *, estimator: Estimator, noise: Point, step_size: TensorVariable) -> State:
+class State(NamedTuple):
+    """Positions."""
+
+    position: Point
+
+
+def init(setup: Setup, rng: np.random.Generator) -> State:
+    """Begin at the position."""
+    return State(setup.position)
+
+
+def transition(
+    state: State,
+    gradient: Estimator,
+    noise: Point,
+    *,
+    manifold: Product,
+    step_size: TensorVariable,
+) -> State:
     r"""One step of Welling and Teh (2011), equation 4.
 
     .. math::
@@ -23,7 +46,18 @@ def sgld(state: State, *, estimator: Estimator, noise: Point, step_size: TensorV
         \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
             + \sqrt{\epsilon}\, z
     """
-    estimate = estimator(state.position, state.estimator)
+    estimate = gradient(state.position)
     terms = zip(state.position, estimate.gradient, noise, strict=True)
     position = tuple(x - 0.5 * step_size * g + pt.sqrt(step_size) * z for x, g, z in terms)
-    return State(position, estimator=estimate.memory)
+    return State(position)
+
+
+SGLD = Algorithm(
+    state=State,
+    init=init,
+    dynamics=Dynamics(transition),
+    order=1,
+    tuning_rule=langevin_rule,
+    require=flat_only,
+    step_size_power=2,
+)

@@ -1,31 +1,38 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient Nose-Hoover thermostats, as first printed."""
+"""Stochastic gradient Nose-Hoover thermostats, as first printed, on Euclidean space."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.gsgnht import thermostat_noise_variance
-from pymc_geodesic.algorithms.state import State
-from pymc_geodesic.algorithms.thermostat import Thermostat
+from pymc_geodesic.algorithms.algorithm import Algorithm, flat_only
+from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
+from pymc_geodesic.kernel.transitions import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["sgnht_euler"]
+__all__ = ["Integrator", "euler_transition", "sgnht"]
+
+Integrator = Literal["splitting", "euler"]
 
 
-def sgnht_euler(
+def euler_transition(
     state: State,
+    gradient: Estimator,
+    noise: Point,
     *,
     manifold: Product,
-    thermostat: Thermostat,
-    estimator: Estimator,
-    noise: Point,
     step_size: TensorVariable,
     diffusion: TensorVariable,
+    grouping: Grouping,
 ) -> State:
     r"""One transition of Algorithm 1 of Ding et al. (2014), first order, on Euclidean space.
 
@@ -37,8 +44,8 @@ def sgnht_euler(
 
     Each line uses the new values of the lines above it.
     """
-    thermostat = thermostat.on(manifold)
-    estimate = estimator(state.position, state.estimator)
+    thermostat = Thermostat(manifold, grouping=grouping)
+    estimate = gradient(state.position)
     terms = zip(
         state.velocity,
         thermostat.friction(state.thermostat),
@@ -56,4 +63,13 @@ def sgnht_euler(
     )
     position, velocity = manifold.geodesic(state.position, velocity, step_size)
     xi = thermostat.heat(state.thermostat, velocity, step_size)
-    return State(position, velocity, xi, estimate.memory)
+    return State(position, velocity, xi)
+
+
+def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
+    """Return the algorithm: the splitting of the geodesic one, or the steps as first printed."""
+    splitting = replace(gsgnht(grouping), require=flat_only)
+    if integrator == "splitting":
+        return splitting
+    dynamics = Dynamics(partial(euler_transition, grouping=grouping))
+    return replace(splitting, dynamics=dynamics, order=1, hurries=False)

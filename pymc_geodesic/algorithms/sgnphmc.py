@@ -4,23 +4,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
-from pymc_geodesic.algorithms.state import State
+from pymc_geodesic.kernel.transitions import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["NosePoincare", "sgnphmc"]
+__all__ = ["State", "Trajectory", "init", "sgnphmc", "transition"]
+
+# The largest logarithm whose exponential is a number.
+LARGEST_LOG = 700.0
 
 
-class NosePoincare(NamedTuple):
-    """What a trajectory carries besides position and velocity: ``State.auxiliary``.
+class Trajectory(NamedTuple):
+    """What a trajectory carries besides position and velocity.
 
     Attributes
     ----------
@@ -45,22 +50,28 @@ class NosePoincare(NamedTuple):
     error: TensorVariable
     start: Point
 
-    @classmethod
-    def from_state(cls, auxiliary: tuple[TensorVariable, ...]) -> NosePoincare:
-        """Read what :meth:`to_state` wrote."""
-        return cls(*auxiliary[:5], start=tuple(auxiliary[5:]))
 
-    def to_state(self) -> tuple[TensorVariable, ...]:
-        """Write all tensors one after the other."""
-        return (*self[:5], *self.start)
+class State(NamedTuple):
+    """Positions, velocities ``p / s`` in the frame of the mass, and the trajectory."""
+
+    position: Point
+    velocity: Point
+    trajectory: Trajectory
 
 
-def sgnphmc(
+def init(setup: Setup, rng: np.random.Generator) -> State:
+    """Begin before a trajectory, which draws all that it needs."""
+    zeros = [np.zeros((), setup.dtype) for _ in range(5)]
+    start = tuple(np.zeros_like(x) for x in setup.position)
+    return State(setup.position, draw_velocity(setup, rng), Trajectory(*zeros, start))
+
+
+def transition(
     state: State,
+    gradient: Estimator,
+    noise: Point,
     *,
     manifold: Product,
-    estimator: Estimator,
-    noise: Point,
     step_size: TensorVariable,
     thermal_mass: TensorVariable,
     n_leapfrog: int,
@@ -91,7 +102,7 @@ def sgnphmc(
     difference of two minibatches' energies would be noise.
     """
     *fresh_velocity, fresh_q = noise
-    carried = NosePoincare.from_state(state.auxiliary)
+    carried = state.trajectory
     first = pt.eq(carried.count % n_leapfrog, 0)
     velocity = tuple(
         pt.switch(first, z, v) for z, v in zip(fresh_velocity, state.velocity, strict=True)
@@ -108,9 +119,9 @@ def sgnphmc(
     position, velocity, q = _move(manifold, state.position, velocity, q, step_size)
     velocity, log_s, q = _rescale(velocity, log_s, q, step_size, thermal_mass)
 
-    estimate = estimator(position, state.estimator)
+    estimate = gradient(position)
     potential = (
-        estimator.energy(position) - estimator.energy(start) - kinetic + float(manifold.dim) * log_s
+        gradient.energy(position) - gradient.energy(start) - kinetic + float(manifold.dim) * log_s
     )
     error = potential + _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
     friction = tuple(
@@ -131,8 +142,8 @@ def sgnphmc(
 
     velocity, log_s, q = _rescale(velocity, log_s, q, step_size, thermal_mass)
     position, velocity, q = _move(manifold, position, velocity, q, step_size)
-    carried = NosePoincare(carried.count + 1, log_s, q, kinetic, error, start)
-    return State(position, velocity, estimator=estimate.memory, auxiliary=carried.to_state())
+    trajectory = Trajectory(carried.count + 1, log_s, q, kinetic, error, start)
+    return State(position, velocity, trajectory)
 
 
 def _kinetic(manifold: Product, velocity: Point) -> TensorVariable:
@@ -150,3 +161,32 @@ def _rescale(velocity, log_s, q, step_size, thermal_mass):
     ratio = 1 + 0.25 * step_size * q / thermal_mass
     velocity = tuple(v / ratio**2 for v in velocity)
     return velocity, log_s + 2 * pt.log(pt.abs(ratio)), q / ratio
+
+
+def statistics(state: State, **measured: Any) -> dict[str, float]:
+    """Return s and the bracket of H at the end of the draw."""
+    # A chain that is thrown out has no number for it.
+    log_s = min(float(state.trajectory.log_s), LARGEST_LOG)
+    return {"time_scaling": float(np.exp(log_s)), "energy_error": float(state.trajectory.error)}
+
+
+def _as_fast_as_positions(step_size: float, dim: int) -> float:
+    return float(dim)
+
+
+def _with_one_more(manifold: Product) -> list[tuple[int, ...]]:
+    return [*manifold.shapes, ()]
+
+
+def sgnphmc(n_leapfrog: int) -> Algorithm:
+    """Return the algorithm with trajectories of a number of steps."""
+    return Algorithm(
+        state=State,
+        init=init,
+        dynamics=Dynamics(partial(transition, n_leapfrog=n_leapfrog)),
+        parameters={"thermal_mass": _as_fast_as_positions},
+        noise_shapes=_with_one_more,
+        statistics=statistics,
+        statistic_names=("time_scaling", "energy_error"),
+        require=flat_only,
+    )

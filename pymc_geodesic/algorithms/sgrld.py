@@ -4,45 +4,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.simplex_coordinates import SimplexCoordinates
-from pymc_geodesic.algorithms.state import State
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
+from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
+from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES, Metric, SimplexCoordinates
+from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex
 from pymc_geodesic.potential.estimate import Estimator
+from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["enter", "leave", "metropolis_sgrld", "sgrld"]
+__all__ = [
+    "Coordinates",
+    "Parameterization",
+    "State",
+    "TestedCoordinates",
+    "metropolis_transition",
+    "sgrld",
+    "transition",
+]
+
+Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
 
 
-def enter(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> State:
-    """Turn log probabilities, and the log totals before other auxiliaries, into coordinates."""
-    totals, others = state.auxiliary[: len(coordinates)], state.auxiliary[len(coordinates) :]
-    pairs = zip(coordinates, state.position, totals, strict=True)
-    return state._replace(
-        position=tuple(chart.from_log(*pair) for chart, *pair in pairs), auxiliary=others
-    )
+class State(NamedTuple):
+    """Log probabilities, and the logarithms of the totals that coordinates have besides.
+
+    ``n_accepted`` counts the steps that a Metropolis test has accepted in the last call.
+    """
+
+    position: Point
+    log_totals: tuple[TensorVariable, ...]
+    n_accepted: TensorVariable | None = None
 
 
-def leave(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> State:
+class Coordinates(NamedTuple):
+    r"""Coordinates :math:`\theta` of the simplex."""
+
+    position: Point
+
+
+class TestedCoordinates(NamedTuple):
+    """Coordinates, and how many steps have been accepted."""
+
+    position: Point
+    n_accepted: TensorVariable
+
+
+def enter(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> NamedTuple:
+    """Turn log probabilities and log totals into coordinates."""
+    pairs = zip(coordinates, state.position, state.log_totals, strict=True)
+    position = tuple(chart.from_log(*pair) for chart, *pair in pairs)
+    if state.n_accepted is None:
+        return Coordinates(position)
+    return TestedCoordinates(position, pt.zeros_like(state.n_accepted))
+
+
+def leave(
+    state: Coordinates | TestedCoordinates, *, coordinates: Sequence[SimplexCoordinates]
+) -> State:
     """Undo :func:`enter`."""
     logs = [chart.to_log(theta) for chart, theta in zip(coordinates, state.position, strict=True)]
     positions, totals = zip(*logs, strict=True)
-    return state._replace(position=positions, auxiliary=(*totals, *state.auxiliary))
+    return State(positions, totals, getattr(state, "n_accepted", None))
 
 
-def sgrld(
-    state: State,
-    *,
-    coordinates: Sequence[SimplexCoordinates],
-    estimator: Estimator,
+def transition(
+    state: Coordinates,
+    gradient: Estimator,
     noise: Point,
+    *,
     step_size: TensorVariable,
-) -> State:
+    coordinates: Sequence[SimplexCoordinates],
+    **unused: Any,
+) -> Coordinates:
     r"""One step of Patterson and Teh (2013), equation 7 in the expanded-mean coordinates.
 
     ``state.position`` holds the coordinates :math:`\theta`.
@@ -53,35 +97,35 @@ def sgrld(
             + \tfrac{N}{n} \sum_{d \in S} (n_{dk} - \pi_k n_{d \cdot})\right)
             + \sqrt{\epsilon \theta_k}\, z_k \right|
     """
-    estimate = estimator(_log_probabilities(coordinates, state.position), state.estimator)
+    estimate = gradient(_log_probabilities(coordinates, state.position))
     moved = []
-    for chart, theta, gradient, z in zip(
+    for chart, theta, slope, z in zip(
         coordinates, state.position, estimate.gradient, noise, strict=True
     ):
-        mean, scale = chart.move(theta, -gradient, step_size)
+        mean, scale = chart.move(theta, -slope, step_size)
         moved.append(chart.fold(mean + chart.noise(theta, scale, z)))
-    return state._replace(position=tuple(moved), estimator=estimate.memory)
+    return Coordinates(tuple(moved))
 
 
-def metropolis_sgrld(
-    state: State,
-    *,
-    coordinates: Sequence[SimplexCoordinates],
-    energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
+def metropolis_transition(
+    state: TestedCoordinates,
+    gradient: Estimator,
     noise: Point,
+    *,
     step_size: TensorVariable,
-) -> State:
+    coordinates: Sequence[SimplexCoordinates],
+    **unused: Any,
+) -> TestedCoordinates:
     """Make the same step with exact gradients and a Metropolis-Hastings test: no bias.
 
-    The last entry of ``noise`` decides the test; ``state.auxiliary`` counts the accepted steps. The
-    step's proposal density takes the reflection into account.
+    The last entry of ``noise`` decides the test; ``state.n_accepted`` counts the accepted steps.
+    The step's proposal density takes the reflection into account.
     """
     *normals, decision = noise
-    [n_accepted] = state.auxiliary
-    energy, gradient = energy_and_gradient(_log_probabilities(coordinates, state.position))
+    energy, slopes = gradient.energy_and_gradient(_log_probabilities(coordinates, state.position))
 
     forward, proposals, inside = 0.0, [], pt.constant(np.array(True))
-    for chart, theta, g, z in zip(coordinates, state.position, gradient, normals, strict=True):
+    for chart, theta, g, z in zip(coordinates, state.position, slopes, normals, strict=True):
         mean, scale = chart.move(theta, -g, step_size)
         raw = mean + chart.noise(theta, scale, z)
         inside &= chart.contains(raw)
@@ -89,9 +133,11 @@ def metropolis_sgrld(
         forward += chart.log_proposal(proposal, mean, scale) + chart.log_density(theta, 0.0)
         proposals.append(proposal)
 
-    new_energy, new_gradient = energy_and_gradient(_log_probabilities(coordinates, proposals))
+    new_energy, new_slopes = gradient.energy_and_gradient(
+        _log_probabilities(coordinates, proposals)
+    )
     backward = 0.0
-    pairs = zip(coordinates, state.position, proposals, new_gradient, strict=True)
+    pairs = zip(coordinates, state.position, proposals, new_slopes, strict=True)
     for chart, theta, proposal, g in pairs:
         mean, scale = chart.move(proposal, -g, step_size)
         backward += chart.log_proposal(theta, mean, scale) + chart.log_density(proposal, 0.0)
@@ -103,9 +149,116 @@ def metropolis_sgrld(
     kept = tuple(
         pt.switch(accepted, new, old) for new, old in zip(proposals, state.position, strict=True)
     )
-    count = n_accepted + accepted.astype(n_accepted.dtype)
-    return state._replace(position=kept, auxiliary=(count,))
+    count = state.n_accepted + accepted.astype(state.n_accepted.dtype)
+    return TestedCoordinates(kept, count)
 
 
 def _log_probabilities(coordinates: Sequence[SimplexCoordinates], position: Point) -> Point:
     return tuple(chart.log_pi(theta) for chart, theta in zip(coordinates, position, strict=True))
+
+
+def init(
+    setup: Setup,
+    rng: np.random.Generator,
+    *,
+    gamma_shapes: Sequence[np.ndarray],
+    counts: bool,
+) -> State:
+    """Draw the totals from their distribution, which leaves that of the probabilities alone."""
+    totals = []
+    for x, gamma_shape in zip(setup.position, gamma_shapes, strict=True):
+        gammas = rng.gamma(gamma_shape, size=(*x.shape[:-1], 1))
+        totals.append(np.log(gammas).astype(setup.dtype))
+    return State(setup.position, tuple(totals), np.zeros((), setup.dtype) if counts else None)
+
+
+def statistics(state: State, *, n_steps: int, **measured: Any) -> dict[str, float]:
+    """Return the share of steps that the test has accepted; all of them without one."""
+    accepted = state.n_accepted
+    return {"acceptance_rate": 1.0 if accepted is None else float(accepted) / n_steps}
+
+
+def sgrld(
+    *,
+    parameterization: Parameterization = "expanded_mean",
+    metric: Metric = "fisher",
+    exact: bool = False,
+    metropolis: bool = False,
+) -> Algorithm:
+    """Return the algorithm in some coordinates; with exact transitions, or with a test."""
+    algorithm = Algorithm(
+        state=State,
+        init=init,
+        dynamics=Dynamics(transition),
+        statistics=statistics,
+        statistic_names=("acceptance_rate",),
+        order=1,
+        step_size_power=2,
+        coordinates={Simplex: LogSimplex()},
+        require=_simplex_only,
+        full_data=metropolis,
+        # The exact potential of the test is evaluated past the estimator.
+        tells_positions=not metropolis,
+    )
+    if metropolis:
+        algorithm = replace(
+            algorithm, dynamics=Dynamics(metropolis_transition), noise_shapes=_with_decision
+        )
+    if exact:
+        algorithm = replace(
+            algorithm,
+            kernel=CoxIngersollRoss,
+            check_start=require_positive_shapes,
+            mishap=CoxIngersollRoss.mishap,
+            advice=CoxIngersollRoss.advice,
+        )
+    bind = partial(_bound, algorithm, COORDINATES[parameterization], metric)
+    return replace(algorithm, bind=bind)
+
+
+def _bound(
+    algorithm: Algorithm,
+    chart: type[SimplexCoordinates],
+    metric: Metric,
+    variables: Sequence[SampledVariable],
+) -> Algorithm:
+    """Give every variable its coordinates, whose totals follow from its prior."""
+    dtype = variables[0].position.dtype
+    gamma_shapes = [np.asarray(_gamma_shape(variable), dtype) for variable in variables]
+    coordinates = [chart(shape=shape, metric=metric) for shape in gamma_shapes]
+    dynamics = Dynamics(
+        partial(algorithm.dynamics.transition, coordinates=coordinates),
+        enter=partial(enter, coordinates=coordinates),
+        leave=partial(leave, coordinates=coordinates),
+    )
+    begin = partial(init, gamma_shapes=gamma_shapes, counts=algorithm.full_data)
+    return replace(algorithm, dynamics=dynamics, init=begin)
+
+
+def _with_decision(manifold: Product) -> list[tuple[int, ...]]:
+    return [*manifold.shapes, ()]
+
+
+def _simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
+    for variable in variables:
+        if not isinstance(variable.manifold, LogSimplex):
+            better = "SGNHT" if variable.is_flat else "gSGNHT"
+            raise ValueError(
+                f"`{name}` expected variables on a simplex, such as `pm.Dirichlet`, got "
+                f"`{variable.name}` on a {variable.manifold.name.lower()} manifold. Name the "
+                f"simplex variables as `vars` and sample this one with `pmg.{better}`."
+            )
+
+
+def _gamma_shape(variable: SampledVariable) -> float | np.ndarray:
+    """Shape of the Gamma distribution of the total: the prior's concentration, else K.
+
+    Any value leaves the distribution of the probabilities as it is; the prior's gives the paper's
+    algorithm.
+    """
+    size = variable.shape[-1]
+    alpha = known_concentration(variable.rv)
+    if alpha is None:
+        return float(size)
+    # One concentration for all entries counts for each of them.
+    return alpha.sum(axis=-1, keepdims=True) * (size / alpha.shape[-1])

@@ -23,8 +23,11 @@ __all__ = [
     "kick",
     "least_friction",
     "matched_friction",
+    "momentum_decay",
 ]
 
+# The SGGMC paper recommends 0.01 to 0.1; the careful end suits models it has not seen.
+DEFAULT_MOMENTUM_DECAY = 0.01
 # Leaves a little noise to inject where the gradient's own noise is all that the friction can carry.
 FRICTION_MARGIN = 1.001
 
@@ -126,3 +129,8 @@ def matched_friction(
 def least_friction(step_size, variance):
     """Smallest friction that dissipates what gradient noise of this variance heats in a step."""
     return np.arcsinh(0.5 * FRICTION_MARGIN * step_size**2 * variance) / step_size
+
+
+def momentum_decay(step_size: float, dim: int) -> float:
+    """Friction, or noise that needs it, that takes one per cent of the velocity per transition."""
+    return DEFAULT_MOMENTUM_DECAY / step_size

@@ -13,9 +13,17 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
 
-__all__ = ["Grouping", "Thermostat"]
+__all__ = ["Grouping", "Thermostat", "require_grouping"]
 
 Grouping = Literal["shared", "per_variable", "per_point"]
+
+
+def require_grouping(grouping: Grouping) -> Grouping:
+    """Return the user's ``thermostat`` if it is one of the three."""
+    if grouping not in get_args(Grouping):
+        choices = ", ".join(repr(choice) for choice in get_args(Grouping))
+        raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")
+    return grouping
 
 
 class Thermostat:
@@ -35,22 +43,11 @@ class Thermostat:
         One thermostat for all, one a random variable, or one for each point (each vector along the
         last axis; each entry of a scalar).
 
-    Raises
-    ------
-    ValueError
-        If ``grouping`` is none of the three.
     """
 
     def __init__(self, manifold: Product, *, grouping: Grouping = "shared") -> None:
-        if grouping not in get_args(Grouping):
-            choices = ", ".join(repr(choice) for choice in get_args(Grouping))
-            raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")
         self.manifold = manifold
         self.grouping = grouping
-
-    def on(self, manifold: Product) -> Thermostat:
-        """Return the thermostat for velocities that are held in the form of another product."""
-        return Thermostat(manifold, grouping=self.grouping)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -113,6 +110,14 @@ class Thermostat:
             xi[..., None] if shape else xi
             for xi, shape in zip(thermostat, self.manifold.shapes, strict=True)
         )
+
+    @property
+    def group_dims(self) -> tuple[int, ...]:
+        """Degrees of freedom of one thermostat of each array of them."""
+        if self.grouping == "shared":
+            return (self.manifold.dim,)
+        per_variable = self.grouping == "per_variable"
+        return self.manifold.dims if per_variable else self.manifold.point_dims
 
     def initial(self, diffusion: float) -> list[np.ndarray]:
         """Thermostats at their value for exact gradients."""

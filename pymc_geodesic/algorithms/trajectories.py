@@ -16,7 +16,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.algorithms.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
-from pymc_geodesic.kernel.graph import Carry
+from pymc_geodesic.kernel.carry import Carry
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pymc as pm
 import xarray as xr
 
 from pymc_geodesic.diagnostics.monte_carlo import mcse
-from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import positive
 
 __all__ = ["StepHalving", "step_halving"]
@@ -59,7 +59,7 @@ class StepHalving:
 
 def step_halving(
     model: pm.Model,
-    step: type[StochasticGradientStep] | Callable[[float], StochasticGradientStep],
+    step: type[StochasticStep] | Callable[[float], StochasticStep],
     *,
     step_size: float,
     options: Mapping[str, Any] | None = None,
@@ -140,9 +140,10 @@ def step_halving(
     coarse_seed, fine_seed = np.random.SeedSequence(random_seed).spawn(2)
     with model:
         coarse = _build(step, step_size, dict(options or {}))
-        kept = coarse.parameters if isinstance(step, type) else {}
-        fine = _build(step, step_size / 2, dict(options or {}) | kept)
-    fine.n_steps = 2 * coarse.n_steps
+        kept = coarse.sampler.settings.parameters if isinstance(step, type) else {}
+        fine = _build(step, step_size / 2, {**(options or {}), **kept})
+    n_steps = 2 * coarse.sampler.settings.n_steps
+    fine.sampler.settings = replace(fine.sampler.settings, n_steps=n_steps)
     runs = []
     for built, seed in ((coarse, coarse_seed), (fine, fine_seed)):
         run = pm.sample(
@@ -153,16 +154,16 @@ def step_halving(
             **{"progressbar": False} | sample_options,
         )
         runs.append(run)
-    order = coarse.order if order is None else order
+    order = coarse.sampler.algorithm.order if order is None else order
     table = _extrapolated(*(_summary(run, var_names) for run in runs), order=order)
     return StepHalving(table, order, step_size, (runs[0], runs[1]))
 
 
-def _build(step, step_size: float, options: dict[str, Any]) -> StochasticGradientStep:
-    if isinstance(step, type) and issubclass(step, StochasticGradientStep):
+def _build(step, step_size: float, options: dict[str, Any]) -> StochasticStep:
+    if isinstance(step, type) and issubclass(step, StochasticStep):
         return step(step_size=step_size, **options)
     built = step(step_size, **options) if not isinstance(step, type) else None
-    if not isinstance(built, StochasticGradientStep):
+    if not isinstance(built, StochasticStep):
         raise ValueError(
             "`step` expected a stochastic-gradient step class of this package, such as "
             f"`pmg.SGHMC`, or a function from a step size to such a step; got {step!r}."

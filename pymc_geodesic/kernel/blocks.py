@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
+from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.algorithms.state import State
 from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
@@ -118,10 +118,13 @@ class Blocks:
         pairs = zip(groups, self.sizes, strict=True)
         return [y for g, n in pairs for y in ([g[0][i, 0, ...] for i in range(n)] if n > 1 else g)]
 
-    def join_state(self, state: State) -> State:
+    def join_state(self, state: Any) -> Any:
         """Put the arrays of positions and velocities side by side."""
-        position, velocity = self.join_arrays(state.position), self.join_arrays(state.velocity)
-        return state._replace(position=tuple(position), velocity=tuple(velocity))
+        return _with_parts(state, self.join_arrays)
+
+    def split_state(self, state: Any) -> Any:
+        """Take the arrays apart: the inverse of :meth:`join_state`."""
+        return _with_parts(state, self.split_arrays)
 
     def join_shapes(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """Return the shapes of the arrays, and those that follow as they are."""
@@ -143,6 +146,11 @@ class Blocks:
     def join_mass_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Put the arrays of a mass side by side, if there is one for each variable."""
         return self.join_arrays(arrays) if len(arrays) == sum(self.sizes) else list(arrays)
+
+
+def _with_parts(state: Any, change: Callable) -> Any:
+    names = [name for name in ("position", "velocity") if name in state._fields]
+    return state._replace(**{name: tuple(change(getattr(state, name))) for name in names})
 
 
 def _grouped(arrays: Sequence[np.ndarray], counts: Sequence[int]) -> list[list[np.ndarray]]:

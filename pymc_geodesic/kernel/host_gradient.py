@@ -15,7 +15,8 @@ from pytensor.gradient import pullback
 from pytensor.tensor import tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.graph import as_values, placeholders, to_positions
+from pymc_geodesic.kernel.carry import as_points, as_values
+from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted import interpreted, runs_by_numpy
 from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential import Potential
@@ -145,7 +146,7 @@ class HostGradient:
         dtype = potential.variables[0].position.dtype
         values = [variable.value for variable in potential.variables]
         points, vectors = (
-            placeholders(name, [np.zeros(s, dtype) for s in manifold.shapes])
+            tuple(inputs_like(name, [np.zeros(s, dtype) for s in manifold.shapes]))
             for name in ("point", "vector")
         )
         rows = [source.placeholder("rows", None) for source in potential.sources]
@@ -162,7 +163,7 @@ class HostGradient:
         self._evaluate = interpreted(inputs, outputs)
         if not runs_by_numpy(self._evaluate):
             self._evaluate = Backend.resolve("numba", None).compile(inputs, outputs)
-        self.to_points = interpreted(values, to_positions(potential, values))
+        self.to_points = interpreted(values, as_points(potential, values))
         self.to_values = interpreted(points, as_values(potential, points))
         self.project = interpreted(points, position)
         self.to_tangent = interpreted([*points, *vectors], manifold.to_tangent(points, vectors))

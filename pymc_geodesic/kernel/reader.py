@@ -5,17 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 
 from pymc_geodesic.kernel.read_ahead import ReadAhead
 from pymc_geodesic.potential.stream import StreamSource
 
-__all__ = ["StreamReader", "checked_batches"]
+__all__ = ["StreamCursor", "StreamReader", "checked_batches"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
@@ -134,89 +134,80 @@ def _buffers(
             batches = []
 
 
-@dataclass_state
-class StreamReaderState(DataClassState):
-    """Resumable state of a :class:`StreamReader`."""
-
-    n_read: int
-    pool: np.ndarray
-
-
-class StreamReader(WithSamplingState):
-    """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
-
-    A thread reads the next buffer while the sampler works on the present one. A reader whose state
-    is restored, or that finds itself in a forked process, begins a pass of its own and skips the
-    batches that were read before. It continues exactly if every pass gives the same batches.
-
-    Parameters
-    ----------
-    source : StreamSource
-        What to read.
+@dataclass
+class StreamCursor:
+    """Where a chain is in a stream.
 
     Attributes
     ----------
     n_read : int
         Batches of the present pass that have been handed out or are in the pool.
-    pool : ndarray
+    pool : ndarray or None
         Shuffled rows that have not been handed out.
     """
 
-    _state_class = StreamReaderState
+    n_read: int = 0
+    pool: np.ndarray | None = None
+
+
+class StreamReader:
+    """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
+
+    A thread reads the next buffer while the sampler works on the present one. What is read follows
+    from the cursor alone: one that stands elsewhere than the thread, because its chain is new or
+    restored or in a forked process, gets a pass of its own, without the batches that were read
+    before. It continues exactly if every pass gives the same batches.
+
+    Parameters
+    ----------
+    source : StreamSource
+        What to read.
+    """
 
     def __init__(self, source: StreamSource) -> None:
         self.source = source
         self.first_batch = next(checked_batches(source))
         self._ahead: ReadAhead | None = None
-        self.reset()
+        self._at = 0
 
-    def reset(self) -> None:
-        """Begin the stream again."""
-        self.n_read = 0
-        self.pool = np.zeros((0, *self.source.row_shape), self.source.dtype)
-        # Not closed here: what blocks now could only be interrupted with all draws lost.
-        if self._ahead is not None:
-            self._ahead.abandon()
-
-    def settle(self) -> None:
-        """Wait until no pass that was begun before a reset is being read any more."""
-        if self._ahead is not None and not self._ahead.is_open:
+    def settle(self, cursor: StreamCursor) -> None:
+        """Wait until nothing is read for another cursor: a loader may allow one reader only."""
+        if self._ahead is not None and not self._stands_at(cursor):
             self._ahead.close()
+            self._ahead = None
 
-    def take(self, rng: np.random.Generator, n_batches: int) -> np.ndarray:
-        """Return the next batches, stacked along a new first axis."""
+    def take(self, cursor: StreamCursor, rng: np.random.Generator, n_batches: int) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis, and move the cursor."""
         size = self.source.batch_size
         parts, missing = [], n_batches * size
+        pool = self._empty if cursor.pool is None else cursor.pool
         while missing > 0:
-            if not len(self.pool):
-                rows = self._next_buffer()
+            if not len(pool):
+                rows = self._next_buffer(cursor)
                 # NumPy shuffles the rows of a matrix in place four times more slowly.
-                self.pool = rows[rng.permutation(len(rows))]
-            parts.append(self.pool[:missing])
-            self.pool = self.pool[missing:]
+                pool = rows[rng.permutation(len(rows))]
+            parts.append(pool[:missing])
+            cursor.pool = pool = pool[missing:]
             missing -= len(parts[-1])
-        rows = np.concatenate(parts) if parts else self.pool[:0]
+        rows = np.concatenate(parts) if parts else self._empty
         return rows.reshape(n_batches, size, *self.source.row_shape)
 
-    def _next_buffer(self) -> np.ndarray:
+    @property
+    def _empty(self) -> np.ndarray:
+        return np.zeros((0, *self.source.row_shape), self.source.dtype)
+
+    def _stands_at(self, cursor: StreamCursor) -> bool:
+        return self._ahead is not None and self._ahead.is_open and self._at == cursor.n_read
+
+    def _next_buffer(self, cursor: StreamCursor) -> np.ndarray:
         """Return the rows of the buffer that has been read ahead."""
-        if self._ahead is None or not self._ahead.is_open:
-            self.settle()
-            buffers = partial(_buffers, self.source, self.n_read)
-            self._ahead = ReadAhead(buffers)
-        rows, self.n_read = self._ahead.take()
+        if not self._stands_at(cursor):
+            self.settle(cursor)
+            self._ahead = ReadAhead(partial(_buffers, self.source, cursor.n_read))
+        rows, cursor.n_read = self._ahead.take()
+        self._at = cursor.n_read
         return rows
 
-    @property
-    def sampling_state(self) -> DataClassState:
-        """Place in the stream, and the rows that are left of the buffer."""
-        return WithSamplingState.sampling_state.fget(self)
-
-    @sampling_state.setter
-    def sampling_state(self, state: DataClassState) -> None:
-        self.reset()
-        WithSamplingState.sampling_state.fset(self, state)
-
     def __getstate__(self) -> dict:
-        """Leave the thread behind: a worker makes its own."""
+        """Leave the thread behind: another process makes its own."""
         return self.__dict__ | {"_ahead": None}

@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
-from pymc_geodesic.kernel.reader import StreamReader, StreamReaderState
+from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -63,19 +61,8 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
-@dataclass_state
-class BatchStreamState(DataClassState):
-    """Resumable state of a :class:`BatchStream`."""
-
-    current: list[np.ndarray]
-    age: int
-    order: list[np.ndarray]
-    n_taken: list[int]
-    reader: StreamReaderState | None
-
-
-class BatchStream(WithSamplingState):
-    """Rows of each minibatch for each transition.
+class BatchStream:
+    """Rows of each minibatch for each transition: where a chain is in its data.
 
     Parameters
     ----------
@@ -89,8 +76,6 @@ class BatchStream(WithSamplingState):
         rows, and begin another where it ends.
     """
 
-    _state_class = BatchStreamState
-
     def __init__(
         self,
         sources: Sequence[BatchSource | StreamSource],
@@ -102,51 +87,51 @@ class BatchStream(WithSamplingState):
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
         streams = [source for source in sources if isinstance(source, StreamSource)]
-        self.reader = StreamReader(streams[0]) if streams else None
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the current batch and order, so that the next transition draws them."""
-        self.current = [batch[0] for batch in self.trial(1)]
-        self.age = self.steps_per_batch
+        self.stream = StreamCursor() if streams else None
+        # No batch is current before the first is drawn.
+        self.current: list[np.ndarray] = []
+        self.age = steps_per_batch
         self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
         self.n_taken = [0 for _ in self.sizes]
-        if self.reader is not None:
-            self.reader.reset()
 
-    def settle(self) -> None:
-        """Wait until a loader is no longer read for another chain: it may allow one reader only."""
-        if self.reader is not None:
-            self.reader.settle()
-
-    def trial(self, n_steps: int) -> list[np.ndarray]:
+    def trial(self, n_steps: int, reader: StreamReader | None = None) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""
-        if self.reader is not None:
-            return [np.repeat(self.reader.first_batch[None], n_steps, axis=0)]
+        if reader is not None:
+            return [np.repeat(reader.first_batch[None], n_steps, axis=0)]
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
     def fresh(self, n_steps: int) -> np.ndarray:
         """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
         return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
-    def draw(self, rng: np.random.Generator, n_steps: int) -> list[np.ndarray]:
-        """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``."""
+    def draw(
+        self, rng: np.random.Generator, n_steps: int, reader: StreamReader | None = None
+    ) -> list[np.ndarray]:
+        """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``.
+
+        Those of a stream come from ``reader``.
+        """
         if self.steps_per_batch == 1:
-            return [self._fresh(rng, i, n_steps) for i in range(len(self.sizes))]
+            return [self._fresh(rng, i, n_steps, reader) for i in range(len(self.sizes))]
         which = (self.age + np.arange(n_steps)) // self.steps_per_batch
         batches = []
+        current, self.current = self.current, []
         for i in range(len(self.sizes)):
-            pool = np.concatenate([self.current[i][None], self._fresh(rng, i, which[-1])])
+            drawn = self._fresh(rng, i, which[-1], reader)
+            before = current[i][None] if current else np.zeros_like(drawn[:1])
+            pool = np.concatenate([before, drawn])
             batches.append(pool[which])
-            self.current[i] = pool[-1].copy()
+            self.current.append(pool[-1].copy())
         self.age = int((self.age + n_steps - 1) % self.steps_per_batch + 1)
         return batches
 
-    def _fresh(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
+    def _fresh(
+        self, rng: np.random.Generator, i: int, n_batches: int, reader: StreamReader | None
+    ) -> np.ndarray:
         """Draw batches of source ``i`` that have not been used."""
         n_rows, size = self.sizes[i]
-        if self.reader is not None:
-            return self.reader.take(rng, n_batches)
+        if self.stream is not None:
+            return reader.take(self.stream, rng, n_batches)
         if self.replacement:
             return rng.integers(0, n_rows, (n_batches, size))
         parts, missing = [], n_batches * size

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytensor.tensor as pt
 
 from pytensor.conditional.op import ifelse
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.state import State
 from pymc_geodesic.kernel.blocks import Scalars
-from pymc_geodesic.kernel.leaves import leaves_of, unflatten
+from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
 
 __all__ = ["undo_if_not_finite"]
@@ -22,16 +23,21 @@ LARGEST_DAMPING = 20.0
 
 
 def undo_if_not_finite(
-    manifold: Product, old: State, new: State, noise: Point, step_size: TensorVariable
-) -> tuple[State, list[TensorVariable], TensorVariable]:
-    """Keep the old state where the new one is not finite, with a velocity drawn anew.
+    manifold: Product,
+    old: tuple[Any, Any],
+    new: tuple[Any, Any],
+    noise: Point,
+    step_size: TensorVariable,
+) -> tuple[tuple[Any, Any], list[TensorVariable], TensorVariable]:
+    """Keep the old state and memory where the new are not finite, with a velocity drawn anew.
 
     The kinetic energy is finite exactly if every velocity is, and a position can only become
     infinite one transition after its velocity has overflowed. A thermostat does not overflow: it
     stops a chain that is thrown out, wherever it is and for ever, so that is undone too.
     """
-    if new.velocity:
-        points = manifold.squared_norm(new.velocity)
+    (old_state, old_memory), state = old, new[0]
+    if velocity := getattr(state, "velocity", ()):
+        points = manifold.squared_norm(velocity)
         squares = [square.sum() for square in points]
         temperatures = [
             # Scalar variables have one each.
@@ -41,16 +47,16 @@ def undo_if_not_finite(
             )
         ]
         finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
-        for xi in new.thermostat:
+        for xi in getattr(state, "thermostat", ()):
             finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)
-        fresh = tuple(noise[: len(old.position)])
-        old = old._replace(velocity=manifold.to_tangent(old.position, fresh))
+        fresh = tuple(noise[: len(velocity)])
+        old_state = old_state._replace(velocity=manifold.to_tangent(old_state.position, fresh))
     else:
         temperatures = []
-        total = sum(position.sum() for position in new.position)
+        total = sum(position.sum() for position in state.position)
         finite = ~pt.isinf(total) & ~pt.isnan(total)
     # With `switch` PyTensor would not fuse the operations that the new state comes from.
     proposed = leaves_of(new)
-    pairs = zip(proposed, leaves_of(old), strict=True)
-    kept = ifelse(finite, proposed, [b.type.filter_variable(a) for b, a in pairs])
-    return unflatten(kept, [len(part) for part in new]), temperatures, finite
+    pairs = zip(proposed, leaves_of((old_state, old_memory)), strict=True)
+    kept = ifelse(finite, proposed, [b.type.filter_variable(a) for a, b in pairs])
+    return rebuilt(new, kept), temperatures, finite

@@ -28,7 +28,6 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.blocks import Scalars
-from pymc_geodesic.kernel.graph import placeholders
 from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Point, Product, Simplex, Sphere
 
 __all__ = [
@@ -201,19 +200,12 @@ class Virial:
     ----------
     manifold : Product
         Where the variables are.
-    dtype : str
-        Type of the variables.
-
-    Attributes
-    ----------
-    reference : tuple of TensorVariable
-        Inputs of the kernel: the means that choose the fields.
+    reference : sequence of TensorVariable
+        The means that choose the fields.
     """
 
-    def __init__(self, manifold: Product, *, dtype: str) -> None:
-        self.manifold = manifold
-        arrays = [np.zeros(shape, dtype) for shape in reference_shapes(manifold)]
-        self.reference = placeholders("reference", arrays)
+    def __init__(self, manifold: Product, *, reference: Sequence[TensorVariable]) -> None:
+        self.manifold, self.reference = manifold, reference
 
     def moments(self, position: Point) -> list[TensorVariable]:
         """Write what the reference averages, at the last position of a call.

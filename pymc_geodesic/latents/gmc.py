@@ -5,20 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.streams import draw_noise
-from pymc_geodesic.latents.kernel import LocalKernel, LocalOutput
-from pymc_geodesic.latents.step_sizes import RowStepSizes, RowStepSizesState
+from pymc_geodesic.latents.kernel import LocalInputs, LocalKernel, LocalOutputs, spread_of
+from pymc_geodesic.latents.step_sizes import RowStepSizes
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.validation import positive, share, whole
 
-__all__ = ["LocalGMC", "LocalSampler", "LocalSamplerState"]
+__all__ = ["LocalGMC", "LocalSampler", "LocalState"]
 
 # Rows that stay from batch to batch may have a trajectory or two a draw. At the usual rate of
 # acceptance so many are never all rejected.
@@ -114,15 +114,23 @@ class LocalGMC:
         self.target_accept = share("target_accept", target_accept)
 
 
-@dataclass_state
-class LocalSamplerState(DataClassState):
-    """Resumable state of a :class:`LocalSampler`."""
+@dataclass
+class LocalState:
+    """What the next batch of a chain depends on.
 
-    step_sizes: RowStepSizesState
+    Attributes
+    ----------
+    step_sizes : RowStepSizes
+        The rows' step sizes.
+    still : ndarray of int, shape (n_rows,)
+        Trajectories of each row since the last that was accepted.
+    """
+
+    step_sizes: RowStepSizes
     still: np.ndarray
 
 
-class LocalSampler(WithSamplingState):
+class LocalSampler:
     """Draw the local variables of one batch after the other.
 
     Parameters
@@ -131,95 +139,95 @@ class LocalSampler(WithSamplingState):
         The user's choices.
     potential : Potential
         The potential of the global variables, which knows the local ones.
-    values, local_values : sequence of ndarray
-        PyMC's values, for their shapes.
+    position, local_values : sequence of ndarray
+        A point of the global variables, and PyMC's values of the local ones, for their shapes.
     restart : bool
         Whether each batch starts anew, and not at the last draw.
     backend : Backend
         How to compile.
     """
 
-    _state_class = LocalSamplerState
-
     def __init__(
         self,
         options: LocalGMC,
         potential: Potential,
         *,
-        values: Sequence[np.ndarray],
+        position: Sequence[np.ndarray],
         local_values: Sequence[np.ndarray],
         restart: bool,
         backend: Backend,
     ) -> None:
         local = potential.local
-        self._restart, self._n = restart, options.draws + options.tune
+        self._options, self._restart, self._n = options, restart, options.draws + options.tune
         self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
         self._dtype = local.variables[0].position.dtype
         # Rows are independent: the step is that of one row's variables, as in `GMC`.
         dim = max(1, local.manifold.dim // self._n_rows)
-        self.step_sizes = RowStepSizes(
-            options.step_size or 0.25 / dim**0.25,
-            adapts=options.step_size is None,
-            n_rows=self._n_rows,
-            tune=options.tune,
-            draws=options.draws,
-            fresh=restart,
+        self._first_step = options.step_size or 0.25 / dim**0.25
+        example = self._inputs(
+            self.begin(),
+            np.random.default_rng(0),
+            tune=False,
+            conditioned=[],
+            position=position,
+            local_values=local_values,
+            rows=[],
         )
         self._kernel = LocalKernel(
             potential,
-            values=values,
-            local_values=local_values,
-            draws=options.draws,
+            example=example,
             tune=options.tune,
             n_leapfrog=options.n_leapfrog,
             target_accept=options.target_accept,
             restart=restart,
             backend=backend,
         )
-        self.reset()
 
-    def reset(self) -> None:
-        """Forget what belongs to another chain."""
-        self.step_sizes.reset()
-        # Trajectories of each row since the last that was accepted.
-        self.still = np.zeros(self._n_rows, dtype=np.int64)
+    def begin(self) -> LocalState:
+        """Return the state of a new chain."""
+        step_sizes = RowStepSizes(
+            self._first_step,
+            adapts=self._options.step_size is None,
+            n_rows=self._n_rows,
+            tune=self._options.tune,
+            draws=self._options.draws,
+            fresh=self._restart,
+        )
+        return LocalState(step_sizes, np.zeros(self._n_rows, dtype=np.int64))
 
     def draw(
-        self,
-        rng: np.random.Generator,
-        values: Sequence[np.ndarray],
-        local_values: Sequence[np.ndarray],
-        *,
-        conditioned: Sequence[np.ndarray],
-        rows: Sequence[np.ndarray],
-        tune: bool,
-    ) -> LocalOutput:
-        """Sample the local variables of a batch."""
+        self, state: LocalState, rng: np.random.Generator, *, tune: bool, **given: Sequence
+    ) -> LocalOutputs:
+        """Sample the local variables of a batch; the state stays as it is.
+
+        ``given`` are the conditioned values, the position, the local values and the rows of
+        :class:`~pymc_geodesic.latents.kernel.LocalInputs`.
+        """
+        return self._kernel(self._inputs(state, rng, tune=tune, **given))
+
+    def _inputs(
+        self, state: LocalState, rng: np.random.Generator, *, tune: bool, **given: Sequence
+    ) -> LocalInputs:
+        dtype, step_sizes = self._dtype, state.step_sizes
         uniforms = rng.uniform(size=(self._n, self._n_rows))
-        return self._kernel(
-            values,
-            local_values,
-            conditioned=conditioned,
-            rows=rows,
-            log_step_sizes=self.step_sizes.log_start.astype(self._dtype),
-            gains=self.step_sizes.gains(tune).astype(self._dtype),
-            factors=self.step_sizes.factors(rng).astype(self._dtype),
-            log_uniforms=np.log(uniforms).astype(self._dtype),
-            noise=draw_noise(rng, self._n, self._shapes, self._dtype),
+        return LocalInputs(
+            **given,
+            log_step_sizes=step_sizes.log_start.astype(dtype),
+            gains=step_sizes.gains(tune).astype(dtype),
+            factors=step_sizes.factors(rng).astype(dtype),
+            log_uniforms=np.log(uniforms).astype(dtype),
+            noise=draw_noise(rng, self._n, self._shapes, dtype),
         )
 
-    def learn(self, output: LocalOutput, *, tune: bool) -> None:
-        """Remember what the next batch depends on."""
-        self.step_sizes.learn(output.log_step_sizes, tune)
-        before = 0 if self._restart else self.still
-        self.still = np.where(output.moved, 0, before + self._n)
-
-    def statistics(self, output: LocalOutput) -> dict[str, float]:
-        """Describe the draws of a batch that has been learned from."""
+    def learn(self, state: LocalState, outputs: LocalOutputs, *, tune: bool) -> dict[str, float]:
+        """Move the state past a batch; return statistics of its draws."""
+        state.step_sizes.learn(outputs.log_step_sizes, tune)
+        before = 0 if self._restart else state.still
+        state.still = np.where(outputs.moved > 0, 0, before + self._n)
         patience = self._n if self._restart else max(self._n, PATIENCE)
         return {
-            "local_acceptance": output.acceptance_rate,
-            "local_spread": output.spread,
-            "local_step_size": float(np.exp(output.log_step_sizes.mean())),
-            "local_unmoved": float(np.mean(self.still >= patience)),
+            "local_acceptance": float(outputs.acceptance.mean()),
+            "local_spread": spread_of(outputs.draws),
+            "local_step_size": float(np.exp(outputs.log_step_sizes.mean())),
+            "local_unmoved": float(np.mean(state.still >= patience)),
         }

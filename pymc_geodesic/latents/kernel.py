@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One compiled function that samples the local variables of a batch."""
+"""One compiled scan that samples the local variables of a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,39 +18,74 @@ from pymc_geodesic.algorithms.trajectories import (
     schedule_input,
 )
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.graph import placeholders, to_positions
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
 from pymc_geodesic.potential import Potential
 
-__all__ = ["LocalKernel", "LocalOutput"]
+__all__ = ["LocalInputs", "LocalKernel", "LocalOutputs", "spread_of"]
 
 
-class LocalOutput(NamedTuple):
-    """What a call of the kernel returns, as NumPy arrays.
+class LocalInputs(NamedTuple):
+    """What a call takes.
 
     Attributes
     ----------
-    draws : list of ndarray
-        Points of the embedding, ``(draws, n_rows, ...)``, one array a local variable.
-    values : list of ndarray
+    conditioned : sequence
+        PyMC's values of other steps' variables.
+    position : sequence
+        Points of the global variables.
+    local_values : sequence
+        PyMC's values of the local variables: where to start, if not anew.
+    rows : sequence
+        Rows of each source of batches.
+    log_step_sizes : array, shape (n_rows,)
+        Logarithm of each row's step size at the start.
+    gains : array, shape (n_trajectories,)
+        By which it adapts in each trajectory.
+    factors, log_uniforms : array, shape (n_trajectories, n_rows)
+        What the step size is multiplied by, and the logarithms of the uniforms of the tests.
+    noise : sequence
+        Standard normals for the velocities of each trajectory, one array per variable.
+    schedule : array or None
+        What each leapfrog step does; the kernel adds it.
+    """
+
+    conditioned: Sequence[Any]
+    position: Sequence[Any]
+    local_values: Sequence[Any]
+    rows: Sequence[Any]
+    log_step_sizes: Any
+    gains: Any
+    factors: Any
+    log_uniforms: Any
+    noise: Sequence[Any]
+    schedule: Any = None
+
+
+class LocalOutputs(NamedTuple):
+    """What a call returns.
+
+    Attributes
+    ----------
+    draws : sequence
+        Points of the embedding, ``(draws, n_rows, ...)``, one array per local variable.
+    values : sequence
         PyMC's values of the last draw.
-    acceptance_rate, spread : float
-        Acceptance probability, averaged over rows and trajectories; and the standard deviation of
-        the draws around their mean in a row, in the embedding, averaged over rows.
-    finite : bool
-        Whether the energies at the start were finite.
-    moved : ndarray of bool, shape (n_rows,)
-        Whether a trajectory of the row was accepted, of those before the draws too.
-    log_step_sizes : ndarray, shape (n_rows,)
+    acceptance : array, shape (draws, n_rows)
+        Acceptance probabilities.
+    first_energy : array, shape (n_rows,)
+        Energies at the start.
+    moved : array, shape (n_rows,)
+        Positive if a trajectory of the row was accepted, of those before the draws too.
+    log_step_sizes : array, shape (n_rows,)
         Logarithm of each row's step size as it has adapted.
     """
 
-    draws: list[np.ndarray]
-    values: list[np.ndarray]
-    acceptance_rate: float
-    spread: float
-    finite: bool
-    moved: np.ndarray
-    log_step_sizes: np.ndarray
+    draws: Sequence[Any]
+    values: Sequence[Any]
+    acceptance: Any
+    first_energy: Any
+    moved: Any
+    log_step_sizes: Any
 
 
 class LocalKernel:
@@ -60,12 +95,12 @@ class LocalKernel:
     ----------
     potential : Potential
         The potential of the global variables, which knows the local ones.
-    values, local_values : sequence of ndarray
-        PyMC's values, for their shapes.
-    draws, tune : int
-        Trajectories that are kept, and those made before.
+    example : LocalInputs
+        Arrays of the dtypes and shapes with which the kernel will be called.
+    tune : int
+        Trajectories before those that are kept.
     n_leapfrog : int
-        Leapfrog steps a trajectory.
+        Leapfrog steps per trajectory.
     target_accept : float
         Acceptance probability to which rows adapt.
     restart : bool
@@ -78,128 +113,80 @@ class LocalKernel:
         self,
         potential: Potential,
         *,
-        values: Sequence[np.ndarray],
-        local_values: Sequence[np.ndarray],
-        draws: int,
+        example: LocalInputs,
         tune: int,
         n_leapfrog: int,
         target_accept: float,
         restart: bool,
         backend: Backend,
     ) -> None:
-        local = potential.local
-        n_trajectories = draws + tune
-        length = n_trajectories if backend.is_jax else None
-        dtype = local.variables[0].position.dtype
-        value_inputs = placeholders("value", values)
-        local_inputs = placeholders("local_value", local_values)
-        log_start = tensor("log_start", dtype=dtype, shape=(local.n_rows,))
-        gains = tensor("gains", dtype=dtype, shape=(length,))
-        factors = tensor("factors", dtype=dtype, shape=(length, local.n_rows))
-        log_uniforms = tensor("log_uniforms", dtype=dtype, shape=(length, local.n_rows))
-        noises = [
-            tensor("noise", dtype=dtype, shape=(length, *shape)) for shape in local.manifold.shapes
-        ]
-        schedule = schedule_input(length, n_leapfrog)
-        rows = [index.clone() for index in potential.indices]
-        position = to_positions(potential, value_inputs)
-        start = tuple(
-            variable.to_position(value)
-            for variable, value in zip(local.variables, local_inputs, strict=True)
+        n = len(example.gains)
+        length = n if backend.is_jax else None
+        inputs = inputs_like("input", example._replace(schedule=None))
+        inputs = inputs._replace(
+            conditioned=potential.conditioned_values,
+            rows=[index.clone() for index in potential.indices],
+            gains=_of_length(length, inputs.gains),
+            factors=_of_length(length, inputs.factors),
+            log_uniforms=_of_length(length, inputs.log_uniforms),
+            noise=[_of_length(length, noise) for noise in inputs.noise],
+            schedule=schedule_input(length, n_leapfrog),
         )
-        if restart:
-            start = local.start(start, position, rows)
-        start = local.manifold.project(start)
-        runs = run_trajectories(
-            start,
-            manifold=local.manifold,
-            energy_and_gradient=lambda x: local.energy_and_gradient(x, position, rows),
-            n_rows=local.n_rows,
-            n_leapfrog=n_leapfrog,
-            schedule=schedule,
-            step_sizes=factors,
-            log_uniforms=log_uniforms,
-            noises=noises,
-            adaptation=RowAdaptation(log_start, gains, target_accept),
-        )
-        kept = [x[tune:] for x in runs.positions]
-        folded = [
-            variable.manifold.fold(x, x)[0]
-            for variable, x in zip(local.variables, kept, strict=True)
-        ]
-        last = [
-            variable.to_value(x[-1]) for variable, x in zip(local.variables, folded, strict=True)
-        ]
-        outputs = [
-            *folded,
-            *last,
-            runs.acceptance[tune:],
-            runs.first_energy,
-            runs.accepted.max(axis=0),
-            runs.log_step_sizes,
-        ]
-        inputs = [
-            *potential.conditioned_values,
-            *value_inputs,
-            *local_inputs,
-            *rows,
-            schedule,
-            log_start,
-            gains,
-            factors,
-            log_uniforms,
-            *noises,
-        ]
-        self._n_local = len(local_inputs)
-        self._schedule = leapfrog_schedule(n_trajectories, n_leapfrog)
-        self._function = backend.compile(inputs, outputs)
+        self._schedule = leapfrog_schedule(n, n_leapfrog)
+        outputs = _write(potential, inputs, tune, n_leapfrog, target_accept, restart)
+        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("schedule",))
 
-    def __call__(
-        self,
-        values: Sequence[np.ndarray],
-        local_values: Sequence[np.ndarray],
-        *,
-        conditioned: Sequence[np.ndarray],
-        rows: Sequence[np.ndarray],
-        log_step_sizes: np.ndarray,
-        gains: np.ndarray,
-        factors: np.ndarray,
-        log_uniforms: np.ndarray,
-        noise: Sequence[np.ndarray],
-    ) -> LocalOutput:
-        """Sample the local variables of one batch.
-
-        Trajectory t of row i has the step size ``factors[t, i]`` times the row's own, which starts
-        at ``log_step_sizes[i]`` and adapts by ``gains[t]``.
-        """
-        outputs = self._function(
-            *conditioned,
-            *values,
-            *local_values,
-            *rows,
-            self._schedule,
-            log_step_sizes,
-            gains,
-            factors,
-            log_uniforms,
-            *noise,
-        )
-        # JAX returns before it has finished, and its arrays cannot be written to.
-        outputs = [np.array(output) for output in outputs]
-        draws, last = outputs[: self._n_local], outputs[self._n_local : 2 * self._n_local]
-        acceptance, first_energy, moved, log_ends = outputs[2 * self._n_local :]
-        return LocalOutput(
-            draws,
-            last,
-            acceptance_rate=float(acceptance.mean()),
-            spread=_spread(draws),
-            finite=bool(np.all(np.isfinite(first_energy))),
-            moved=moved > 0,
-            log_step_sizes=log_ends,
-        )
+    def __call__(self, inputs: LocalInputs) -> LocalOutputs:
+        """Sample the local variables of one batch."""
+        return self._compiled(inputs._replace(schedule=self._schedule))
 
 
-def _spread(draws: Sequence[np.ndarray]) -> float:
+def _of_length(length: int | None, x):
+    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
+
+
+def _write(
+    potential: Potential,
+    inputs: LocalInputs,
+    tune: int,
+    n_leapfrog: int,
+    target_accept: float,
+    restart: bool,
+) -> LocalOutputs:
+    local = potential.local
+    position = potential.manifold.project(tuple(inputs.position))
+    start = tuple(
+        variable.to_position(value)
+        for variable, value in zip(local.variables, inputs.local_values, strict=True)
+    )
+    if restart:
+        start = local.start(start, position, inputs.rows)
+    runs = run_trajectories(
+        local.manifold.project(start),
+        manifold=local.manifold,
+        energy_and_gradient=lambda x: local.energy_and_gradient(x, position, inputs.rows),
+        n_rows=local.n_rows,
+        n_leapfrog=n_leapfrog,
+        schedule=inputs.schedule,
+        step_sizes=inputs.factors,
+        log_uniforms=inputs.log_uniforms,
+        noises=inputs.noise,
+        adaptation=RowAdaptation(inputs.log_step_sizes, inputs.gains, target_accept),
+    )
+    pairs = zip(local.variables, [x[tune:] for x in runs.positions], strict=True)
+    draws = [variable.manifold.fold(x, x)[0] for variable, x in pairs]
+    values = [v.to_value(x[-1]) for v, x in zip(local.variables, draws, strict=True)]
+    return LocalOutputs(
+        draws,
+        values,
+        runs.acceptance[tune:],
+        runs.first_energy,
+        runs.accepted.max(axis=0),
+        runs.log_step_sizes,
+    )
+
+
+def spread_of(draws: Sequence[np.ndarray]) -> float:
     """Return the standard deviation of the draws of a row in the embedding, averaged over rows."""
     variances = [x.var(axis=0).sum(axis=tuple(range(1, x.ndim - 1))) for x in draws]
     return float(np.sqrt(sum(variances)).mean())

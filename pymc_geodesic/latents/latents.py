@@ -5,30 +5,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.graph import placeholders, to_positions
-from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler, LocalSamplerState
-from pymc_geodesic.latents.kernel import LocalOutput
+from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler, LocalState
 from pymc_geodesic.potential import Potential
 
-__all__ = ["LOCAL_STATISTICS", "Latents", "LatentsState"]
+__all__ = ["LOCAL_STATISTICS", "Drawn", "Latents"]
 
 LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size", "local_unmoved")
 
 
-@dataclass_state
-class LatentsState(DataClassState):
-    """Resumable state of :class:`Latents`."""
+class Drawn(NamedTuple):
+    """What was drawn for a batch.
 
-    sampler: LocalSamplerState | None
+    Attributes
+    ----------
+    arrays : list of ndarray
+        Draws of the local variables, then expectations: inputs of the global variables' kernel.
+    values : dict of str to ndarray
+        PyMC's values of the local variables.
+    statistics : dict of str to float
+        Of the sampler of local variables.
+    finite : bool
+        Whether the energies at the start of the local variables were finite.
+    """
+
+    arrays: list[np.ndarray]
+    values: dict[str, np.ndarray]
+    statistics: dict[str, float]
+    finite: bool = True
 
 
-class Latents(WithSamplingState):
+class Latents:
     """Draws of local variables and expectations over latent ones, for one batch at a time.
 
     Parameters
@@ -37,117 +48,94 @@ class Latents(WithSamplingState):
         Knows the local variables and the expectations.
     options : LocalGMC, optional
         How the local variables are sampled, if there are any.
+    position : sequence of ndarray
+        A point of the global variables, for its shapes.
     point : mapping
-        A point, for the shapes of its values.
+        PyMC's values, for the shapes of the local ones.
     restart : bool
         Whether the local variables of each batch start anew, and not at their last draw.
     backend : Backend
         How to compile.
     """
 
-    _state_class = LatentsState
-
     def __init__(
         self,
         potential: Potential,
         options: LocalGMC | None,
         *,
+        position: Sequence[np.ndarray],
         point: Mapping[str, np.ndarray],
         restart: bool,
         backend: Backend,
     ) -> None:
-        self._names = [variable.value.name for variable in potential.variables]
-        self._conditioned = [value.name for value in potential.conditioned_values]
-        self.local_names: list[str] = []
+        self.names: list[str] = []
         self.sampler: LocalSampler | None = None
         if potential.local is not None:
-            self.local_names = [variable.value.name for variable in potential.local.variables]
+            self.names = [variable.value.name for variable in potential.local.variables]
             self.sampler = LocalSampler(
                 options,
                 potential,
-                values=_values(point, self._names),
-                local_values=_values(point, self.local_names),
+                position=position,
+                local_values=_in_order(point, self.names),
                 restart=restart,
                 backend=backend,
             )
         self._expectations = [found.owner.op for found in potential.expectations]
-        self._inputs = self._compile_inputs(potential, point, backend)
-        self.arrays: list[np.ndarray] = []
-        self.finite = True
-        self._of_batches: list[dict[str, float]] = []
+        self._inputs = _compiled_inputs(potential, backend)
 
     def __bool__(self) -> bool:
         """Tell whether anything is local."""
         return self.sampler is not None or bool(self._expectations)
 
-    def reset(self) -> None:
-        """Forget what belongs to another chain."""
-        self._of_batches = []
-        if self.sampler is not None:
-            self.sampler.reset()
+    def begin(self) -> LocalState | None:
+        """Return what belongs to a new chain."""
+        return None if self.sampler is None else self.sampler.begin()
 
     def draw(
         self,
+        state: LocalState | None,
         rng: np.random.Generator,
-        point: Mapping[str, np.ndarray],
-        rows: Sequence[np.ndarray],
         *,
+        position: Sequence[np.ndarray],
+        values: Mapping[str, np.ndarray],
+        conditioned: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
         tune: bool,
-    ) -> dict[str, np.ndarray]:
-        """Draw for a batch, set ``arrays``, and return PyMC's values of the local variables."""
-        output = self._draw(rng, point, rows, tune=tune)
-        if output is None:
-            return {}
-        self.sampler.learn(output, tune=tune)
-        self._of_batches.append(self.sampler.statistics(output))
-        return dict(zip(self.local_names, output.values, strict=True))
+        trial: bool = False,
+    ) -> Drawn:
+        """Draw for a batch, and move the state past it unless this is a trial.
 
-    def trial(self, point: Mapping[str, np.ndarray], rows: Sequence[np.ndarray]) -> None:
-        """Set ``arrays`` and ``finite`` for a batch, and leave no trace in the chain.
-
-        A check that drew from the chain's own generator would change the draws that follow, and a
-        chain that is resumed, and checked again, would not go on as it had.
+        A trial must have a generator of its own: one that drew from the chain's would change the
+        draws that follow, and a chain that is resumed, and checked again, would not go on as it
+        had.
         """
-        self._draw(np.random.default_rng(0), point, rows, tune=False)
-
-    def take_statistics(self) -> dict[str, float]:
-        """Return the statistics of the batches since the last call, averaged."""
-        batches, self._of_batches = self._of_batches, []
-        if not batches:
-            return {}
-        return {name: float(np.mean([x[name] for x in batches])) for name in LOCAL_STATISTICS}
-
-    def _draw(self, rng: np.random.Generator, point, rows, *, tune: bool) -> LocalOutput | None:
-        """Set ``arrays`` and ``finite``; return what the sampler of local variables gives."""
-        values = _values(point, self._names)
-        conditioned = _values(point, self._conditioned)
-        self.arrays, output = [], None
+        drawn = Drawn([], {}, {})
         if self.sampler is not None:
-            output = self.sampler.draw(
-                rng,
-                values,
-                _values(point, self.local_names),
-                conditioned=conditioned,
-                rows=rows,
-                tune=tune,
+            given = {"conditioned": conditioned, "position": position, "rows": rows}
+            local_values = _in_order(values, self.names)
+            outputs = self.sampler.draw(state, rng, tune=tune, local_values=local_values, **given)
+            drawn = Drawn(
+                list(outputs.draws),
+                dict(zip(self.names, outputs.values, strict=True)),
+                {} if trial else self.sampler.learn(state, outputs, tune=tune),
+                bool(np.all(np.isfinite(outputs.first_energy))),
             )
-            self.arrays += output.draws
-            self.finite = output.finite
         for expectation, evaluate in zip(self._expectations, self._inputs, strict=True):
-            inputs = evaluate(*conditioned, *values, *rows)
-            self.arrays.append(expectation.estimate(rng, *map(np.asarray, inputs)))
-        return output
-
-    def _compile_inputs(self, potential: Potential, point, backend: Backend) -> list:
-        """Make a function for the inputs of each expectation."""
-        values = placeholders("value", _values(point, self._names))
-        rows = [index.clone() for index in potential.indices]
-        position = to_positions(potential, values)
-        inputs = [*potential.conditioned_values, *values, *rows]
-        graphs = potential.expectation_inputs(position, rows)
-        return [backend.compile(inputs, outputs) for outputs in graphs]
+            inputs = evaluate(*conditioned, *position, *rows)
+            drawn.arrays.append(expectation.estimate(rng, *map(np.asarray, inputs)))
+        return drawn
 
 
-def _values(point: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
+def _compiled_inputs(potential: Potential, backend: Backend) -> list:
+    """Make a function for the inputs of each expectation."""
+    positions = [position.clone() for position in potential.positions]
+    rows = [index.clone() for index in potential.indices]
+    projected = potential.manifold.project(tuple(positions))
+    inputs = [*potential.conditioned_values, *positions, *rows]
+    graphs = potential.expectation_inputs(projected, rows)
+    return [backend.compile(inputs, outputs) for outputs in graphs]
+
+
+def _in_order(point: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
     # Numba compiles anew for arrays in another memory layout.
     return [np.asarray(point[name], order="C") for name in names]

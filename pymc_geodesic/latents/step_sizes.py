@@ -13,9 +13,7 @@ import math
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
-__all__ = ["RowStepSizes", "RowStepSizesState"]
+__all__ = ["RowStepSizes"]
 
 # Of Robbins and Monro: the change of a log step size by trajectory t is GAIN t**-DECAY times the
 # excess of its acceptance probability. At a target of 0.8 the first rejections shorten the step by
@@ -27,16 +25,7 @@ GAIN, DECAY = math.log(10.0), 0.6
 SHORTEST = 0.1
 
 
-@dataclass_state
-class RowStepSizesState(DataClassState):
-    """Resumable state of :class:`RowStepSizes`."""
-
-    log_start: np.ndarray
-    n_batches: int
-    n_adapted: int
-
-
-class RowStepSizes(WithSamplingState):
+class RowStepSizes:
     r"""A step size :math:`\epsilon_i` for each row, adapted to the row's own acceptance.
 
     Trajectory t of row i has the step size :math:`\epsilon_i u` with u log-uniform on [0.1, 1],
@@ -80,8 +69,6 @@ class RowStepSizes(WithSamplingState):
     Andrieu, C. and Thoms, J. (2008). A tutorial on adaptive MCMC. Statistics and Computing 18,
     343-373.
     """
-
-    _state_class = RowStepSizesState
 
     def __init__(
         self,

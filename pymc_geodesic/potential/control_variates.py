@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytensor.tensor as pt
 
@@ -13,10 +14,9 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import Estimate
-from pymc_geodesic.potential.estimator import MinibatchEstimator, NoiseModel
-from pymc_geodesic.potential.potential import Potential
+from pymc_geodesic.potential.estimator import MinibatchEstimator
 
 __all__ = ["ControlVariateEstimator"]
 
@@ -37,34 +37,24 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     Parameters
     ----------
-    potential, noise, indices, width, manifold
+    potential, noise, manifold, indices, width, memory
         As for :class:`~pymc_geodesic.potential.estimator.MinibatchEstimator`.
     center, center_gradient : tuple of TensorVariable
         c, and the gradient of the whole data there, in the embedding.
     """
 
-    def __init__(
-        self,
-        potential: Potential,
-        noise: NoiseModel,
-        indices: Sequence[TensorVariable],
-        *,
-        width: tuple[TensorVariable, ...],
-        manifold: Product,
-        center: Point,
-        center_gradient: Point,
-    ) -> None:
-        super().__init__(potential, noise, indices, width=width, manifold=manifold)
+    def __init__(self, *arguments: Any, center: Point, center_gradient: Point, **keywords: Any):
+        super().__init__(*arguments, **keywords)
         self.center, self.center_gradient = center, center_gradient
 
-    def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
+    def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""
         evaluate = self._gradient()
         # The whole data's gradient at the center knows of no step: poles are as they are there.
         at_center = evaluate(self.center, [pt.zeros_like(width) for width in self.width])
         terms = zip(evaluate(position, self.width), at_center, self.center_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
-        return self._in_frame(gradient, position, memory, center=self.center)
+        return self._in_frame(gradient, position, center=self.center)
 
     def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
         """Make a function of the gradient, so that it is compiled once and not at each point."""

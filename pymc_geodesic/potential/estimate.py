@@ -22,22 +22,23 @@ class Estimate(NamedTuple):
         Estimate of dU/dx in the frame in which velocities are held, one tensor a variable.
     variance : tuple of (TensorVariable or None)
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
-    memory : tuple of TensorVariable
-        The estimator's memory for the next transition.
     """
 
     gradient: Point
     variance: tuple[TensorVariable | None, ...]
-    memory: tuple[TensorVariable, ...]
 
 
 class Estimator(Protocol):
-    """Estimate the potential energy and its gradient at a position."""
+    """Estimate the potential energy and its gradient at a position, from the rows of one batch."""
 
-    def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
-        """Return the estimate at ``position``."""
+    def __call__(self, position: Point) -> Estimate:
+        """Return the estimate at ``position``; asked for once per transition."""
         ...
 
     def energy(self, position: Point) -> TensorVariable:
         """Return an estimate of the energy, from the same rows as the gradient."""
+        ...
+
+    def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
+        """Return the energy and its gradient, for exact tests."""
         ...

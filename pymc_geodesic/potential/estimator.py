@@ -252,51 +252,62 @@ def noise_model(
 class MinibatchEstimator:
     """Estimate energy and gradient from rows of the data, with the noise that a model tells.
 
+    Made anew for each transition, which asks for the gradient once.
+
     Parameters
     ----------
     potential : Potential
         Gives energies and gradients.
     noise : NoiseModel
         What is known of the gradient's noise.
+    manifold : Product
+        Gives the frame in which velocities, and so gradients, are held.
     indices : sequence of TensorVariable
         Rows of each source of minibatches.
     width : tuple of TensorVariable
         Length of a step of each variable, over which poles of the density are softened.
-    manifold : Product
-        Gives the frame in which velocities, and so gradients, are held.
+    memory : tuple of TensorVariable
+        Memory of the noise model.
 
     Attributes
     ----------
+    memory : tuple of TensorVariable
+        Memory afterwards.
     evaluation : tuple of Point or None
-        Where the estimator was called first, and the gradient there in the embedding.
+        Where the gradient was asked for, and the gradient there in the embedding.
     """
 
     def __init__(
         self,
         potential: Potential,
         noise: NoiseModel,
-        indices: Sequence[TensorVariable],
         *,
-        width: tuple[TensorVariable, ...],
         manifold: Product,
+        indices: Sequence[TensorVariable],
+        width: tuple[TensorVariable, ...],
+        memory: tuple[TensorVariable, ...],
     ) -> None:
-        self.potential, self.noise = potential, noise
-        self.indices, self.width, self.manifold = indices, width, manifold
+        self.potential, self.noise, self.manifold = potential, noise, manifold
+        self.indices, self.width, self.memory = indices, width, memory
         self.evaluation: tuple[Point, Point] | None = None
 
-    def __call__(self, position: Point, memory: tuple[TensorVariable, ...]) -> Estimate:
+    def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""
         gradient = self.potential.gradient(position, self.indices, width=self.width)
-        return self._in_frame(gradient, position, memory)
+        return self._in_frame(gradient, position)
 
-    def _in_frame(self, gradient: Point, position: Point, memory, *, center=None) -> Estimate:
-        self.evaluation = self.evaluation or (position, gradient)
-        variance, memory = self.noise.update(
-            memory, position, self.indices, self.width, center=center
+    def _in_frame(self, gradient: Point, position: Point, *, center=None) -> Estimate:
+        self.evaluation = position, gradient
+        variance, self.memory = self.noise.update(
+            self.memory, position, self.indices, self.width, center=center
         )
         to_frame, variance_to_frame = self.manifold.to_frame, self.manifold.variance_to_frame
-        return Estimate(to_frame(gradient), variance_to_frame(variance), memory)
+        return Estimate(to_frame(gradient), variance_to_frame(variance))
 
     def energy(self, position: Point) -> TensorVariable:
         """Estimate the potential energy from the same rows."""
         return self.potential.energy(position, self.indices)
+
+    def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
+        """Return the potential energy and its gradient in the embedding, for exact tests."""
+        return self.potential.energy_and_gradient(position, self.indices)

@@ -4,38 +4,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Unpack
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 
-from pymc.stats.convergence import SamplerWarning
-from pymc.step_methods.compound import StepMethodState
-from pymc.step_methods.state import dataclass_state
-from pymc.step_methods.step_sizes import DualAverageAdaptation, StepSizeState
-
-from pymc_geodesic.kernel import draw_noise
-from pymc_geodesic.kernel.metropolis import MetropolisKernel
-from pymc_geodesic.latents.latents import LatentsState
+from pymc_geodesic.sampling.exact import ExactOptions, ExactSampler
+from pymc_geodesic.sampling.problem import Options, Problem
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.step_methods.arguments import StepOptions
-from pymc_geodesic.step_methods.base import GeodesicStep, Variables
 from pymc_geodesic.step_methods.progress import Shown
-from pymc_geodesic.tuning.mass_adaptation import MassAdaptationState
+from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import positive, whole
 
 __all__ = ["GMC"]
 
 
-@dataclass_state
-class GMCState(StepMethodState):
-    """Everything that the next draw depends on, besides the point."""
-
-    adaptation: StepSizeState
-    latents: LatentsState
-    mass_adaptation: MassAdaptationState | None
-    tune: bool
-
-
-class GMC(GeodesicStep):
+class GMC(Step):
     r"""Geodesic Monte Carlo: Hamiltonian Monte Carlo on any product of manifolds, exact.
 
     A draw makes ``n_steps`` trajectories. Each draws a velocity from the standard normal on the
@@ -97,26 +82,11 @@ class GMC(GeodesicStep):
     """
 
     name = "gmc"
-    full_data = True
-    takes_local = False
     withheld = frozenset({"data", "local"})
-    advice = "Decrease `step_size`, or leave it out to have it tuned."
-    _state_class = GMCState
     shown = (
         Shown("step_size", "Step", "gmc_step_size", "0.2g"),
         Shown("acceptance_rate", "Accept", "acceptance", "0.2f"),
     )
-    stats_dtypes_shapes: ClassVar[dict] = {
-        "step_size": (np.float64, []),
-        "acceptance_rate": (np.float64, []),
-        "accepted": (np.float64, []),
-        "energy": (np.float64, []),
-        "kinetic_temperature": (np.float64, []),
-        "degrees_of_freedom": (np.int64, []),
-        "potential_estimate": (np.float64, []),
-        "diverging": (bool, []),
-        "warning": (SamplerWarning, None),
-    }
 
     def __init__(
         self,
@@ -128,78 +98,27 @@ class GMC(GeodesicStep):
         n_steps: int = 1,
         **options: Unpack[StepOptions],
     ) -> None:
-        self.step_size = None if step_size is None else positive("step_size", step_size)
-        self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        self.n_steps = whole("n_steps", n_steps)
         if not isinstance(jitter, int | float | np.number) or not 0 <= jitter < 1:
             raise ValueError(f"`jitter` expected a share from 0 to below 1, got {jitter!r}.")
-        self.jitter = float(jitter)
-        super().__init__(vars, **options)
-        self._shapes = self.potential.manifold.shapes
-        self._dim = self.potential.manifold.dim
-        self._dtype = self.variables[0].position.dtype
-        # The constants are those of NUTS in PyMC; so is the start, a quarter of d^(-1/4).
-        start = self.step_size or 0.25 / self._dim**0.25
-        self.adaptation = DualAverageAdaptation(start, target=0.8, gamma=0.05, k=0.75, t0=10)
-        point = self.model.initial_point()
-        self._kernel = MetropolisKernel(
-            self.potential,
-            values=self._values(point),
-            n_steps=self.n_steps,
-            n_leapfrog=self.n_leapfrog,
-            mass=self._mass,
-            backend=self.backend,
+        exact = ExactOptions(
+            None if step_size is None else positive("step_size", step_size),
+            whole("n_leapfrog", n_leapfrog),
+            float(jitter),
+            whole("n_steps", n_steps),
         )
-        self._declare({name: (np.float64, []) for name in self._mass_statistics})
-        # JAX compiles in the process of each chain, see `StochasticGradientStep`.
-        if not self.backend.is_jax:
-            self._dry_run(point)
+        super().__init__(vars, partial(self._make, exact), options)
 
-    def _reset(self) -> None:
-        self.adaptation.reset()
-
-    def _values(self, point) -> list[np.ndarray]:
-        return [np.asarray(point[name]) for name in self._names]
-
-    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        if self.latents:
-            point = self._draw_latents(point, [])
-        step_size = self.step_size or float(self.adaptation.current(self.tune))
-        spread = self.jitter * self.rng.uniform(-1, 1, self.n_steps)
-        output = self._kernel(
-            self._values(point),
-            conditioned=self._conditions(point),
-            step_sizes=(step_size * (1 + spread)).astype(self._dtype),
-            log_uniforms=np.log(self.rng.uniform(size=self.n_steps)).astype(self._dtype),
-            noise=draw_noise(self.rng, self.n_steps, self._shapes, self._dtype),
-            mass=self._mass_arrays,
-        )
-        self._observe(output.values, output.velocity)
-        if self.step_size is None and self.tune:
-            self.adaptation.update(output.acceptance_rate, self.tune)
-        return self._moved(point, output.values), {
-            "step_size": step_size,
-            "acceptance_rate": output.acceptance_rate,
-            "accepted": output.accepted,
-            "energy": output.energy,
-            "kinetic_temperature": 2 * (output.energy - output.potential) / self._dim,
-            "degrees_of_freedom": self._dim,
-            "potential_estimate": output.potential,
-            "diverging": output.diverging,
-            "warning": self._warning(output.diverging),
-        } | self._mass_statistics | self.latents.take_statistics()
-
-    def _dry_run(self, point) -> float:
-        """Make trajectories too short to move."""
-        if self.latents:
-            self.latents.trial(point, [])
-        n_steps = self.n_steps if self.backend.is_jax else 1
-        output = self._kernel(
-            self._values(point),
-            conditioned=self._conditions(point),
-            step_sizes=self._trial_step(n_steps),
-            log_uniforms=np.full(n_steps, -1.0, self._dtype),
-            noise=[np.zeros((n_steps, *shape), self._dtype) for shape in self._shapes],
-            mass=self._mass_arrays,
-        )
-        return np.nan if output.diverging or not self.latents.finite else output.potential
+    def _make(self, exact: ExactOptions, shared: Options, options: dict[str, Any]) -> ExactSampler:
+        problem = Problem(type(self).__name__, shared, full_data=True)
+        if shared.local is not None or problem.potential.expectations:
+            what = (
+                "variables local to the rows"
+                if shared.local
+                else ("a likelihood with latent variables")
+            )
+            raise ValueError(
+                f"`{type(self).__name__}` cannot sample a model with {what}. Use `pmg.gSGNHT`, "
+                "`pmg.SGGMC`, `pmg.SGNHT`, `pmg.SGHMC`, `pmg.SGLD` or `pmg.SGRLD`; or "
+                "`pmg.GMCWithinGibbs` for local variables of the whole data."
+            )
+        return ExactSampler(problem, options=exact)

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 from pymc_geodesic.latents.gmc import LocalGMC
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
+from pymc_geodesic.sampling.exact import ExactOptions, ExactSampler
+from pymc_geodesic.sampling.problem import Options, Problem
+from pymc_geodesic.sampling.variables import Variables
+from pymc_geodesic.step_methods.arguments import StepOptions
 from pymc_geodesic.step_methods.gmc import GMC
 
 __all__ = ["GMCWithinGibbs"]
@@ -67,9 +70,7 @@ class GMCWithinGibbs(GMC):
     """
 
     name = "gmc_within_gibbs"
-    takes_local = True
     withheld = frozenset({"data"})
-    restarts_local = False
 
     def __init__(
         self,
@@ -92,9 +93,12 @@ class GMCWithinGibbs(GMC):
             **options,
         )
 
-    def _require_fit_for_latents(self, local: LocalGMC | None) -> None:
-        if self.potential.expectations:
+    def _make(self, exact: ExactOptions, shared: Options, options: dict[str, Any]) -> ExactSampler:
+        name = type(self).__name__
+        problem = Problem(name, shared, full_data=True, restarts_local=False)
+        if problem.potential.expectations:
             raise ValueError(
-                "`GMCWithinGibbs` expected a likelihood with a closed form given the local "
-                "variables. Use a stochastic-gradient step such as `pmg.SGRLD`."
+                f"`{name}` expected a likelihood with a closed form given the local variables. Use "
+                "a stochastic-gradient step such as `pmg.SGRLD`."
             )
+        return ExactSampler(problem, options=exact)

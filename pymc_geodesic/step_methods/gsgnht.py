@@ -4,21 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Unpack
 
-from numpy.typing import ArrayLike
-
-from pymc_geodesic.algorithms import State, gsgnht
-from pymc_geodesic.algorithms.thermostat import Grouping
+from pymc_geodesic.algorithms.gsgnht import gsgnht
+from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
-from pymc_geodesic.step_methods.thermostated import ThermostatedStep
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["gSGNHT"]
 
 
-class gSGNHT(ThermostatedStep):
+class gSGNHT(StochasticStep):
     r"""Geodesic stochastic gradient Nose-Hoover thermostats on any product of manifolds.
 
     As :class:`SGGMC`, with a friction :math:`\xi` that adapts so that the kinetic temperature is
@@ -95,7 +93,7 @@ class gSGNHT(ThermostatedStep):
     """
 
     name = "gsgnht"
-    integrate = staticmethod(gsgnht)
+    friction_keyword = "diffusion"
 
     def __init__(
         self,
@@ -103,28 +101,13 @@ class gSGNHT(ThermostatedStep):
         *,
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
-        steps_per_batch: int = 1,
-        gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
         thermostat: Grouping = "shared",
-        **options: Unpack[StepOptions],
+        **options: Unpack[GradientOptions],
     ) -> None:
         super().__init__(
             vars,
+            gsgnht(require_grouping(thermostat)),
             step_size=step_size,
-            diffusion=diffusion,
-            steps_per_batch=steps_per_batch,
-            gradient_noise=gradient_noise,
-            thermostat=thermostat,
-            **options,
-        )
-
-    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
-        return self.integrate(
-            state,
-            manifold=manifold,
-            thermostat=self._thermostat,
-            estimator=estimator,
-            noise=noise,
-            step_size=step_size,
-            **parameters,
+            parameters={"diffusion": diffusion},
+            keywords=options,
         )

@@ -7,9 +7,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from pymc.stats.convergence import SamplerWarning, WarningType
-
-__all__ = ["as_news", "log", "log_above_the_progress_bar"]
+__all__ = ["log", "log_above_the_progress_bar"]
 
 # PyMC's own: who silences PyMC silences these lines too.
 log = logging.getLogger("pymc")
@@ -40,12 +38,3 @@ def log_above_the_progress_bar() -> None:
     for handler in log.handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
             handler.setStream(_PresentStderr())
-
-
-def as_news(sentence: str) -> SamplerWarning:
-    """Make a statistic of a sentence, which PyMC logs for information.
-
-    It does so in the process that shows the progress bar, wherever the chain runs.
-    """
-    # PyMC has no kind for what is no warning.
-    return SamplerWarning(WarningType.CONVERGENCE, sentence, "info")

@@ -4,24 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
-import numpy as np
-
-from numpy.typing import ArrayLike
-
-from pymc_geodesic.algorithms import State, sggmc
-from pymc_geodesic.algorithms.splitting import least_friction
+from pymc_geodesic.algorithms import sggmc
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
-from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
-from pymc_geodesic.tuning.rules import friction_rule
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["SGGMC"]
 
 
-class SGGMC(StochasticGradientStep):
+class SGGMC(StochasticStep):
     r"""Stochastic gradient geodesic Monte Carlo on any product of manifolds.
 
     Each transition is the symmetric splitting A, B, O, B, A of second-order Langevin dynamics with
@@ -160,10 +155,7 @@ class SGGMC(StochasticGradientStep):
 
     name = "sggmc"
     friction_keyword = "friction"
-    tuning_rule = staticmethod(friction_rule)
-    stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
-        "friction": (np.float64, [])
-    }
+    algorithm: Algorithm = sggmc.SGGMC
 
     def __init__(
         self,
@@ -171,31 +163,12 @@ class SGGMC(StochasticGradientStep):
         *,
         step_size: float | Schedule | None = None,
         friction: float | None = None,
-        steps_per_batch: int = 1,
-        gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
-        **options: Unpack[StepOptions],
+        **options: Unpack[GradientOptions],
     ) -> None:
         super().__init__(
             vars,
+            self.algorithm,
             step_size=step_size,
             parameters={"friction": friction},
-            steps_per_batch=steps_per_batch,
-            gradient_noise=gradient_noise,
-            **options,
+            keywords=options,
         )
-
-    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
-        return sggmc(
-            state,
-            manifold=manifold,
-            estimator=estimator,
-            noise=noise,
-            step_size=step_size,
-            **parameters,
-        )
-
-    def _statistics(self, output, step_sizes) -> dict[str, Any]:
-        step_size, variance = step_sizes[-1], self.noise.largest(output.estimator)
-        needed = least_friction(step_size, variance)
-        friction = max(self.parameters["friction"], float(needed))
-        return super()._statistics(output, step_sizes) | {"friction": friction}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.step_methods.sggmc import SGGMC
 
 __all__ = ["SGHMC"]
@@ -62,4 +63,4 @@ class SGHMC(SGGMC):
     """
 
     name = "sghmc"
-    manifolds = False
+    algorithm = sggmc.SGHMC

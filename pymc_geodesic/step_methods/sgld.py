@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from pymc_geodesic.algorithms import State, sgld
+from pymc_geodesic.algorithms import sgld
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
-from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
-from pymc_geodesic.tuning.rules import langevin_rule
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["SGLD"]
 
 
-class SGLD(StochasticGradientStep):
+class SGLD(StochasticStep):
     r"""Stochastic gradient Langevin dynamics for variables of Euclidean space.
 
     .. math::
@@ -66,28 +66,13 @@ class SGLD(StochasticGradientStep):
     """
 
     name = "sgld"
-    manifolds = False
-    has_velocity = False
-    withheld = frozenset({"parameters", "mass", "gradient_noise"})
-    order = 1
-    tuning_rule = staticmethod(langevin_rule)
-    stats_dtypes_shapes = {
-        name: stat
-        for name, stat in StochasticGradientStep.stats_dtypes_shapes.items()
-        if name != "kinetic_temperature"
-    }
+    withheld = frozenset({"mass", "gradient_noise"})
 
     def __init__(
         self,
         vars: Variables | None = None,
         *,
         step_size: float | Schedule | None = None,
-        **options: Unpack[StepOptions],
+        **options: Unpack[GradientOptions],
     ) -> None:
-        super().__init__(vars, step_size=step_size, parameters={}, **options)
-
-    def _default_step_size(self) -> float:
-        return super()._default_step_size() ** 2
-
-    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
-        return sgld(state, estimator=estimator, noise=noise, step_size=step_size)
+        super().__init__(vars, sgld.SGLD, step_size=step_size, parameters={}, keywords=options)

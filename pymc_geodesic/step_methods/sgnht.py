@@ -4,23 +4,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Self, Unpack, get_args
 
 import numpy as np
 
-from pymc_geodesic.algorithms import gsgnht, sgnht_euler
-from pymc_geodesic.algorithms.thermostat import Grouping
+from pymc_geodesic.algorithms.sgnht import Integrator, sgnht
+from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
-from pymc_geodesic.step_methods.gsgnht import gSGNHT
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import positive
 
 __all__ = ["SGNHT"]
 
-INTEGRATORS = {"splitting": gsgnht, "euler": sgnht_euler}
 
-
-class SGNHT(gSGNHT):
+class SGNHT(StochasticStep):
     r"""Stochastic gradient Nose-Hoover thermostats for variables of Euclidean space.
 
     With ``integrator="splitting"``, second order, each transition is that of :class:`gSGNHT`. With
@@ -80,7 +79,7 @@ class SGNHT(gSGNHT):
     """
 
     name = "sgnht"
-    manifolds = False
+    friction_keyword = "diffusion"
 
     def __init__(
         self,
@@ -88,19 +87,20 @@ class SGNHT(gSGNHT):
         *,
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
-        integrator: Literal["splitting", "euler"] = "splitting",
+        integrator: Integrator = "splitting",
         thermostat: Grouping = "shared",
-        **options: Unpack[StepOptions],
+        **options: Unpack[GradientOptions],
     ) -> None:
-        if integrator not in INTEGRATORS:
+        if integrator not in get_args(Integrator):
             raise ValueError(
-                f"`integrator` expected one of {sorted(INTEGRATORS)}, got {integrator!r}."
+                f"`integrator` expected one of {sorted(get_args(Integrator))}, got {integrator!r}."
             )
-        self.integrate = INTEGRATORS[integrator]
-        self.tunes_thermostat = integrator == "splitting"
-        self.order = 2 if integrator == "splitting" else 1
         super().__init__(
-            vars, step_size=step_size, diffusion=diffusion, thermostat=thermostat, **options
+            vars,
+            sgnht(require_grouping(thermostat), integrator=integrator),
+            step_size=step_size,
+            parameters={"diffusion": diffusion},
+            keywords=options,
         )
 
     @classmethod

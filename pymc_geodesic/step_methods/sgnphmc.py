@@ -4,25 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
-import numpy as np
-
-from numpy.typing import ArrayLike
-
-from pymc_geodesic.algorithms import State, sgnphmc
+from pymc_geodesic.algorithms.sgnphmc import sgnphmc
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import StepOptions, Variables
-from pymc_geodesic.step_methods.stochastic import StochasticGradientStep
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import whole
 
 __all__ = ["SGNPHMC"]
 
-LARGEST_LOG = 700.0
 
-
-class SGNPHMC(StochasticGradientStep):
+class SGNPHMC(StochasticStep):
     r"""Stochastic gradient Nose-Poincare Hamiltonian Monte Carlo, for flat space. Experimental.
 
     A draw makes ``n_steps`` trajectories. Each draws the momentum p and the momentum q of the time
@@ -98,13 +92,7 @@ class SGNPHMC(StochasticGradientStep):
     """
 
     name = "sgnphmc"
-    takes_local = False
-    withheld = frozenset({"parameters", "local", "accuracy"})
-    manifolds = False
-    stats_dtypes_shapes = StochasticGradientStep.stats_dtypes_shapes | {
-        "time_scaling": (np.float64, []),
-        "energy_error": (np.float64, []),
-    }
+    withheld = frozenset({"local", "accuracy"})
 
     def __init__(
         self,
@@ -114,47 +102,15 @@ class SGNPHMC(StochasticGradientStep):
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
         n_steps: int = 1,
-        gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None = None,
-        **options: Unpack[StepOptions],
+        **options: Unpack[GradientOptions],
     ) -> None:
-        self.n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        n_trajectories = whole("n_steps", n_steps)
+        n_leapfrog = whole("n_leapfrog", n_leapfrog)
+        options["n_steps"] = whole("n_steps", n_steps) * n_leapfrog
         super().__init__(
             vars,
+            sgnphmc(n_leapfrog),
             step_size=step_size,
             parameters={"thermal_mass": thermal_mass},
-            gradient_noise=gradient_noise,
-            n_steps=n_trajectories * self.n_leapfrog,
-            **options,
+            keywords=options,
+            takes_local=False,
         )
-
-    def _default_parameter(self, name: str) -> float:
-        return float(self.potential.manifold.dim)
-
-    def _prepare(self) -> None:
-        super()._prepare()
-        self._noise_shapes = [*self._shapes, ()]
-
-    def _reset(self) -> None:
-        super()._reset()
-        scalars = [np.zeros((), self._dtype) for _ in range(5)]
-        self.auxiliary = [*scalars, *(np.zeros(shape, self._dtype) for shape in self._shapes)]
-
-    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:  # noqa: D102
-        return sgnphmc(
-            state,
-            manifold=manifold,
-            estimator=estimator,
-            noise=noise,
-            step_size=step_size,
-            n_leapfrog=self.n_leapfrog,
-            **parameters,
-        )
-
-    def _statistics(self, output, step_sizes) -> dict[str, Any]:
-        _, log_s, _, _, error, *_ = output.auxiliary
-        return super()._statistics(output, step_sizes) | {
-            # A chain that is thrown out has no number for it.
-            "time_scaling": float(np.exp(min(log_s, LARGEST_LOG))),
-            "energy_error": float(error),
-        }

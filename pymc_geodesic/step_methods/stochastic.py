@@ -1,144 +1,89 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The step methods that follow stochastic gradients: everything but their dynamics."""
+"""The stochastic-gradient steps: from their keywords to a sampler."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from numpy.typing import ArrayLike
 from pymc.model import Model, modelcontext
-from pymc.step_methods.compound import StepMethodState
-from pymc.step_methods.state import dataclass_state
 
-from pymc_geodesic.algorithms.state import State
-from pymc_geodesic.kernel import BatchStream, Kernel, KernelOutput, draw_noise
-from pymc_geodesic.kernel.streams import BatchStreamState
-from pymc_geodesic.latents.latents import LatentsState
-from pymc_geodesic.potential.estimator import noise_model
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.default_schedules import default_schedule
+from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.sampling.calls import BatchOptions
+from pymc_geodesic.sampling.chain import Settings
+from pymc_geodesic.sampling.problem import Options, Problem
+from pymc_geodesic.sampling.self_tuning import TuningOptions
+from pymc_geodesic.sampling.stochastic import StochasticSampler
+from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
-from pymc_geodesic.step_methods.arguments import (
-    DEFAULT_LEARNING_RATE,
-    DEFAULT_MOMENTUM_DECAY,
-    Variables,
-    step_size_of,
-)
-from pymc_geodesic.step_methods.monitors import Monitors, MonitorsState
-from pymc_geodesic.step_methods.self_tuned import DEFAULT_ACCURACY, SelfTunedStep
-from pymc_geodesic.step_methods.transition_statistics import TransitionStatistics, merged
-from pymc_geodesic.tuning.mass_adaptation import MassAdaptationState
-from pymc_geodesic.tuning.self_tuner import VarianceReduction
-from pymc_geodesic.tuning.state import TuningState
+from pymc_geodesic.step_methods.arguments import DEFAULTS
+from pymc_geodesic.step_methods.progress import Shown
+from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import positive, whole
 
-__all__ = ["StochasticGradientState", "StochasticGradientStep"]
+__all__ = ["StochasticStep"]
+
+# The SGGMC paper recommends 0.01 to 0.1; the careful end suits models it has not seen.
+DEFAULT_LEARNING_RATE = 0.01
 
 
-@dataclass_state
-class StochasticGradientState(StepMethodState):
-    """Everything that the next draw depends on, besides the point."""
+class StochasticStep(Step):
+    """A step whose sampler follows stochastic gradients.
 
-    velocity: list[np.ndarray]
-    thermostat: list[np.ndarray]
-    estimator: list[np.ndarray]
-    auxiliary: list[np.ndarray]
-    n_transitions: int
-    batches: BatchStreamState
-    mass_adaptation: MassAdaptationState | None
-    tuning: TuningState
-    latents: LatentsState
-    monitors: MonitorsState
-
-
-class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
-    """Base of the stochastic-gradient steps: streams, kernel, statistics and resumable state.
-
-    A subclass names its scalar ``parameters`` and implements :meth:`transition`, its dynamics,
-    whose bias goes with the step size to the power ``order``.
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample.
+    algorithm : Algorithm
+        How.
+    step_size : float or Schedule, optional
+        Given, or found in the tuning phase.
+    parameters : mapping of str to float or None
+        Parameters of the dynamics that are given, or None for each that is not.
+    keywords : mapping
+        Shared keywords, as the public class was given them.
+    takes_local : bool
+        Whether it can sample a model with something local to the rows.
+    uses_topic_rule : bool
+        Whether a distribution of the data may say the step sizes.
     """
 
-    _state_class = StochasticGradientState
-    withheld = frozenset({"parameters"})
     friction_keyword: ClassVar[str | None] = None
-    order: ClassVar[int] = 2
+    withheld = frozenset({"algorithm", "parameters", "keywords", "takes_local", "uses_topic_rule"})
+    shown = (
+        Shown("step_size", "Step", "sg_step_size", "0.2g"),
+        Shown("configurational_temperature", "Temperature", "temperature", averaged=True),
+    )
 
     def __init__(
         self,
         vars: Variables | None,
+        algorithm: Algorithm,
         *,
         step_size: float | Schedule | None,
         parameters: Mapping[str, float | None],
-        n_steps: int | None = None,
-        steps_per_batch: int = 1,
-        replacement: bool = True,
-        gradient_noise: Any = None,
-        variance_reduction: VarianceReduction | None = "auto",
-        center: Mapping[str, ArrayLike] | None = None,
-        accuracy: float = DEFAULT_ACCURACY,
-        **options: Any,
+        keywords: Mapping[str, Any],
+        takes_local: bool = True,
+        uses_topic_rule: bool = False,
     ) -> None:
-        steps_per_batch = whole("steps_per_batch", steps_per_batch)
-        self.n_steps = whole("n_steps", 1 if n_steps is None else n_steps)
         given = {name: positive(name, v) for name, v in parameters.items() if v is not None}
-        schedule = None if step_size is None else as_schedule(step_size)
-        super().__init__(vars, **options)
-
-        self.schedule = schedule or ConstantSchedule(self._default_step_size())
-        self.parameters = {
-            name: given[name] if name in given else self._default_parameter(name)
-            for name in parameters
-        }
-        self.batches = BatchStream(
-            self.potential.sources, steps_per_batch=steps_per_batch, replacement=replacement
-        )
-        if self.latents:
-            self.n_steps = steps_per_batch if n_steps is None else self.n_steps
-            self._require_local_options(step_size, gradient_noise, variance_reduction)
-        self._gradient_noise = gradient_noise
-        self.noise = noise_model(self.potential, gradient_noise, replacement=replacement)
-        if gradient_noise is not None:
-            self._require_diagonal_mass()
-        self._shapes = self.potential.manifold.shapes
-        self._noise_shapes = list(self._shapes)
-        self._dtype = self.variables[0].position.dtype
-        self._dims = self.potential.manifold.dims
-        self.monitors = Monitors(self.variables, manifold=self.potential.manifold)
-        self._set_up_tuning(
-            tunes_itself=step_size is None,
-            chooses_n_steps=n_steps is None,
-            variance_reduction=variance_reduction,
-            center=center,
-            accuracy=accuracy,
-            noise_is_known=gradient_noise is not None,
+        make = partial(
+            _sampler,
+            type(self).__name__,
+            algorithm,
+            schedule=None if step_size is None else as_schedule(step_size),
             given=given,
+            takes_local=takes_local,
+            uses_topic_rule=uses_topic_rule,
         )
-        self._prepare()
-        self._reset()
-        self._kernels: dict[tuple[bool, int | None], Kernel] = {}
-        self._compile()
-
-    def _require_local_options(self, step_size, gradient_noise, variance_reduction) -> None:
-        """Refuse what needs the gradient of the marginal likelihood of the rows."""
-        if step_size is None and self.tuning_rule is not None:
-            raise ValueError(
-                f"`{type(self).__name__}` expected a `step_size` for a model with local variables, "
-                "got none: it cannot measure the scales of a posterior whose gradient needs draws."
-            )
-        if isinstance(gradient_noise, str) or variance_reduction == "control_variates":
-            raise ValueError(
-                "A model with local variables expected neither `gradient_noise='fisher'` nor "
-                "`variance_reduction='control_variates'`: the noise of its draws is not in the "
-                "gradients of the rows."
-            )
-        if self.n_steps % self.batches.steps_per_batch:
-            raise ValueError(
-                "`n_steps` expected a multiple of `steps_per_batch` for a model with local "
-                f"variables, which are drawn once a batch; got {self.n_steps} and "
-                f"{self.batches.steps_per_batch}."
-            )
+        super().__init__(vars, make, keywords)
 
     @classmethod
     def from_learning_rate(
@@ -173,177 +118,130 @@ class StochasticGradientStep(TransitionStatistics, SelfTunedStep):
         """
         if cls.friction_keyword is None:
             raise TypeError(f"`{cls.__name__}` has no friction: give it a `step_size`.")
-        step_size = step_size_of(learning_rate, modelcontext(model))
+        step_size = _step_size_of(learning_rate, modelcontext(model))
         friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
         return cls(vars, step_size=step_size, model=model, **friction, **keywords)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Give the noise model, which leaves the graph behind, the step's own again."""
-        super().__setstate__(state)
-        if self.potential is not None:
-            self.noise = noise_model(
-                self.potential, self._gradient_noise, replacement=self.batches.replacement
+
+def _sampler(
+    name: str,
+    algorithm: Algorithm,
+    shared: Options,
+    options: dict[str, Any],
+    *,
+    schedule: Schedule | None,
+    given: Mapping[str, float],
+    takes_local: bool,
+    uses_topic_rule: bool,
+) -> StochasticSampler:
+    """Read the keywords, and make the sampler."""
+    options = {**DEFAULTS, **options}
+    if shared.mass is not None and "velocity" not in algorithm.state._fields:
+        raise ValueError(f"`{name}` has no velocities, and so no `mass`, got {shared.mass!r}.")
+    steps_per_batch = whole("steps_per_batch", options["steps_per_batch"])
+    n_steps = options.get("n_steps")
+    n_steps = None if n_steps is None else whole("n_steps", n_steps)
+    problem = Problem(
+        name, shared, full_data=algorithm.full_data, coordinates=algorithm.coordinates
+    )
+    algorithm.require(name, problem.variables)
+    if algorithm.bind is not None:
+        algorithm = algorithm.bind(problem.variables)
+    batches = BatchOptions(steps_per_batch, options["replacement"], options.get("gradient_noise"))
+    is_local = problem.potential.local is not None or bool(problem.potential.expectations)
+    if is_local:
+        _require_takes_local(name, shared.local, takes_local)
+        n_steps = steps_per_batch if n_steps is None else n_steps
+        _require_local_options(name, algorithm, schedule, n_steps, batches, options)
+    mass, _ = problem.begin_mass()
+    tuning = _tuning_options(problem, algorithm, schedule, n_steps, given, options, mass)
+    if batches.gradient_noise is not None and mass is not None and not mass.is_diagonal:
+        raise ValueError(
+            "`gradient_noise` expected a diagonal mass, because noise that is independent between "
+            "entries is not so in the frame of a dense one; got a dense `mass`. Use a diagonal "
+            "mass, or a thermostat and no `gradient_noise`."
+        )
+    if schedule is None and uses_topic_rule:
+        schedule = default_schedule(shared.model, problem.variables)
+    if schedule is None:
+        rate = _step_size_of(DEFAULT_LEARNING_RATE, shared.model)
+        schedule = ConstantSchedule(rate**algorithm.step_size_power)
+    first, dim = float(schedule(np.zeros(1))[0]), problem.manifold.dim
+    defaults = {p: default(first, dim) for p, default in algorithm.parameters.items()}
+    settings = Settings(schedule, defaults | given, n_steps or 1, mass, problem.dtype)
+    return StochasticSampler(
+        problem, algorithm, settings=settings, batches=batches, tuning=tuning, model=shared.model
+    )
+
+
+def _tuning_options(
+    problem: Problem, algorithm: Algorithm, schedule, n_steps, given, options, mass
+) -> TuningOptions:
+    """Decide what is left to tuning."""
+    reduction, potential = options["variance_reduction"], problem.potential
+    if reduction not in (None, "auto", "control_variates"):
+        raise ValueError(
+            f"`variance_reduction` expected None, 'auto' or 'control_variates', got {reduction!r}."
+        )
+    is_local = potential.local is not None or bool(potential.expectations)
+    tunes_itself = schedule is None and algorithm.tuning_rule is not None and not is_local
+    always = reduction == "control_variates"
+    if potential.conditioned:
+        if always and problem.conditioned_names:
+            others = ", ".join(f"`{name}`" for name in problem.conditioned_names)
+            raise ValueError(
+                "`variance_reduction='control_variates'` expected one step for all variables, "
+                "because the whole data's gradient at the center holds only while the others stay "
+                f"where they are; got a step that leaves {others} to another."
             )
+        reduction = None
+    if not potential.sources or not (tunes_itself or always):
+        reduction = None
+    return TuningOptions(
+        tunes_itself,
+        chooses_n_steps=n_steps is None and tunes_itself,
+        reduction=reduction,
+        center=options.get("center"),
+        accuracy=float(options["accuracy"]),
+        noise_is_known=options.get("gradient_noise") is not None,
+        given=given,
+        mass=mass,
+    )
 
-    def transition(self, state, manifold, estimator, noise, step_size, parameters) -> State:
-        """Write one transition of the dynamics symbolically."""
-        raise NotImplementedError
 
-    def enter(self, state: State) -> State:
-        """Map a state to the coordinates of :meth:`transition`."""
-        return state
-
-    def leave(self, state: State) -> State:
-        """Map a state back from the coordinates of :meth:`transition`."""
-        return state
-
-    def _default_step_size(self) -> float:
-        return step_size_of(DEFAULT_LEARNING_RATE, self.model)
-
-    def _default_parameter(self, name: str) -> float:
-        """Friction, or noise that needs it, which takes a fixed share of the velocity."""
-        return DEFAULT_MOMENTUM_DECAY / float(self.schedule(np.zeros(1))[0])
-
-    def _compile(self) -> None:
-        # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
-        # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
-        # written now, because a pickled step may have left the potential behind.
-        if self.backend.is_jax:
-            self._kernels = {self._kernel_key: self._make_kernel()}
-        else:
-            self._dry_run(self.model.initial_point())
-
-    @property
-    def _kernel(self) -> Kernel:
-        """The kernel for the present estimator and, on JAX, number of transitions."""
-        key = self._kernel_key
-        if key not in self._kernels:
-            self._kernels[key] = self._make_kernel()
-        return self._kernels[key]
-
-    @property
-    def _kernel_key(self) -> tuple[bool, int | None]:
-        return self.controlled, self._call_length if self.backend.is_jax else None
-
-    def _make_kernel(self) -> Kernel:
-        return Kernel(
-            self.potential,
-            transition=self.transition,
-            noise_model=self.noise,
-            initial=self._state(self.model.initial_point()),
-            parameters=list(self._parameter_arrays()),
-            noise_shapes=self._noise_shapes,
-            n_steps=self._call_length,
-            backend=self.backend,
-            mass=self._mass,
-            control_variates=self.controlled,
-            enter=self.enter,
-            leave=self.leave,
+def _require_takes_local(name: str, local: LocalGMC | None, takes_local: bool) -> None:
+    if not takes_local:
+        what = "variables local to the rows" if local else "a likelihood with latent variables"
+        raise ValueError(
+            f"`{name}` cannot sample a model with {what}. Use `pmg.gSGNHT`, `pmg.SGGMC`, "
+            "`pmg.SGNHT`, `pmg.SGHMC`, `pmg.SGLD` or `pmg.SGRLD`; or `pmg.GMCWithinGibbs` for "
+            "local variables of the whole data."
         )
 
-    def _prepare(self) -> None:
-        """Set up what the dynamics need before they are compiled, and declare statistics."""
-        self._declare_statistics()
 
-    def _reset(self) -> None:
-        shapes = self._shapes if self.has_velocity else ()
-        # Any start will do: the kernel projects it on the tangent space of the first point.
-        self.velocity = [array[0] for array in draw_noise(self.rng, 1, shapes, self._dtype)]
-        self.thermostat: list[np.ndarray] = []
-        self.auxiliary: list[np.ndarray] = []
-        self.estimator = self.noise.initial()
-        self.n_transitions = 0
-        self.batches.reset()
-        self._reset_tuning()
-
-    def _state(self, point) -> State:
-        # Numba compiles anew for arrays in another memory layout.
-        values = tuple(np.asarray(point[name], order="C") for name in self._names)
-        return State(
-            values,
-            tuple(self.velocity),
-            tuple(self.thermostat),
-            tuple(self.estimator),
-            tuple(self.auxiliary),
+def _require_local_options(
+    name: str, algorithm: Algorithm, schedule, n_steps: int, batches: BatchOptions, options
+) -> None:
+    """Refuse what needs the gradient of the marginal likelihood of the rows."""
+    if schedule is None and algorithm.tuning_rule is not None:
+        raise ValueError(
+            f"`{name}` expected a `step_size` for a model with local variables, got none: it "
+            "cannot measure the scales of a posterior whose gradient needs draws."
+        )
+    controlled = options["variance_reduction"] == "control_variates"
+    if isinstance(batches.gradient_noise, str) or controlled:
+        raise ValueError(
+            "A model with local variables expected neither `gradient_noise='fisher'` nor "
+            "`variance_reduction='control_variates'`: the noise of its draws is not in the "
+            "gradients of the rows."
+        )
+    if n_steps % batches.steps_per_batch:
+        raise ValueError(
+            "`n_steps` expected a multiple of `steps_per_batch` for a model with local variables, "
+            f"which are drawn once per batch; got {n_steps} and {batches.steps_per_batch}."
         )
 
-    def setup_chain(self, rng, tune: int, draws: int) -> None:
-        """Reset everything that belongs to one chain."""
-        self.tuning_draws = tune
-        self.monitors.begin(tune=tune, draws=draws)
-        super().setup_chain(rng, tune, draws)
 
-    def stop_tuning(self) -> None:
-        """Freeze what the tuning phase has found."""
-        if self.tune:
-            self._report()
-        self.monitors.settle()
-        super().stop_tuning()
-
-    def _run(self, point) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        point = self._tune(point)
-        outputs, step_sizes = [], []
-        for _ in range(self.n_steps // self._call_length):
-            point, output, sizes = self._run_call(point)
-            outputs.append(output)
-            step_sizes.append(sizes)
-        output, step_sizes = merged(outputs), np.concatenate(step_sizes)
-        self.monitors.observe(output, n_steps=self.n_steps, batches=self.batches, tune=self.tune)
-        self._observe(output.values, self.velocity)
-        self._remember(output.values)
-        return point, self._statistics(output, step_sizes)
-
-    @property
-    def _call_length(self) -> int:
-        """Transitions of one call of the kernel: those that share what is local to a batch."""
-        return self.batches.steps_per_batch if self.latents else self.n_steps
-
-    def _run_call(self, point) -> tuple[dict[str, np.ndarray], KernelOutput, np.ndarray]:
-        step_sizes = self._step_sizes()
-        noise = draw_noise(self.rng, self._call_length, self._noise_shapes, self._dtype)
-        fresh = self.monitors.fresh(self.batches, self._call_length)
-        rows = self.batches.draw(self.rng, self._call_length)
-        if self.latents:
-            point = self._draw_latents(point, [row[0] for row in rows])
-        output = self._call(point, step_sizes, noise, rows, fresh)
-        self.velocity, self.thermostat = output.velocity, output.thermostat
-        self.estimator, self.auxiliary = output.estimator, output.auxiliary
-        self.n_transitions += self._call_length
-        return self._moved(point, output.values), output, step_sizes
-
-    def _step_sizes(self) -> np.ndarray:
-        transitions = self.n_transitions + np.arange(self._call_length)
-        return np.asarray(self.schedule(transitions), dtype=self._dtype)
-
-    def _parameter_arrays(self) -> dict[str, np.ndarray]:
-        """Scalar inputs of the dynamics, by name."""
-        dtype = self._dtype
-        return {name: np.asarray(value, dtype=dtype) for name, value in self.parameters.items()}
-
-    def _call(self, point, step_sizes, noise, rows, fresh=None) -> KernelOutput:
-        return self._kernel(
-            self._state(point),
-            conditioned=self._conditions(point),
-            step_sizes=step_sizes,
-            noise=noise,
-            rows=rows,
-            parameters=self._parameter_arrays(),
-            mass=self._mass_arrays,
-            center=self._center_arrays(point),
-            fresh=np.zeros(len(step_sizes), dtype=bool) if fresh is None else fresh,
-            reference=self.monitors.reference.arrays,
-        )
-
-    def _dry_run(self, point) -> float:
-        """Make transitions too short to move, on the first rows of the data."""
-        n_steps = self._call_length if self.backend.is_jax else 1
-        rows = self.batches.trial(n_steps)
-        if self.latents:
-            self.latents.trial(point, [row[0] for row in rows])
-        output = self._call(
-            point,
-            self._trial_step(n_steps),
-            [np.zeros((n_steps, *shape), self._dtype) for shape in self._noise_shapes],
-            rows,
-        )
-        return np.nan if output.diverging or not self.latents.finite else output.energy
+def _step_size_of(learning_rate: float, model: Model) -> float:
+    """Step size ``sqrt(learning_rate / N)`` with N from the model's ``total_size``."""
+    return float(np.sqrt(positive("learning_rate", learning_rate) / total_size(model)))

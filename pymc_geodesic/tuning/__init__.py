@@ -5,18 +5,17 @@
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.directions import initial_directions
-from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
-from pymc_geodesic.tuning.rules import Demands, friction_rule, langevin_rule, thermostat_rule
+from pymc_geodesic.tuning.mass_adaptation import MassAdaptation, MassRecord
+from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
+from pymc_geodesic.tuning.noise import measure_noise
 
 __all__ = [
-    "Demands",
-    "GradientNoise",
+    "MassAdaptation",
+    "MassRecord",
+    "MonteCarloEM",
     "curvature_mass",
     "find_center",
-    "friction_rule",
     "initial_directions",
-    "langevin_rule",
     "largest_curvature",
     "measure_noise",
-    "thermostat_rule",
 ]

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
 __all__ = ["EnergyRange", "overflowing"]
 
 # Standard deviations of the energy above what the tuning phase saw. They are those of single
@@ -38,17 +36,7 @@ def overflowing(values: Mapping[str, np.ndarray]) -> tuple[str, float] | None:
     return None
 
 
-@dataclass_state
-class EnergyRangeState(DataClassState):
-    """Everything that the next verdict depends on."""
-
-    energies: list[float]
-    mean: float
-    deviation: float
-    n_above: int
-
-
-class EnergyRange(WithSamplingState):
+class EnergyRange:
     """The potential energies of the tuning phase, and whether a draw is far above them.
 
     Parameters
@@ -56,8 +44,6 @@ class EnergyRange(WithSamplingState):
     freedom : int
         Degrees of freedom of the sampled variables.
     """
-
-    _state_class = EnergyRangeState
 
     def __init__(self, freedom: int) -> None:
         self.freedom = freedom

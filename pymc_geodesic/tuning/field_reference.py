@@ -8,28 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
 __all__ = ["FieldReference"]
 
 # A mean of fewer draws is hardly apart from the draws that are tested by it.
 FEWEST_DRAWS = 20
 
 
-@dataclass_state
-class FieldReferenceState(DataClassState):
-    """Everything that the next reference depends on."""
-
-    arrays: list[np.ndarray]
-    n_known: int
-    mean: list[np.ndarray]
-    n_mean: int
-    window: int
-    grows: bool
-    frozen: bool
-
-
-class FieldReference(WithSamplingState):
+class FieldReference:
     """Means over past draws that do not change with the draws that are tested by them.
 
     In the tuning phase the reference is the mean over the last window of draws, each window twice
@@ -46,8 +31,6 @@ class FieldReference(WithSamplingState):
     dtype : str
         Type of the sampled variables.
     """
-
-    _state_class = FieldReferenceState
 
     def __init__(self, shapes: Sequence[tuple[int, ...]], *, dtype: str) -> None:
         self.shapes, self.dtype = list(shapes), dtype

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.read import GivenMass, read_mass, require_flat
 from pymc_geodesic.potential.variables import SampledVariable
@@ -71,23 +69,7 @@ def begin_mass(
     return adaptation.mass, adaptation
 
 
-@dataclass_state
-class MassAdaptationState(DataClassState):
-    """Everything that the next M step depends on."""
-
-    matrix: np.ndarray
-    n_samples: int
-    n_draws: int
-    window: int
-    count: int
-    total: np.ndarray
-    square: np.ndarray
-    lagged: np.ndarray
-    last: np.ndarray
-    pending: list[list[np.ndarray]]
-
-
-class MassAdaptation(WithSamplingState):
+class MassAdaptation:
     """Collect what draws store, and update the mass when there is enough of it.
 
     Parameters
@@ -99,8 +81,6 @@ class MassAdaptation(WithSamplingState):
     dtype : str
         Type of the variables.
     """
-
-    _state_class = MassAdaptationState
 
     def __init__(
         self, scheme: MonteCarloEM, *, shapes: Sequence[tuple[int, ...]], dtype: str

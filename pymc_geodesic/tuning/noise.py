@@ -5,31 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import Mass
 
-__all__ = ["GradientNoise", "measure_noise"]
+__all__ = ["measure_noise"]
 
 # Batches at each point: a variance from eight points with so many is good to a tenth.
 N_BATCHES = 24
-
-
-class GradientNoise(NamedTuple):
-    """Variance of a minibatch gradient in the frame of unit mass.
-
-    Attributes
-    ----------
-    mean, largest : float
-        Over the entries of all variables; for a point on a curved manifold the mean is over its
-        directions, of which it has fewer.
-    """
-
-    mean: float
-    largest: float
 
 
 def measure_noise(

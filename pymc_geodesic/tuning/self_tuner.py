@@ -11,12 +11,12 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.center import find_center, require_near_mode
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
-from pymc_geodesic.tuning.noise import GradientNoise, measure_noise
-from pymc_geodesic.tuning.rules import Demands
+from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]

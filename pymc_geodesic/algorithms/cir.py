@@ -7,16 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor
+
+from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.simplex_coordinates import FLOOR
-from pymc_geodesic.algorithms.state import State
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.kernel import KernelOutput
+from pymc_geodesic.kernel.carry import as_values
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.transitions import Inputs, Outputs
 from pymc_geodesic.kernel.virial import log_ratio_work
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["CoxIngersollRoss", "cir_transition"]
+__all__ = ["CoxIngersollRoss", "cir_transition", "require_positive_shapes"]
 
 # Below it the noncentrality overflows, and the process does not move.
 # Only trial runs make such steps.
@@ -53,8 +56,8 @@ def cir_transition(
 class CoxIngersollRoss:
     r"""Transitions with shapes :math:`a_k = 1 + \pi_k \partial_k \ell` estimated from minibatches.
 
-    The loop and the random numbers are NumPy's: the noncentral chi-squared law has no
-    form with a fixed number of random inputs, and NumPy draws it exactly. The gradient is compiled.
+    The loop and the random numbers are NumPy's: the noncentral chi-squared distribution has no form
+    with a fixed number of random inputs, and NumPy draws it exactly. The gradient is compiled.
 
     Parameters
     ----------
@@ -64,74 +67,77 @@ class CoxIngersollRoss:
         How to compile the gradient.
     """
 
+    mishap = (
+        "skipped a transition whose Gamma shapes 1 + dl/dlog(p), l the log density, were not all "
+        "positive and finite"
+    )
+    advice = (
+        "Exact transitions need a log density that is linear in the log probabilities with weights "
+        "above -1; use `dynamics='euler'` for this model."
+    )
+
     def __init__(self, potential: Potential, *, backend: Backend) -> None:
         positions, indices = potential.positions, potential.indices
         gradient = potential.gradient(positions, indices, width=0.0)
         energy = potential.energy(positions, indices)
         inputs = [*potential.conditioned, *positions, *indices]
         self._gradient = backend.compile(inputs, [*gradient, energy])
-        # Two maps of a few operations, called once a draw, are not worth compiling.
-        values = [variable.value for variable in potential.variables]
-        pairs = list(zip(potential.variables, values, positions, strict=True))
-        self._to_logs = _interpreted(values, [v.to_position(y) for v, y, _ in pairs])
-        self._to_values = _interpreted(positions, [v.to_value(x) for v, _, x in pairs])
+        # A map of a few operations, called once per draw, is not worth compiling.
+        self._to_values = interpreted(positions, as_values(potential, positions))
 
-    def __call__(
-        self,
-        state: State,
-        *,
-        conditioned: Sequence[np.ndarray],
-        step_sizes: np.ndarray,
-        rows: Sequence[np.ndarray],
-        rng: np.random.Generator,
-        fresh: np.ndarray,
-        reference: Sequence[np.ndarray],
-    ) -> KernelOutput:
-        """Make one transition for each step size; the rest is as for the other kernel."""
-        log_pi, log_total = self._to_logs(*state.position), list(state.auxiliary)
-        diverging, temperatures = False, []
-        for t, step_size in enumerate(step_sizes):
-            batch = [row[t] for row in rows]
-            shapes, energy = self._shapes(conditioned, log_pi, batch)
+    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
+        """Make one transition for each step size."""
+        log_pi, log_total = list(inputs.state.position), list(inputs.state.log_totals)
+        diverging, temperatures, energy = False, [], np.nan
+        for t, step_size in enumerate(inputs.step_sizes):
+            batch = [row[t] for row in inputs.rows]
+            shapes, energy = self._shapes(inputs.conditioned, log_pi, batch)
             if not all(np.all(shape > 0) & np.all(np.isfinite(shape)) for shape in shapes):
                 diverging = True
                 continue
             if step_size <= SHORTEST_STEP:
                 continue
-            if fresh[t]:
-                terms = zip(log_pi, shapes, reference, strict=True)
+            if inputs.fresh[t]:
+                terms = zip(log_pi, shapes, inputs.reference, strict=True)
                 temperatures.append([_temperature(*term) for term in terms])
             for i, shape in enumerate(shapes):
                 theta = np.exp(log_pi[i] + log_total[i])
                 log_pi[i], log_total[i] = _logs(cir_transition(rng, theta, shape, step_size))
-        return KernelOutput(
+        unknown = np.full(len(log_pi), np.nan)
+        return Outputs(
+            state=inputs.state._replace(position=tuple(log_pi), log_totals=tuple(log_total)),
+            memory=inputs.memory,
             values=[np.asarray(value) for value in self._to_values(*log_pi)],
-            velocity=[],
-            thermostat=[],
-            estimator=[],
-            auxiliary=log_total,
-            temperature=[],
-            configurational=[float(t) for t in np.mean(temperatures, axis=0)]
-            if temperatures
-            else [np.nan] * len(log_pi),
+            kinetic=np.zeros(0),
+            configurational=np.mean(temperatures, axis=0) if temperatures else unknown,
             diverging=diverging,
             energy=energy,
-            moments=list(log_pi),
+            moments=log_pi,
         )
 
-    def shapes(
-        self,
-        state: State,
-        *,
-        conditioned: Sequence[np.ndarray],
-        batch: Sequence[np.ndarray],
-    ) -> list[np.ndarray]:
-        """Shapes a of every variable at a state, estimated from one batch of each source."""
-        return self._shapes(conditioned, self._to_logs(*state.position), batch)[0]
+    def shapes(self, inputs: Inputs) -> list[np.ndarray]:
+        """Shapes a of every variable at a state, estimated from the first batch."""
+        batch = [row[0] for row in inputs.rows]
+        return self._shapes(inputs.conditioned, inputs.state.position, batch)[0]
 
     def _shapes(self, conditioned, log_pi, batch) -> tuple[list[np.ndarray], float]:
         *gradient, energy = self._gradient(*conditioned, *log_pi, *batch)
         return [1.0 - np.asarray(g) for g in gradient], float(energy)
+
+
+def require_positive_shapes(
+    kernel: CoxIngersollRoss, inputs: Inputs, variables: Sequence[SampledVariable]
+) -> None:
+    """Refuse a start where some shape is not positive."""
+    for variable, shape in zip(variables, kernel.shapes(inputs), strict=True):
+        # What is not finite is for the check of the log density.
+        if np.all(np.isfinite(shape)) and np.any(shape <= 0):
+            raise SamplingError(
+                f"`dynamics='cir'` expected weights dl/dlog(p) of `{variable.name}` above -1, "
+                "where l is the log density, because one plus the weight is the shape of a Gamma "
+                f"distribution; got {np.min(shape) - 1:.4g} at the start. Use `dynamics='euler'` "
+                "for this model, or take the term with a negative weight out of it."
+            )
 
 
 def _temperature(log_pi: np.ndarray, shape: np.ndarray, reference: np.ndarray) -> float:
@@ -144,9 +150,3 @@ def _logs(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     theta = np.maximum(theta, FLOOR[theta.dtype.name])
     total = theta.sum(axis=-1, keepdims=True)
     return np.log(theta) - np.log(total), np.log(total)
-
-
-def _interpreted(inputs, outputs):
-    return pytensor.function(
-        list(inputs), outputs, mode=pytensor.compile.Mode(linker="py", optimizer=None)
-    )

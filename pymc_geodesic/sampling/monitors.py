@@ -10,14 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc.step_methods.state import DataClassState, WithSamplingState, dataclass_state
-
-from pymc_geodesic.kernel import BatchStream, KernelOutput
+from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.kernel.transitions import Outputs
 from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.tuning.energy_range import EnergyRange, EnergyRangeState, overflowing
-from pymc_geodesic.tuning.field_reference import FieldReference, FieldReferenceState
+from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
+from pymc_geodesic.tuning.field_reference import FieldReference
 
 __all__ = ["Monitors"]
 
@@ -27,15 +26,7 @@ RAN_OFF_ADVICE = (
 )
 
 
-@dataclass_state
-class MonitorsState(DataClassState):
-    """State of both monitors."""
-
-    reference: FieldReferenceState
-    energy: EnergyRangeState
-
-
-class Monitors(WithSamplingState):
+class Monitors:
     """The reference of configurational temperatures, and the watch for chains that run off.
 
     Parameters
@@ -44,6 +35,8 @@ class Monitors(WithSamplingState):
         The variables of the step.
     manifold : Product
         Where they are.
+    tune, draws : int
+        Length of the chain.
 
     Attributes
     ----------
@@ -51,22 +44,17 @@ class Monitors(WithSamplingState):
         What the last draw did, if it has run off: the end of a sentence.
     """
 
-    _state_class = MonitorsState
-
-    def __init__(self, variables: Sequence[SampledVariable], *, manifold: Product) -> None:
+    def __init__(
+        self, variables: Sequence[SampledVariable], *, manifold: Product, tune: int, draws: int
+    ) -> None:
         dtype = variables[0].position.dtype
         self.reference = FieldReference(reference_shapes(manifold), dtype=dtype)
+        self.reference.begin(tune=tune, draws=draws)
         self.energy = EnergyRange(manifold.dim)
         # Points of compact manifolds have nowhere to run to.
         self._flat = {v.name: i for i, v in enumerate(variables) if v.is_flat}
         self.ran_off: str | None = None
         self._all = np.zeros(0, dtype=bool)
-
-    def begin(self, *, tune: int, draws: int) -> None:
-        """Forget another chain; prepare for one of this length."""
-        self.reference.begin(tune=tune, draws=draws)
-        self.energy.begin()
-        self.ran_off = None
 
     def settle(self) -> None:
         """End the tuning phase."""
@@ -81,22 +69,20 @@ class Monitors(WithSamplingState):
             self._all = np.full(n_steps, self.reference.known)
         return self._all
 
-    def observe(
-        self, output: KernelOutput, *, n_steps: int, batches: BatchStream, tune: bool
-    ) -> None:
+    def observe(self, outputs: Outputs, *, n_steps: int, batches: BatchStream, tune: bool) -> None:
         """Look at a draw of ``n_steps`` transitions."""
-        self.reference.observe(output.moments)
-        self.ran_off = None
-        if found := overflowing({name: output.values[i] for name, i in self._flat.items()}):
+        self.reference.observe(outputs.moments)
+        self.ran_off, energy = None, float(outputs.energy)
+        if found := overflowing({name: outputs.values[i] for name, i in self._flat.items()}):
             name, size = found
             self.ran_off = f"ran off: `{name}` has an entry of size {size:.2g}"
         if tune:
-            self.energy.observe(output.energy)
+            self.energy.observe(energy)
             return
         draws_per_batch = math.ceil(batches.steps_per_batch / n_steps) if batches.sizes else 0
-        if self.energy.has_left(output.energy, draws_per_batch=draws_per_batch):
+        if self.energy.has_left(energy, draws_per_batch=draws_per_batch):
             self.ran_off = self.ran_off or (
-                f"ran off: its potential energy is {output.energy:.3g}, and was "
+                f"ran off: its potential energy is {energy:.3g}, and was "
                 f"{self.energy.mean:.3g} with a standard deviation of {self.energy.deviation:.2g} "
                 "in the tuning phase"
             )

@@ -1,30 +1,24 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pieces of graph that both kernels need: types for the scan, values to points and back."""
+"""Pieces of graph that kernels need: types for the scan, the frame of a mass, PyMC's values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.frames import WeightedProduct
 from pymc_geodesic.potential import Potential
 
-__all__ = ["Carry", "as_values", "placeholders", "to_positions", "weighted"]
+__all__ = ["Carry", "as_points", "as_values", "weighted"]
 
 
-def placeholders(name: str, arrays: Sequence[np.ndarray]) -> tuple[TensorVariable, ...]:
-    """Make inputs with the dtypes and static shapes of ``arrays``."""
-    return tuple(tensor(name, dtype=array.dtype, shape=array.shape) for array in arrays)
-
-
-def to_positions(potential: Potential, values: Sequence[TensorVariable]) -> Point:
+def as_points(potential: Potential, values: Sequence[TensorVariable]) -> Point:
     """Map PyMC's values to points exactly on the manifolds."""
     position = tuple(
         variable.to_position(value)
@@ -40,12 +34,11 @@ def as_values(potential: Potential, position: Point) -> Point:
     )
 
 
-def weighted(manifold: Product, mass: Mass | None) -> tuple[Product, tuple[TensorVariable, ...]]:
-    """Give a product the frame of a mass, with the inputs for the mass's arrays."""
+def weighted(manifold: Product, mass: Mass | None, arrays: Sequence[TensorVariable]) -> Product:
+    """Give a product the frame of a mass whose arrays are inputs."""
     if mass is None:
-        return manifold, ()
-    arrays = placeholders("mass", mass.arrays)
-    return WeightedProduct(manifold, frame=mass.frame(arrays)), arrays
+        return manifold
+    return WeightedProduct(manifold, frame=mass.frame(tuple(arrays)))
 
 
 class Carry:

@@ -9,15 +9,22 @@ relative error that a variance may have. Each of two errors gets half of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.tuning.noise import GradientNoise
-
-__all__ = ["Demands", "friction_rule", "langevin_rule", "require_step_size", "thermostat_rule"]
+__all__ = [
+    "Demands",
+    "GradientNoise",
+    "Rule",
+    "friction_rule",
+    "langevin_rule",
+    "require_step_size",
+    "thermostat_rule",
+]
 
 # In the frame of the mass all frequencies are about one. With friction xi a coordinate has the
 # autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
@@ -27,6 +34,20 @@ BEST_FRICTION = 1.0
 LARGEST_STEP = 0.5
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
+
+
+class GradientNoise(NamedTuple):
+    """Variance of a minibatch gradient in the frame of unit mass.
+
+    Attributes
+    ----------
+    mean, largest : float
+        Over the entries of all variables; for a point on a curved manifold the mean is over its
+        directions, of which it has fewer.
+    """
+
+    mean: float
+    largest: float
 
 
 class Demands(NamedTuple):
@@ -55,6 +76,10 @@ class Demands(NamedTuple):
     def stable_step(self) -> float:
         """Step size that the curvature allows."""
         return LARGEST_STEP / np.sqrt(max(self.curvature, 1e-12))
+
+
+Rule = Callable[[Demands], tuple[float, dict[str, float]]]
+"""Maps what was measured to a step size and parameters."""
 
 
 def require_step_size(step_size: float, demands: Demands) -> None:

@@ -1,0 +1,153 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""An algorithm as a value: all that the rest of the package knows of a sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from pymc_geodesic.algorithms.tuning_rules import Rule
+from pymc_geodesic.kernel.streams import draw_noise
+from pymc_geodesic.kernel.transitions import Dynamics, Inputs, Outputs
+from pymc_geodesic.manifolds import Manifold, Product
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["Algorithm", "Kernel", "Setup", "any_manifold", "draw_velocity", "flat_only"]
+
+
+class Setup(NamedTuple):
+    """What a state is made from.
+
+    Attributes
+    ----------
+    position : tuple of ndarray
+        A point of the embedding, one array per variable.
+    manifold : Product
+        Where it is.
+    parameters : Mapping
+        Parameters of the dynamics, by name.
+    """
+
+    position: tuple[np.ndarray, ...]
+    manifold: Product
+    parameters: Mapping[str, float]
+
+    @property
+    def dtype(self) -> str:
+        """Type of the variables."""
+        return self.position[0].dtype.name
+
+
+def _no_statistics(state: Any, **measured: Any) -> dict[str, float]:
+    return {}
+
+
+def _shapes_of_variables(manifold: Product) -> list[tuple[int, ...]]:
+    return list(manifold.shapes)
+
+
+class Kernel(Protocol):
+    """Transitions from arrays to arrays."""
+
+    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
+        """Make the transitions."""
+        ...
+
+
+def any_manifold(name: str, variables: Sequence[SampledVariable]) -> None:
+    """Accept variables on every manifold."""
+
+
+def flat_only(name: str, variables: Sequence[SampledVariable]) -> None:
+    """Refuse variables on curved manifolds."""
+    for variable in variables:
+        if not variable.is_flat:
+            raise ValueError(
+                f"`{name}` expected variables of Euclidean space, got `{variable.name}` on a "
+                f"{variable.manifold.name.lower()}. Use `pmg.gSGNHT` or `pmg.SGGMC`, which move "
+                "every variable on its own manifold."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm:
+    """A sampler that makes transitions with stochastic gradients.
+
+    Attributes
+    ----------
+    state : type
+        Named tuple of the state, with a field ``position``.
+    init : callable
+        ``(setup, rng) -> state``: the state of a new chain, a arrays in the named tuple. What
+        it draws comes from the chain's generator.
+    dynamics : Dynamics
+        The transition, which takes the parameters by their names.
+    parameters : mapping of str to callable
+        Default of each parameter, given the step size and the number of degrees of freedom.
+    noise_shapes : callable
+        Shape of each array of standard normals that a transition takes, given the product.
+    statistics : callable
+        ``(state, *, step_size, noise_variance, n_steps, parameters) -> dict``: numbers that are
+        recorded per draw, from the state after it, the last step size, the largest variance that is
+        known of the gradient's noise, and the number of transitions.
+    statistic_names : tuple of str
+        Their names.
+    order : int
+        Power of the step size with which the bias goes.
+    tuning_rule : callable, optional
+        Gives step size and parameters from what the tuning phase measures; see
+        :mod:`pymc_geodesic.algorithms.tuning_rules`.
+    grouping : str, optional
+        How thermostats are shared, if the state has any: they are settled in the tuning phase.
+    hurries : bool
+        Whether the transition has a parameter ``tuning``, with which its thermostat moves faster.
+    require : callable
+        ``(name, variables)``: raises if the algorithm cannot move the variables.
+    bind : callable, optional
+        ``(variables) -> Algorithm``: what depends on the variables themselves.
+    kernel : callable, optional
+        ``(potential, *, backend) -> kernel``, in place of the compiled scan of transitions.
+    check_start : callable, optional
+        ``(kernel, inputs, variables)``: raises if a chain cannot start.
+    full_data : bool
+        Whether the transitions see all rows, and not batches.
+    tells_positions : bool
+        Whether the temperature of the positions can be told from the gradients.
+    mishap, advice : str
+        What has happened, and what to do, where a transition is not finite.
+    step_size_power : int
+        Default step sizes are this power of ``sqrt(0.01 / N)``.
+    coordinates : mapping of Manifold class to Manifold
+        Other coordinates for variables on a manifold.
+    """
+
+    state: type
+    init: Callable[[Setup, np.random.Generator], Any]
+    dynamics: Dynamics
+    parameters: Mapping[str, Callable[[float, int], float]] = field(default_factory=dict)
+    noise_shapes: Callable[[Product], Sequence[tuple[int, ...]]] = _shapes_of_variables
+    statistics: Callable[..., dict[str, float]] = _no_statistics
+    statistic_names: tuple[str, ...] = ()
+    order: int = 2
+    tuning_rule: Rule | None = None
+    grouping: str | None = None
+    hurries: bool = False
+    require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
+    bind: Callable[[Sequence[SampledVariable]], Algorithm] | None = None
+    kernel: Callable[..., Kernel] | None = None
+    check_start: Callable[..., None] | None = None
+    full_data: bool = False
+    tells_positions: bool = True
+    mishap: str = "made a transition to a state that is not finite and undid it"
+    advice: str = "Decrease `step_size`."
+    step_size_power: int = 1
+    coordinates: Mapping[type[Manifold], Manifold] = field(default_factory=dict)
+
+
+def draw_velocity(setup: Setup, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Draw standard normals; the kernel projects them on the tangent space of the first point."""
+    return tuple(noise[0] for noise in draw_noise(rng, 1, setup.manifold.shapes, setup.dtype))

@@ -1,0 +1,177 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Hamiltonian trajectories of all variables with a Metropolis test each, as one compiled scan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytensor.tensor as pt
+
+from pytensor.tensor import tensor
+
+from pymc_geodesic.algorithms.trajectories import (
+    leapfrog_schedule,
+    run_trajectories,
+    schedule_input,
+)
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.blocks import blocks_of, joined
+from pymc_geodesic.kernel.carry import as_values, weighted
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.potential import Potential
+
+__all__ = ["MetropolisInputs", "MetropolisKernel", "MetropolisOutputs"]
+
+
+class MetropolisInputs(NamedTuple):
+    """What a call takes.
+
+    Attributes
+    ----------
+    conditioned : sequence
+        PyMC's values of other steps' variables, and draws of local variables.
+    position : sequence
+        Points of the embedding.
+    step_sizes, log_uniforms, noise
+        One for each trajectory: step size of the leapfrog, logarithm of the uniform number of the
+        test, standard normals for the velocities.
+    mass : sequence
+        Arrays of the mass.
+    schedule : array or None
+        What each leapfrog step does; the kernel adds it.
+    """
+
+    conditioned: Sequence[Any]
+    position: Sequence[Any]
+    step_sizes: Any
+    log_uniforms: Any
+    noise: Sequence[Any]
+    mass: Sequence[Any]
+    schedule: Any = None
+
+
+class MetropolisOutputs(NamedTuple):
+    """What a call returns.
+
+    Attributes
+    ----------
+    position, velocity, values : sequence
+        Of the last state: points of the embedding, velocities (those at the start of a trajectory
+        that was rejected) and PyMC's values.
+    acceptance_rate, accepted : array
+        Acceptance probability and accepted trajectories, averaged over the trajectories.
+    diverging : array of bool
+        Whether a trajectory's energy was not finite.
+    energy, potential : array
+        Hamiltonian and potential energy at the end, after the test.
+    """
+
+    position: Sequence[Any]
+    velocity: Sequence[Any]
+    values: Sequence[Any]
+    acceptance_rate: Any
+    accepted: Any
+    diverging: Any
+    energy: Any
+    potential: Any
+
+
+class MetropolisKernel:
+    """Compile trajectories of all variables together.
+
+    Parameters
+    ----------
+    potential : Potential
+        The exact potential.
+    example : MetropolisInputs
+        Arrays of the dtypes and shapes with which the kernel will be called.
+    n_leapfrog : int
+        Leapfrog steps per trajectory.
+    backend : Backend
+        How to compile.
+    mass : Mass, optional
+        Mass of the variables; only its form is compiled in, not its values.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        *,
+        example: MetropolisInputs,
+        n_leapfrog: int,
+        backend: Backend,
+        mass: Mass | None = None,
+    ) -> None:
+        self._n_leapfrog = n_leapfrog
+        self._blocks = blocks_of(potential, mass)
+        mass = self._blocks.join_mass(mass)
+        length = len(example.step_sizes) if backend.is_jax else None
+        inputs = inputs_like("input", self._joined(example)._replace(schedule=None))
+        inputs = inputs._replace(
+            conditioned=potential.conditioned,
+            **{name: _of_length(length, getattr(inputs, name)) for name in PER_TRAJECTORY},
+            noise=[_of_length(length, noise) for noise in inputs.noise],
+            schedule=schedule_input(length, n_leapfrog),
+        )
+        potential = joined(potential, self._blocks)
+        outputs = _write(potential, inputs, n_leapfrog, mass)
+        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("mass", "schedule"))
+
+    def __call__(self, inputs: MetropolisInputs) -> MetropolisOutputs:
+        """Run one trajectory for each step size."""
+        outputs = self._compiled(self._joined(inputs))
+        parts = ("position", "velocity", "values")
+        apart = {name: self._blocks.split_arrays(getattr(outputs, name)) for name in parts}
+        return outputs._replace(**apart)
+
+    def _joined(self, inputs: MetropolisInputs) -> MetropolisInputs:
+        blocks = self._blocks
+        return inputs._replace(
+            position=blocks.join_arrays(inputs.position),
+            noise=blocks.join_arrays(inputs.noise),
+            mass=blocks.join_mass_arrays(inputs.mass),
+            schedule=leapfrog_schedule(len(inputs.step_sizes), self._n_leapfrog),
+        )
+
+
+PER_TRAJECTORY = ("step_sizes", "log_uniforms")
+
+
+def _of_length(length: int | None, x):
+    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
+
+
+def _write(
+    potential: Potential, inputs: MetropolisInputs, n_leapfrog: int, mass: Mass | None
+) -> MetropolisOutputs:
+    """Write the outputs of all trajectories."""
+    manifold = weighted(potential.manifold, mass, inputs.mass)
+
+    def energy_and_gradient(x):
+        energy, gradient = potential.energy_and_gradient(x, [])
+        return energy, manifold.to_frame(gradient)
+
+    runs = run_trajectories(
+        potential.manifold.project(tuple(inputs.position)),
+        manifold=manifold,
+        energy_and_gradient=energy_and_gradient,
+        n_leapfrog=n_leapfrog,
+        schedule=inputs.schedule,
+        step_sizes=inputs.step_sizes,
+        log_uniforms=inputs.log_uniforms,
+        noises=inputs.noise,
+    )
+    position, velocity = manifold.fold(runs.last.position, runs.last.velocity)
+    return MetropolisOutputs(
+        position,
+        velocity,
+        as_values(potential, position),
+        runs.acceptance.mean(),
+        runs.accepted.mean(),
+        pt.any(runs.diverging),
+        runs.energy[-1],
+        runs.last.energy,
+    )

@@ -1,0 +1,84 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The one place where trees of tensors become a compiled function, and its arrays trees again.
+
+Kernels are written as maps of named trees. Nothing else knows in which order a function takes its
+arrays, what a backend does to them, or which of them it may keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from pytensor.tensor import tensor
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
+
+__all__ = ["CompiledMap", "inputs_like"]
+
+
+def inputs_like(name: str, arrays: Tree) -> Tree:
+    """Make inputs with the dtypes and static shapes of a tree of arrays."""
+    return map_leaves(lambda x: tensor(name, dtype=x.dtype, shape=np.shape(x)), arrays)
+
+
+class CompiledMap:
+    """A compiled map from one named tuple of trees of arrays to another.
+
+    Parameters
+    ----------
+    inputs : NamedTuple
+        Trees of tensors.
+    outputs : NamedTuple
+        Trees of tensors that depend on the inputs.
+    backend : Backend
+        How to compile.
+    held : collection of str
+        Fields of the inputs whose arrays are often the very same ones, and never written to. JAX is
+        given a copy once for as long as they are: a copy takes ten microseconds, as long as several
+        small transitions.
+    """
+
+    def __init__(
+        self, inputs: Any, outputs: Any, *, backend: Backend, held: Collection[str] = ()
+    ) -> None:
+        self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
+        self._template = map_leaves(lambda _: 0, outputs)
+        self._held = frozenset(held) if backend.is_jax else frozenset()
+        self._copies: dict[int, tuple[np.ndarray, Any]] = {}
+
+    def __call__(self, inputs: Any) -> Any:
+        """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
+        if self._held:
+            held = {name: self._copied(getattr(inputs, name)) for name in self._held}
+            inputs = inputs._replace(**held)
+        # JAX returns before it has finished.
+        found = [np.asarray(x) for x in self.function(*leaves_of(inputs))]
+        return rebuilt(self._template, found)
+
+    def _copied(self, tree: Tree) -> Tree:
+        return map_leaves(self._copy, tree)
+
+    def _copy(self, array: np.ndarray) -> Any:
+        held = self._copies.get(id(array))
+        if held is not None and held[0] is array:
+            return held[1]
+        import jax
+
+        # Of a few arrays only: they change when tuning does.
+        if len(self._copies) >= MOST_HELD:
+            self._copies.clear()
+        self._copies[id(array)] = array, jax.device_put(array)
+        return self._copies[id(array)][1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the copies behind: another process makes its own."""
+        return self.__dict__ | {"_copies": {}}
+
+
+# Arrays of which copies are kept; more than any model with one tuning has.
+MOST_HELD = 1_000

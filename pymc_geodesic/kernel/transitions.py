@@ -1,0 +1,337 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Many transitions as one compiled scan, from a state, noise and rows to the next state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.blocks import Blocks, JoinedPotential, blocks_of, n_variables
+from pymc_geodesic.kernel.carry import Carry, as_values, weighted
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.trees import leaves_of, rebuilt
+from pymc_geodesic.kernel.undo import undo_if_not_finite
+from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
+from pymc_geodesic.manifolds import Product
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
+from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
+
+__all__ = ["CenterArrays", "Dynamics", "Inputs", "Outputs", "TransitionKernel"]
+
+
+def _as_it_is(state: Any) -> Any:
+    return state
+
+
+class Dynamics(NamedTuple):
+    """What a kernel needs to know of an algorithm.
+
+    Attributes
+    ----------
+    transition : callable
+        ``(state, gradient, noise, *, manifold, step_size, **parameters) -> state``, symbolic and
+        pure. States are named tuples of the algorithm, with a field ``position``; what they may
+        have besides is a ``velocity`` and a ``thermostat``, and fields of their own.
+    enter, leave : callable
+        Map a state to the coordinates of the transition and back, once per call; by default the
+        state is what it is.
+    """
+
+    transition: Callable[..., Any]
+    enter: Callable[[Any], Any] = _as_it_is
+    leave: Callable[[Any], Any] = _as_it_is
+
+
+class CenterArrays(NamedTuple):
+    """The center of control variates, and the gradient of the whole data there."""
+
+    point: Sequence[Any] = ()
+    gradient: Sequence[Any] = ()
+
+
+class Inputs(NamedTuple):
+    """What a call of the kernel takes.
+
+    Attributes
+    ----------
+    conditioned : sequence
+        PyMC's values of other steps' variables, and what was drawn for the rows of the batch.
+    state : NamedTuple
+        The state of the algorithm; positions are points of the embedding.
+    memory : sequence
+        Memory of the gradient estimator.
+    step_sizes, noise, rows
+        One for each transition: step sizes, standard normals, rows of each source of batches.
+    parameters : dict
+        Scalar parameters of the dynamics.
+    mass : sequence
+        Arrays of the mass.
+    center : CenterArrays
+        Of control variates; empty without.
+    fresh : array of bool
+        Transitions that tell configurational temperatures: the first ones of their batch.
+    reference : sequence
+        What chooses the fields of these temperatures.
+    """
+
+    conditioned: Sequence[Any]
+    state: Any
+    memory: Sequence[Any]
+    step_sizes: Any
+    noise: Sequence[Any]
+    rows: Sequence[Any]
+    parameters: dict[str, Any]
+    mass: Sequence[Any]
+    center: CenterArrays
+    fresh: Any
+    reference: Sequence[Any]
+
+
+class Outputs(NamedTuple):
+    """What a call of the kernel returns.
+
+    Attributes
+    ----------
+    state, memory
+        After the last transition.
+    values : sequence
+        PyMC's value of each variable.
+    kinetic : array
+        Kinetic temperature of each variable, averaged over the transitions; empty without
+        velocities.
+    configurational : array
+        Configurational temperature of each variable, over the fresh transitions.
+    diverging : array of bool
+        Whether a transition gave a state that is not finite and was undone.
+    energy : array
+        Potential energy of the last state, estimated from the last batch.
+    moments : sequence
+        What the reference of configurational temperatures averages, at the last position.
+    """
+
+    state: Any
+    memory: Sequence[Any]
+    values: Sequence[Any]
+    kinetic: Any
+    configurational: Any
+    diverging: Any
+    energy: Any
+    moments: Sequence[Any]
+
+
+class TransitionKernel:
+    """Compile a number of transitions as one scan without random generators.
+
+    Parameters
+    ----------
+    potential : Potential
+        Gives gradients and the variables' geometry.
+    dynamics : Dynamics
+        The transition.
+    noise_model : NoiseModel
+        What the estimator tells of the gradient's noise.
+    example : Inputs
+        Arrays of the dtypes and shapes with which the kernel will be called.
+    backend : Backend
+        How to compile. Only JAX compiles the number of transitions in.
+    mass : Mass, optional
+        Mass of the variables; only its form is compiled in, not its values.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        dynamics: Dynamics,
+        *,
+        noise_model: NoiseModel,
+        example: Inputs,
+        backend: Backend,
+        mass: Mass | None = None,
+    ) -> None:
+        self._blocks = blocks = _blocks(potential, noise_model, example.state, mass)
+        self._n_moments = numbers_of_moments(potential.manifold)
+        self._shares_rows = bool(potential.latents)
+        example = self._joined(example)
+        if not blocks.are_single:
+            potential, mass = JoinedPotential(potential, blocks), blocks.join_mass(mass)
+            noise_model = KnownNoise(potential)
+        self._manifold = potential.manifold
+        # JAX needs the number of transitions; other backends take any.
+        inputs = inputs_like("input", example)
+        if not backend.is_jax:
+            inputs = _of_any_length(inputs, shares_rows=self._shares_rows)
+        inputs = inputs._replace(
+            conditioned=potential.conditioned,
+            rows=_row_inputs(potential, inputs.step_sizes, shares=self._shares_rows),
+        )
+        outputs = _write(potential, dynamics, noise_model, inputs, mass, self._shares_rows)
+        held = ("parameters", "mass", "center", "fresh", "reference")
+        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held)
+
+    def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
+        """Make the transitions; all random numbers are inputs, and the generator is not used."""
+        outputs = self._compiled(self._joined(inputs))
+        moments = joined_moments(self._manifold, outputs.values, outputs.moments)
+        if self._blocks.are_single:
+            return outputs._replace(moments=moments)
+        blocks = self._blocks
+        return outputs._replace(
+            state=blocks.split_state(outputs.state),
+            values=blocks.split_arrays(outputs.values),
+            moments=blocks.split_groups(moments, self._n_moments),
+        )
+
+    def _joined(self, inputs: Inputs) -> Inputs:
+        """Put scalars side by side; drop the axis of the transitions where all share one batch."""
+        if self._shares_rows:
+            inputs = inputs._replace(rows=[row[0] for row in inputs.rows])
+        blocks = self._blocks
+        if blocks.are_single:
+            return inputs
+        center = CenterArrays(*(blocks.join_arrays(arrays) for arrays in inputs.center))
+        return inputs._replace(
+            state=blocks.join_state(inputs.state),
+            noise=blocks.join_arrays(inputs.noise),
+            mass=blocks.join_mass_arrays(inputs.mass),
+            center=center,
+            reference=blocks.join_groups(inputs.reference, self._n_moments),
+        )
+
+
+def _blocks(potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None) -> Blocks:
+    """Join scalars where nothing but position and velocity has a part for each variable."""
+    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
+    others = [part for name, part in state._asdict().items() if name not in MOVED]
+    if is_exact and len(leaves_of(others)) < 2:
+        return blocks_of(potential, mass)
+    return Blocks((1,) * len(potential.variables))
+
+
+MOVED = ("position", "velocity")
+"""Fields of a state with a part for each variable."""
+
+
+def _of_any_length(inputs: Inputs, *, shares_rows: bool) -> Inputs:
+    def free(x: TensorVariable) -> TensorVariable:
+        return tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape[1:]))
+
+    return inputs._replace(
+        step_sizes=free(inputs.step_sizes),
+        noise=[free(x) for x in inputs.noise],
+        fresh=free(inputs.fresh),
+    )
+
+
+def _row_inputs(
+    potential: Potential, step_sizes: TensorVariable, *, shares: bool
+) -> list[TensorVariable]:
+    """Rows for every transition; one for all where latent variables are drawn for one batch."""
+    calls = () if shares else step_sizes.type.shape
+    return [
+        tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
+        for index in potential.indices
+    ]
+
+
+def _write(
+    potential: Potential,
+    dynamics: Dynamics,
+    noise_model: NoiseModel,
+    inputs: Inputs,
+    mass: Mass | None,
+    shares_rows: bool,
+) -> Outputs:
+    """Write the outputs of all transitions."""
+    manifold = weighted(potential.manifold, mass, inputs.mass)
+    virial = Virial(potential.manifold, reference=inputs.reference)
+    make_estimator = partial(MinibatchEstimator, potential, noise_model, manifold=manifold)
+    if inputs.center.point:
+        make_estimator = partial(
+            ControlVariateEstimator,
+            potential,
+            noise_model,
+            manifold=manifold,
+            center=tuple(inputs.center.point),
+            center_gradient=tuple(inputs.center.gradient),
+        )
+
+    def one_transition(state, memory, noise, rows, step_size):
+        width = manifold.lengths(step_size)
+        gradient = make_estimator(indices=rows, width=width, memory=memory)
+        new = dynamics.transition(
+            state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters
+        )
+        told = virial.temperatures(state.position, gradient.evaluation)
+        return new, gradient.memory, told
+
+    position = potential.manifold.project(inputs.state.position)
+    state = inputs.state._replace(position=position)
+    if velocity := getattr(state, "velocity", ()):
+        state = state._replace(velocity=potential.manifold.to_tangent(position, velocity))
+    state, memory, temperatures, positional, finite = _scan(
+        potential.manifold, one_transition, dynamics.enter(state), inputs, shares_rows=shares_rows
+    )
+    state = dynamics.leave(state)
+    last_rows = inputs.rows if shares_rows else [row[-1] for row in inputs.rows]
+    energy = potential.energy(state.position, last_rows)
+    moments = virial.moments(state.position)
+    if velocity := getattr(state, "velocity", ()):
+        position, velocity = potential.manifold.fold(state.position, velocity)
+        state = state._replace(position=position, velocity=velocity)
+    return Outputs(
+        state,
+        memory,
+        as_values(potential, state.position),
+        temperatures.mean(axis=0),
+        mean_where(positional, inputs.fresh & finite),
+        ~pt.all(finite),
+        energy,
+        moments,
+    )
+
+
+def _scan(
+    manifold: Product, one_transition: Callable, state: Any, inputs: Inputs, *, shares_rows: bool
+):
+    """Run the transitions; return the last state and traces of temperatures and finiteness."""
+    carried = state, tuple(inputs.memory)
+    # A position in coordinates of its own has the shape of the point.
+    shapes = [*manifold.shapes, *(x.type.shape for x in leaves_of(carried)[len(manifold.shapes) :])]
+    carry = Carry(leaves_of(carried), shapes=shapes)
+    noises, rows = list(inputs.noise), [] if shares_rows else list(inputs.rows)
+
+    def step(step_size, *arguments):
+        noise, arguments = arguments[: len(noises)], arguments[len(noises) :]
+        indices = tuple(inputs.rows) if shares_rows else tuple(arguments[: len(rows)])
+        old, memory = rebuilt(carried, carry.unpack(arguments[len(rows) :]))
+        new, new_memory, positional = one_transition(old, memory, noise, indices, step_size)
+        (new, new_memory), temperatures, finite = undo_if_not_finite(
+            manifold, (old, memory), (new, new_memory), noise, step_size
+        )
+        # One trace for all: each costs as much as a small operation on the variables.
+        told = [temperature.ravel() for temperature in (*temperatures, *positional)]
+        return [*carry.pack(leaves_of((new, new_memory))), pt.concatenate(told), finite]
+
+    initial = carry.pack(leaves_of(carried))
+    traces = pytensor.scan(
+        step,
+        sequences=[inputs.step_sizes, *noises, *rows],
+        outputs_info=[*initial, None, None],
+        return_list=True,
+        return_updates=False,
+        name="transitions",
+    )
+    last, memory = rebuilt(carried, carry.unpack([trace[-1] for trace in traces[: len(initial)]]))
+    temperatures, finite = traces[len(initial) :]
+    n_kinetic = n_variables(manifold) if getattr(state, "velocity", ()) else 0
+    return last, memory, temperatures[:, :n_kinetic], temperatures[:, n_kinetic:], finite

@@ -1,0 +1,47 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""PyMC's values and points of the embedding: where they meet, at the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pymc_geodesic.kernel.carry import as_points
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.potential import Potential
+
+__all__ = ["PointMap"]
+
+
+class PointMap:
+    """Map PyMC's values to points. Those of flat variables are the same arrays.
+
+    Parameters
+    ----------
+    potential : Potential
+        Knows the variables.
+    """
+
+    def __init__(self, potential: Potential) -> None:
+        self._is_flat = [variable.is_flat for variable in potential.variables]
+        self._values = [variable.value for variable in potential.variables]
+        points = as_points(potential, self._values)
+        self._points = [x for x, flat in zip(points, self._is_flat, strict=True) if not flat]
+        self._function: Callable[..., list] | None = None
+
+    def __call__(self, values: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Return the points."""
+        if all(self._is_flat):
+            return tuple(values)
+        if self._function is None:
+            self._function = interpreted(self._values, self._points)
+        curved = iter(self._function(*values))
+        pairs = zip(values, self._is_flat, strict=True)
+        return tuple(x if flat else np.asarray(next(curved), order="C") for x, flat in pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the function behind: what PyTensor interprets cannot be pickled, a graph can."""
+        return self.__dict__ | {"_function": None}

@@ -1,0 +1,159 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The only way forward: from a chain to the chain some draws later."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Protocol
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+
+from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.problem import Problem
+
+__all__ = ["Sampler", "advance", "begin", "next_draw", "place"]
+
+Values = dict[str, np.ndarray]
+
+
+class Sampler(Protocol):
+    """What the chains of a step share: compiled functions, options, data. No chain is in it."""
+
+    problem: Problem
+
+    def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
+        """Return a new chain."""
+        ...
+
+    def draw(self, chain: Chain) -> dict[str, Any]:
+        """Move a chain by a draw; return its statistics."""
+        ...
+
+    def stop_tuning(self, chain: Chain) -> None:
+        """End the tuning phase of a chain."""
+        ...
+
+    def trial(self, chain: Chain) -> float:
+        """Return the energy where a chain is; not a number where the gradient is not finite."""
+        ...
+
+
+def begin(
+    sampler: Sampler,
+    *,
+    random_seed: int | np.random.Generator | None = None,
+    point: Values | None = None,
+    tune: int,
+    draws: int,
+) -> Chain:
+    """Return a new chain.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        That of a step: ``step.sampler``.
+    random_seed : int or Generator, optional
+        Source of all random numbers of the chain.
+    point : dict of str to ndarray, optional
+        PyMC's value of every free variable; by default the model's initial point.
+    tune, draws : int
+        Length of the tuning phase, and of what follows.
+    """
+    start = sampler.problem.start if point is None else point
+    rng = np.random.default_rng(random_seed)
+    return sampler.begin(rng, start, tune=tune, draws=draws)
+
+
+def advance(
+    sampler: Sampler, chain: Chain, n_draws: int
+) -> tuple[Chain, dict[str, np.ndarray], list[dict[str, Any]]]:
+    """Make draws; the chain that is given stays as it is.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        That of a step: ``step.sampler``.
+    chain : Chain
+        From :func:`begin`, or from an earlier call, in this process or another.
+    n_draws : int
+        Draws of the tuning phase count.
+
+    Returns
+    -------
+    chain : Chain
+        To go on with.
+    draws : dict of str to ndarray
+        PyMC's values of the variables that are sampled, with the draw as first axis.
+    statistics : list of dict
+        Those of each draw.
+
+    Raises
+    ------
+    pymc.exceptions.SamplingError
+        At the first draw, for a start that is impossible.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> from pymc_geodesic.sampling import advance, begin
+    >>> with pm.Model():
+    ...     x = pm.Normal("x", shape=2)
+    ...     sampler = pmg.SGHMC(step_size=0.1, backend="jax").sampler
+    >>> chain = begin(sampler, random_seed=1, tune=0, draws=20)
+    >>> chain, draws, statistics = advance(sampler, chain, 10)
+    >>> chain = pickle.loads(pickle.dumps(chain))
+    >>> chain, draws, statistics = advance(sampler, chain, 10)
+    >>> draws["x"].shape
+    (10, 2)
+    """
+    chain = deepcopy(chain)
+    rows, statistics = [], []
+    for _ in range(n_draws):
+        if chain.tune and chain.n_drawn >= chain.tuning_draws:
+            sampler.stop_tuning(chain)
+        statistics.append(next_draw(sampler, chain))
+        rows.append(dict(chain.values))
+    names = chain.values
+    draws = {name: np.array([row[name] for row in rows]) for name in names}
+    return chain, draws, statistics
+
+
+def next_draw(sampler: Sampler, chain: Chain) -> dict[str, Any]:
+    """Move a chain by a draw, after a look at its start."""
+    if not chain.is_checked:
+        _require_start(sampler, chain)
+        chain.is_checked = True
+    return sampler.draw(chain)
+
+
+def place(sampler: Sampler, chain: Chain, point: Values) -> None:
+    """Put a chain where PyMC says it is, if it is not there already."""
+    problem = sampler.problem
+    chain.others = {name: point[name] for name in problem.conditioned_names}
+    if all(_same(point[name], value) for name, value in chain.values.items()):
+        return
+    chain.state = chain.state._replace(position=problem.position_of(point))
+    chain.values = problem.values_in(point)
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a is b or np.array_equal(a, b)
+
+
+def _require_start(sampler: Sampler, chain: Chain) -> None:
+    problem = sampler.problem
+    if found := problem.off_manifold(chain.values):
+        name, why = found
+        raise SamplingError(
+            f"The start of `{name}` is off its manifold: {why}. Pass a value on it as `initvals`, "
+            "or leave the start out."
+        )
+    point = chain.point
+    problem.data_checks.check_start(point)
+    energy = sampler.trial(chain)
+    if not np.isfinite(energy):
+        raise problem.impossible_start(point, energy)

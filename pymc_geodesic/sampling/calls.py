@@ -1,0 +1,203 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Calls of the kernels of a step: their inputs, the trial before a chain, and which kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
+from pymc_geodesic.kernel.reader import StreamReader
+from pymc_geodesic.kernel.streams import draw_noise
+from pymc_geodesic.kernel.transitions import CenterArrays, Inputs, Outputs, TransitionKernel
+from pymc_geodesic.latents.latents import Drawn
+from pymc_geodesic.potential.estimator import NoiseModel, noise_model
+from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.problem import Problem
+
+__all__ = ["BatchOptions", "Calls"]
+
+
+class BatchOptions(NamedTuple):
+    """How rows are drawn, and what is known of the noise of their gradients."""
+
+    steps_per_batch: int = 1
+    replacement: bool = True
+    gradient_noise: Any = None
+
+
+class Calls:
+    """The kernels that the chains of a step share, and how a chain calls them.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is sampled.
+    algorithm : Algorithm
+        How.
+    batches : BatchOptions
+        How rows are drawn.
+    """
+
+    def __init__(self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions) -> None:
+        self.problem, self.algorithm, self.batches = problem, algorithm, batches
+        streams = [s for s in problem.potential.sources if isinstance(s, StreamSource)]
+        self.reader = StreamReader(streams[0]) if streams else None
+        self.latents = problem.make_latents()
+        self.noise = self._noise_model()
+        self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
+        self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
+        self._kernels: dict[tuple[bool, int | None], Kernel] = {}
+
+    def length(self, chain: Chain) -> int:
+        """Transitions of one call of the kernel: those that share what is local to a batch."""
+        return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
+
+    def make(self, chain: Chain) -> tuple[Outputs, dict[str, float]]:
+        """Make the transitions of one call; move the chain, and return statistics of latents."""
+        length, begin = self.length(chain), chain.n_transitions
+        noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
+        fresh = chain.monitors.fresh(chain.batches, length)
+        rows = chain.batches.draw(chain.rng, length, self.reader)
+        drawn = self._draw_latents(chain, rows, chain.rng)
+        chain.values |= drawn.values
+        inputs = self._inputs(chain, drawn.arrays)._replace(
+            step_sizes=self.step_sizes(chain, begin, begin + length),
+            noise=noise,
+            rows=rows,
+            fresh=fresh,
+        )
+        outputs = self.kernel_of(chain)(inputs, chain.rng)
+        chain.state, chain.memory = outputs.state, tuple(outputs.memory)
+        chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
+        chain.n_transitions += length
+        return outputs, drawn.statistics
+
+    def step_sizes(self, chain: Chain, begin: int, end: int) -> np.ndarray:
+        """Return the step sizes of some transitions of a chain."""
+        schedule = chain.settings.schedule
+        return np.asarray(schedule(np.arange(begin, end)), dtype=self.problem.dtype)
+
+    def trial(self, chain: Chain, *, is_start: bool = False) -> float:
+        """Make transitions too short to move, on the first rows of the data; return the energy.
+
+        It is not a number where the gradient is not finite. The chain stays as it is. Where it is
+        the start of a chain, the algorithm may refuse it.
+        """
+        n_steps = self.length(chain) if self.problem.backend.is_jax else 1
+        rows = chain.batches.trial(n_steps, self.reader)
+        # A generator of its own: a chain that is resumed, and checked again, goes on as it had.
+        rng = np.random.default_rng(0)
+        drawn = self._draw_latents(chain, rows, rng, trial=True)
+        inputs = self._without_moving(chain, drawn.arrays, n_steps)._replace(rows=rows)
+        kernel = self.kernel_of(chain)
+        if is_start and self.algorithm.check_start is not None:
+            self.algorithm.check_start(kernel, inputs, self.problem.variables)
+        outputs = kernel(inputs, rng)
+        return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
+
+    def kernel_of(self, chain: Chain) -> Kernel:
+        """Return the kernel for the present estimator and, on JAX, number of transitions."""
+        controlled = chain.tuning is not None and chain.tuning.controlled
+        length = self.length(chain) if self.problem.backend.is_jax else None
+        if (controlled, length) not in self._kernels:
+            self._kernels[controlled, length] = self._make_kernel(chain)
+        return self._kernels[controlled, length]
+
+    def _make_kernel(self, chain: Chain) -> Kernel:
+        problem, algorithm = self.problem, self.algorithm
+        if algorithm.kernel is not None:
+            return algorithm.kernel(problem.potential, backend=problem.backend)
+        return TransitionKernel(
+            problem.potential,
+            algorithm.dynamics,
+            noise_model=self.noise,
+            example=self._without_moving(chain, [], self.length(chain)),
+            backend=problem.backend,
+            mass=chain.mass,
+        )
+
+    def _without_moving(self, chain: Chain, arrays: list[np.ndarray], n_steps: int) -> Inputs:
+        return self._inputs(chain, arrays)._replace(
+            step_sizes=self.problem.trial_steps(n_steps),
+            noise=self.problem.zero_noise(n_steps, self.noise_shapes),
+            fresh=np.zeros(n_steps, dtype=bool),
+        )
+
+    def _inputs(self, chain: Chain, arrays: list[np.ndarray]) -> Inputs:
+        """Return all inputs of the kernel but those of single transitions."""
+        mass, parameters = chain.mass, chain.settings.parameter_arrays
+        if self.algorithm.hurries:
+            hurries = chain.tune and chain.settling.hurries
+            parameters = parameters | {"tuning": self._hurry[hurries]}
+        return Inputs(
+            conditioned=[*self.problem.conditioned_in(chain.others), *arrays],
+            state=chain.state,
+            memory=chain.memory,
+            step_sizes=None,
+            noise=(),
+            rows=(),
+            parameters=parameters,
+            mass=() if mass is None else mass.arrays,
+            center=_center(chain),
+            fresh=None,
+            reference=chain.monitors.reference.arrays,
+        )
+
+    def _draw_latents(
+        self,
+        chain: Chain,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        *,
+        trial: bool = False,
+    ) -> Drawn:
+        if not self.latents:
+            return NOTHING
+        return self.latents.draw(
+            chain.latents,
+            rng,
+            position=chain.state.position,
+            values=chain.values,
+            conditioned=self.problem.conditioned_in(chain.others),
+            rows=[row[0] for row in rows],
+            tune=chain.tune and not trial,
+            trial=trial,
+        )
+
+    def _noise_model(self) -> NoiseModel:
+        noise, replacement = self.batches.gradient_noise, self.batches.replacement
+        return noise_model(self.problem.potential, noise, replacement=replacement)
+
+    def without_graph(self) -> Calls:
+        """Return the same without the model's graph: a worker needs only what is compiled."""
+        other = copy(self)
+        other.problem = copy(self.problem)
+        other.problem.potential = None
+        return other
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Give the noise model, which leaves the graph behind, the sampler's own again."""
+        self.__dict__.update(state)
+        if self.problem.potential is not None:
+            self.noise = self._noise_model()
+
+
+NOTHING = Drawn([], {}, {})
+"""What is drawn for a batch where nothing is local."""
+
+
+def _center(chain: Chain) -> CenterArrays:
+    tuning = chain.tuning
+    if tuning is None or not tuning.controlled:
+        return CenterArrays()
+    if tuning.center is not None:
+        return CenterArrays(tuning.center.point, tuning.center.gradient)
+    # A trial before the chain has a center: at the point itself the gradients cancel.
+    position = chain.state.position
+    return CenterArrays(position, [np.zeros_like(x) for x in position])

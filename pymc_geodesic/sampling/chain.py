@@ -1,0 +1,163 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A chain as a value: everything that its next draw depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pymc.step_methods.step_sizes import DualAverageAdaptation
+
+from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.latents.gmc import LocalState
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.monitors import Monitors
+from pymc_geodesic.schedules import Schedule
+from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
+from pymc_geodesic.tuning.self_tuner import Center, Findings
+from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
+
+__all__ = ["Chain", "Settings", "Tuning"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a sampler moves with; the tuning phase may change it.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        Step sizes.
+    parameters : mapping of str to float
+        Parameters of the dynamics.
+    n_steps : int
+        Transitions per draw.
+    mass : Mass or None
+        Mass of the variables.
+    dtype : str
+        Type of the variables.
+    """
+
+    schedule: Schedule
+    parameters: Mapping[str, float]
+    n_steps: int
+    mass: Mass | None
+    dtype: str
+
+    @property
+    def step_size(self) -> float:
+        """The first step size."""
+        return float(self.schedule(np.zeros(1))[0])
+
+    @cached_property
+    def parameter_arrays(self) -> dict[str, np.ndarray]:
+        """Inputs of the kernel; the same arrays call after call."""
+        values = self.parameters.items()
+        return {name: np.asarray(value, dtype=self.dtype) for name, value in values}
+
+
+@dataclass
+class Tuning:
+    """What the tuning phase has measured.
+
+    Attributes
+    ----------
+    found : Findings or None
+        The last measurement; None before the first.
+    window : list of list of ndarray
+        Draws since then, for the next one.
+    center : Center or None
+        Of the control variates.
+    controlled : bool
+        Whether they are used.
+    variance_ratio : float
+        What they do to the noise.
+    """
+
+    controlled: bool
+    found: Findings | None = None
+    window: list[list[np.ndarray]] = field(default_factory=list)
+    center: Center | None = None
+    variance_ratio: float = np.nan
+
+
+@dataclass
+class Chain:
+    """A chain between two draws. It can be copied and pickled, and goes on where it was.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Source of all its random numbers.
+    state : NamedTuple
+        The state of the algorithm; positions are points of the embedding.
+    values : dict of str to ndarray
+        PyMC's values of the same position, and of the last draw of local variables.
+    others : dict of str to ndarray
+        PyMC's values of the variables that other steps sample.
+    settings : Settings
+        Step sizes, parameters, transitions per draw and mass.
+    tuning_draws, n_drawn, n_transitions : int
+        Length of the tuning phase, draws and transitions so far.
+    tune : bool
+        Whether the chain is in its tuning phase.
+    memory : tuple of ndarray
+        Memory of the gradient estimator.
+    batches : BatchStream or None
+        Where it is in its data.
+    monitors : Monitors or None
+        What watches over it.
+    latents : LocalState or None
+        Of the variables that belong to the rows of a batch.
+    mass_adaptation : MassAdaptation or None
+        What learns the mass.
+    tuning : Tuning or None
+        What the tuning phase has measured.
+    settling : ThermostatSettling or None
+        How far the thermostats have settled.
+    step_size_adaptation : DualAverageAdaptation or None
+        Of trajectories with a Metropolis test.
+    has_warned : bool
+        Whether it has said that transitions were not finite.
+    news : str or None
+        What it has yet to say.
+    is_checked : bool
+        Whether its start has been checked.
+    """
+
+    rng: np.random.Generator
+    state: Any
+    values: dict[str, np.ndarray]
+    settings: Settings
+    tuning_draws: int
+    tune: bool
+    others: dict[str, np.ndarray] = field(default_factory=dict)
+    n_drawn: int = 0
+    n_transitions: int = 0
+    memory: tuple[np.ndarray, ...] = ()
+    batches: BatchStream | None = None
+    monitors: Monitors | None = None
+    latents: LocalState | None = None
+    mass_adaptation: MassAdaptation | None = None
+    tuning: Tuning | None = None
+    settling: ThermostatSettling | None = None
+    step_size_adaptation: DualAverageAdaptation | None = None
+    has_warned: bool = False
+    news: str | None = None
+    is_checked: bool = False
+
+    @property
+    def mass(self) -> Mass | None:
+        """The mass in use: given, found or learned."""
+        adaptation = self.mass_adaptation
+        return self.settings.mass if adaptation is None else adaptation.mass
+
+    @property
+    def point(self) -> dict[str, np.ndarray]:
+        """PyMC's values of all variables."""
+        return self.others | self.values

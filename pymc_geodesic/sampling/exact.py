@@ -1,0 +1,199 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Chains of geodesic Monte Carlo with exact gradients: how they begin, and how a draw is made."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymc.stats.convergence import SamplerWarning
+from pymc.step_methods.step_sizes import DualAverageAdaptation
+
+from pymc_geodesic.algorithms.metropolis import MetropolisInputs, MetropolisKernel
+from pymc_geodesic.kernel.streams import draw_noise
+from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
+from pymc_geodesic.manifolds import Point
+from pymc_geodesic.sampling.chain import Chain, Settings
+from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.warnings import divergence_of
+from pymc_geodesic.schedules import ConstantSchedule
+
+__all__ = ["ExactOptions", "ExactSampler"]
+
+MISHAP = "made a transition to a state that is not finite and undid it"
+ADVICE = "Decrease `step_size`, or leave it out to have it tuned."
+
+
+class ExactState(NamedTuple):
+    """Positions; velocities are drawn anew for each trajectory."""
+
+    position: Point
+
+
+class ExactOptions(NamedTuple):
+    """Step size of the leapfrog if it is given, steps per trajectory, jitter, trajectories."""
+
+    step_size: float | None
+    n_leapfrog: int
+    jitter: float
+    n_steps: int
+
+
+class ExactSampler:
+    """Everything that the chains of a step have in common.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is sampled.
+    options : ExactOptions
+        How.
+    """
+
+    def __init__(self, problem: Problem, *, options: ExactOptions) -> None:
+        self.problem, self.options = problem, options
+        self.latents = problem.make_latents()
+        self._dim, self._shapes = problem.manifold.dim, problem.manifold.shapes
+        # A quarter of d^(-1/4), the start of NUTS in PyMC.
+        self._first_step = options.step_size or 0.25 / self._dim**0.25
+        mass, _ = problem.begin_mass()
+        self.settings = Settings(
+            ConstantSchedule(self._first_step), {}, options.n_steps, mass, problem.dtype
+        )
+        chain = self.begin(np.random.default_rng(0), problem.start, tune=0, draws=0)
+        self._kernel = MetropolisKernel(
+            problem.potential,
+            example=self._trial_inputs(chain, options.n_steps, Drawn([], {}, {})),
+            n_leapfrog=options.n_leapfrog,
+            mass=chain.mass,
+            backend=problem.backend,
+        )
+        # JAX compiles in the process of each chain, as stochastic samplers do.
+        if not problem.backend.is_jax:
+            self.trial(chain)
+
+    def begin(
+        self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
+    ) -> Chain:
+        """Return a new chain, at PyMC's values ``point``."""
+        problem = self.problem
+        return Chain(
+            rng=rng,
+            state=ExactState(problem.position_of(point)),
+            values=problem.values_in(point),
+            others={name: np.asarray(point[name]) for name in problem.conditioned_names},
+            settings=self.settings,
+            tuning_draws=tune,
+            tune=bool(tune),
+            latents=self.latents.begin(),
+            mass_adaptation=problem.begin_mass()[1],
+            # The constants are those of NUTS in PyMC.
+            step_size_adaptation=DualAverageAdaptation(
+                self._first_step, target=0.8, gamma=0.05, k=0.75, t0=10
+            ),
+        )
+
+    def stop_tuning(self, chain: Chain) -> None:
+        """Keep the step size from here on."""
+        chain.tune = False
+
+    def draw(self, chain: Chain) -> dict[str, Any]:
+        """Make the trajectories of one draw; move the chain, and return statistics."""
+        drawn = self._draw_latents(chain, chain.rng)
+        chain.values |= drawn.values
+        adaptation, dtype, n_steps = chain.step_size_adaptation, self.problem.dtype, self.options[3]
+        step_size = self.options.step_size or float(adaptation.current(chain.tune))
+        spread = self.options.jitter * chain.rng.uniform(-1, 1, n_steps)
+        outputs = self._kernel(
+            MetropolisInputs(
+                conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
+                position=chain.state.position,
+                step_sizes=(step_size * (1 + spread)).astype(dtype),
+                log_uniforms=np.log(chain.rng.uniform(size=n_steps)).astype(dtype),
+                noise=draw_noise(chain.rng, n_steps, self._shapes, dtype),
+                mass=_mass_arrays(chain),
+            )
+        )
+        chain.state = ExactState(tuple(outputs.position))
+        chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
+        if chain.mass_adaptation is not None:
+            chain.mass_adaptation.observe(outputs.values, outputs.velocity, tune=chain.tune)
+        acceptance, energy = float(outputs.acceptance_rate), float(outputs.energy)
+        if self.options.step_size is None and chain.tune:
+            adaptation.update(acceptance, chain.tune)
+        chain.n_drawn += 1
+        chain.n_transitions += n_steps
+        potential, diverging = float(outputs.potential), bool(outputs.diverging)
+        stats = {
+            "step_size": step_size,
+            "acceptance_rate": acceptance,
+            "accepted": float(outputs.accepted),
+            "energy": energy,
+            "kinetic_temperature": 2 * (energy - potential) / self._dim,
+            "degrees_of_freedom": self._dim,
+            "potential_estimate": potential,
+            "diverging": diverging,
+            "warning": divergence_of(
+                self.problem.name, chain, diverging, mishap=MISHAP, advice=ADVICE
+            ),
+        }
+        learned = {} if chain.mass_adaptation is None else chain.mass_adaptation.statistics
+        return stats | learned | drawn.statistics
+
+    def types(self, chain: Chain) -> dict[str, tuple[Any, list | None]]:
+        """Return the type of every statistic, as PyMC wants them."""
+        numbers = ["step_size", "acceptance_rate", "accepted", "energy", "kinetic_temperature"]
+        numbers.append("potential_estimate")
+        numbers += LOCAL_STATISTICS if self.latents.sampler is not None else ()
+        if chain.mass_adaptation is not None:
+            numbers += list(chain.mass_adaptation.statistics)
+        others = {"degrees_of_freedom": (np.int64, []), "diverging": (bool, [])}
+        return (
+            dict.fromkeys(numbers, (np.float64, [])) | others | {"warning": (SamplerWarning, None)}
+        )
+
+    def trial(self, chain: Chain) -> float:
+        """Make trajectories too short to move; return the energy, which may not be a number."""
+        drawn = self._draw_latents(chain, np.random.default_rng(0), trial=True)
+        n_steps = self.options.n_steps if self.problem.backend.is_jax else 1
+        outputs = self._kernel(self._trial_inputs(chain, n_steps, drawn))
+        return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
+
+    def _trial_inputs(self, chain: Chain, n_steps: int, drawn: Drawn) -> MetropolisInputs:
+        return MetropolisInputs(
+            conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
+            position=chain.state.position,
+            step_sizes=self.problem.trial_steps(n_steps),
+            log_uniforms=np.full(n_steps, -1.0, self.problem.dtype),
+            noise=self.problem.zero_noise(n_steps, self._shapes),
+            mass=_mass_arrays(chain),
+        )
+
+    def _draw_latents(
+        self, chain: Chain, rng: np.random.Generator, *, trial: bool = False
+    ) -> Drawn:
+        if not self.latents:
+            return Drawn([], {}, {})
+        return self.latents.draw(
+            chain.latents,
+            rng,
+            position=chain.state.position,
+            values=chain.values,
+            conditioned=self.problem.conditioned_in(chain.others),
+            rows=[],
+            tune=chain.tune and not trial,
+            trial=trial,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the graph behind: a worker needs only what is compiled."""
+        problem = copy(self.problem)
+        problem.potential = None
+        return self.__dict__ | {"problem": problem}
+
+
+def _mass_arrays(chain: Chain) -> list[np.ndarray]:
+    return [] if chain.mass is None else chain.mass.arrays

@@ -1,0 +1,173 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A model made ready for a sampler: its potential, its variables, its data and what is local."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model
+
+from pymc_geodesic.data_checks import DataChecks
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.values import PointMap
+from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.latents.latents import Latents
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
+from pymc_geodesic.potential.poles import warn_of_poles
+from pymc_geodesic.potential.row_variables import warn_of_row_variables
+from pymc_geodesic.potential.variables import geometry_names
+from pymc_geodesic.sampling.explain import impossible_start
+from pymc_geodesic.sampling.variables import Variables, global_and_local
+from pymc_geodesic.tuning.mass_adaptation import MassArgument, begin_mass
+
+__all__ = ["Options", "Problem"]
+
+Values = Mapping[str, np.ndarray]
+"""PyMC's values by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What all step methods are given, in the words of their docstrings."""
+
+    model: Model
+    backend: Backend
+    vars: Variables | None = None
+    mass: MassArgument = None
+    data: Mapping[str, Iterable[np.ndarray]] | None = None
+    local: LocalGMC | None = None
+    initial_point: Values | None = None
+    trust_total_size: bool = False
+
+
+class Problem:
+    """What a sampler moves, and where.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step method, for messages.
+    options : Options
+        What the user has given.
+    full_data : bool
+        Whether all rows are seen, and not batches.
+    restarts_local : bool
+        Whether local variables start anew with each batch.
+    coordinates : mapping, optional
+        Other coordinates for variables on a manifold.
+
+    Attributes
+    ----------
+    names, conditioned_names : list of str
+        PyMC's value variables that are sampled, and those of other steps.
+    latents : Latents
+        What is drawn anew for each batch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Options,
+        *,
+        full_data: bool,
+        restarts_local: bool = True,
+        coordinates: Mapping[type[Manifold], Manifold] | None = None,
+    ) -> None:
+        model = options.model
+        self.name, self.backend, self.mass = name, options.backend, options.mass
+        values, local_values = global_and_local(model, options.vars, options.local)
+        self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
+        self.start = start = model.initial_point()
+        self.potential: Potential | None = Potential(
+            model,
+            values,
+            initial_point=start if options.initial_point is None else options.initial_point,
+            static_shapes=self.backend.is_jax,
+            full_data=full_data,
+            coordinates=coordinates,
+            data=options.data,
+            local=local_values,
+        )
+        self.data_checks = DataChecks(
+            model,
+            self.potential.data_sources,
+            point=start,
+            batches=not full_data,
+            local=[model.values_to_rvs[value] for value in local_values],
+            trust_total_size=options.trust_total_size,
+        )
+        if not full_data:
+            self.potential.sources = self.data_checks.sources
+        self.variables, self.manifold = self.potential.variables, self.potential.manifold
+        local = self.potential.local
+        self.local_variables = () if local is None else local.variables
+        warn_of_poles(self.variables)
+        warn_of_row_variables(model, self.variables)
+        warn_of_batch_deterministics(model)
+        self.names = [variable.value.name for variable in self.variables]
+        self.conditioned_names = [value.name for value in self.potential.conditioned_values]
+        self.manifold_names = geometry_names(model, (*values, *local_values))
+        self._point_map = PointMap(self.potential)
+        self._options, self._restarts_local = options, restarts_local
+
+    def make_latents(self) -> Latents:
+        """Compile what is drawn anew for each batch."""
+        return Latents(
+            self.potential,
+            self._options.local,
+            position=self.position_of(self.start),
+            point=self.start,
+            restart=self._restarts_local,
+            backend=self.backend,
+        )
+
+    def begin_mass(self) -> tuple[Mass | None, Any]:
+        """Return the mass that a chain begins with, and what learns it."""
+        return begin_mass(self.mass, self.variables)
+
+    @property
+    def dtype(self) -> str:
+        """Type of the variables."""
+        return self.variables[0].position.dtype
+
+    def position_of(self, point: Values) -> tuple[np.ndarray, ...]:
+        """Return the point of the embedding that belongs to PyMC's values."""
+        # Numba compiles anew for arrays in another memory layout.
+        return self._point_map([np.asarray(point[name], order="C") for name in self.names])
+
+    def values_in(self, point: Values) -> dict[str, np.ndarray]:
+        """Return PyMC's values of what is sampled, local variables too."""
+        local = [variable.value.name for variable in self.local_variables]
+        return {name: np.asarray(point[name]) for name in (*self.names, *local)}
+
+    def conditioned_in(self, others: Values) -> list[np.ndarray]:
+        """Return PyMC's values of the variables of other steps, in the order of the kernels."""
+        return [np.asarray(others[name]) for name in self.conditioned_names]
+
+    def off_manifold(self, point: Values) -> tuple[str, str] | None:
+        """Name a variable that is not on its manifold, and say why."""
+        for variable in (*self.variables, *self.local_variables):
+            if problem := variable.check(point[variable.value.name]):
+                return variable.name, problem
+        return None
+
+    def impossible_start(self, point: Values, energy: float) -> SamplingError:
+        """Write the error for a start of infinite energy, or without a gradient."""
+        return impossible_start(self._options.model, point, energy=energy, names=self.names)
+
+    def trial_steps(self, n_steps: int) -> np.ndarray:
+        """Step sizes too short to move, whose square is still a normal number."""
+        return np.full(n_steps, np.sqrt(np.finfo(self.dtype).tiny), self.dtype)
+
+    def zero_noise(self, n_steps: int, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+        """Make noise for transitions that shall not move."""
+        return [np.zeros((n_steps, *shape), self.dtype) for shape in shapes]

@@ -1,0 +1,148 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a stochastic-gradient sampler records of each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pymc.stats.convergence import SamplerWarning
+
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.kernel.transitions import Outputs
+from pymc_geodesic.latents.latents import LOCAL_STATISTICS
+from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.problem import Problem
+
+__all__ = ["TransitionStatistics", "averaged", "merged"]
+
+Types = dict[str, tuple[Any, list | None]]
+
+
+class TransitionStatistics:
+    """The statistics of a step; documented with :class:`SGGMC`.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is sampled.
+    algorithm : Algorithm
+        What it adds.
+    has_velocity : bool
+        Whether there is a kinetic temperature.
+    reduces : bool
+        Whether control variates may be used.
+    """
+
+    def __init__(
+        self, problem: Problem, algorithm: Algorithm, *, has_velocity: bool, reduces: bool
+    ) -> None:
+        self._names = [variable.name for variable in problem.variables]
+        self._dims = problem.manifold.dims
+        self._share = np.array(self._dims) / sum(self._dims)
+        self._algorithm, self._has_velocity, self._reduces = algorithm, has_velocity, reduces
+        self._fixed = self._of_each("degrees_of_freedom", self._dims) if has_velocity else {}
+        if has_velocity:
+            self._fixed["degrees_of_freedom"] = sum(self._dims)
+        self._has_local = problem.potential.local is not None
+
+    def types(self, chain: Chain) -> Types:
+        """Return the type of every statistic, as PyMC wants them."""
+        number = (np.float64, [])
+        types: Types = {"step_size": number, "potential_estimate": number}
+        types |= {
+            "n_steps": (np.int64, []),
+            "diverging": (bool, []),
+            "warning": (SamplerWarning, None),
+        }
+        named = ["configurational_temperature"] if self._algorithm.tells_positions else []
+        named += ["kinetic_temperature"] if self._has_velocity else []
+        if self._algorithm.grouping is not None:
+            named.append("thermostat")
+        shared = self._algorithm.grouping == "shared"
+        for name in named:
+            types[name] = number
+            if name != "thermostat" or not shared:
+                types |= dict.fromkeys(self._of_each(name, self._dims), number)
+        types |= dict.fromkeys(self._fixed, (np.int64, []))
+        others = [*self._algorithm.statistic_names]
+        others += ["gradient_variance_ratio"] if self._reduces else []
+        others += LOCAL_STATISTICS if self._has_local else ()
+        if chain.mass_adaptation is not None:
+            others += list(chain.mass_adaptation.statistics)
+        return types | dict.fromkeys(others, number)
+
+    def of_draw(
+        self, chain: Chain, outputs: Outputs, *, step_size: float, noise_variance: float
+    ) -> dict[str, Any]:
+        """Describe a draw from what the kernel has returned."""
+        settings, algorithm = chain.settings, self._algorithm
+        stats = {
+            "step_size": step_size,
+            "potential_estimate": float(outputs.energy),
+            "n_steps": settings.n_steps,
+            "diverging": bool(outputs.diverging) or chain.monitors.ran_off is not None,
+        }
+        if algorithm.tells_positions:
+            stats |= self._per_variable("configurational_temperature", outputs.configurational)
+        if self._has_velocity:
+            stats |= self._per_variable("kinetic_temperature", outputs.kinetic)
+        if algorithm.grouping is not None:
+            stats |= self._thermostats(chain.state.thermostat)
+        if self._reduces:
+            stats["gradient_variance_ratio"] = chain.tuning.variance_ratio
+        if chain.mass_adaptation is not None:
+            stats |= chain.mass_adaptation.statistics
+        own = algorithm.statistics(
+            chain.state,
+            step_size=step_size,
+            noise_variance=noise_variance,
+            n_steps=settings.n_steps,
+            parameters=settings.parameters,
+        )
+        return stats | self._fixed | own
+
+    def _thermostats(self, thermostat: Sequence[np.ndarray]) -> dict[str, float]:
+        # `mean` of a single number costs several times what reading it does.
+        means = [float(xi.mean()) if xi.ndim else xi.item() for xi in thermostat]
+        if self._algorithm.grouping == "shared":
+            return {"thermostat": means[0]}
+        return self._per_variable("thermostat", np.array(means))
+
+    def _per_variable(self, name: str, values: np.ndarray) -> dict[str, float]:
+        """One statistic for all variables, weighted by dimension, and one for each."""
+        if len(values) == 1:
+            return {name: values.item()}
+        return {name: float(self._share @ values)} | self._of_each(name, values.tolist())
+
+    def _of_each(self, name: str, values: Sequence) -> dict[str, Any]:
+        if len(self._names) == 1:
+            return {}
+        return {f"{name}_{variable}": v for variable, v in zip(self._names, values, strict=True)}
+
+
+def merged(outputs: Sequence[Outputs]) -> Outputs:
+    """Join the outputs of consecutive calls: the last state, statistics of all."""
+    if len(outputs) == 1:
+        return outputs[0]
+    return outputs[-1]._replace(
+        kinetic=np.mean([output.kinetic for output in outputs], axis=0),
+        configurational=_known_mean(np.array([output.configurational for output in outputs])),
+        diverging=any(bool(output.diverging) for output in outputs),
+    )
+
+
+def averaged(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Average the same numbers of several batches."""
+    if len(rows) == 1:
+        return rows[0]
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+
+
+def _known_mean(table: np.ndarray) -> np.ndarray:
+    """Mean of each variable over the calls that have one."""
+    known = table[np.all(np.isfinite(table), axis=1)]
+    return (known if len(known) else table[:1]).mean(axis=0)

@@ -1,0 +1,201 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Chains that follow stochastic gradients: how they begin, and how a draw is made."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pymc.model import Model
+
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
+from pymc_geodesic.algorithms.thermostat import Thermostat
+from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.sampling.calls import BatchOptions, Calls
+from pymc_geodesic.sampling.chain import Chain, Settings
+from pymc_geodesic.sampling.monitors import Monitors
+from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
+from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.warnings import warning_of
+from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
+
+__all__ = ["StochasticSampler"]
+
+
+class StochasticSampler:
+    """Everything that the chains of a step have in common: kernels, tuning, streams of data.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is sampled.
+    algorithm : Algorithm
+        How.
+    settings : Settings
+        What chains begin with.
+    batches : BatchOptions
+        How rows are drawn.
+    tuning : TuningOptions
+        What is left to tuning.
+    model : Model
+        The model.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        *,
+        settings: Settings,
+        batches: BatchOptions,
+        tuning: TuningOptions,
+        model: Model,
+    ) -> None:
+        self.problem, self.algorithm = problem, algorithm
+        self.calls = Calls(problem, algorithm, batches=batches)
+        self._first_batches = BatchStream(
+            problem.potential.sources,
+            steps_per_batch=batches.steps_per_batch,
+            replacement=batches.replacement,
+        )
+        has_velocity = "velocity" in algorithm.state._fields
+        self.tuning: SelfTuning | None = None
+        if tuning.tunes_itself or tuning.reduction is not None:
+            self.tuning = SelfTuning(
+                problem, algorithm, model=model, options=tuning, has_velocity=has_velocity
+            )
+        if tuning.tunes_itself and tuning.mass is None and has_velocity:
+            mass = unit_mass(problem, dense=not tuning.noise_is_known)
+            settings = replace(settings, mass=mass)
+        self.settings = settings
+        self.statistics = TransitionStatistics(
+            problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None
+        )
+        self._compile()
+
+    def begin(
+        self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
+    ) -> Chain:
+        """Return a new chain, at PyMC's values ``point``."""
+        problem, settings = self.problem, self.settings
+        position = problem.position_of(point)
+        setup = Setup(position, problem.manifold, settings.parameters)
+        chain = Chain(
+            rng=rng,
+            state=self.algorithm.init(setup, rng),
+            values=problem.values_in(point),
+            others={name: np.asarray(point[name]) for name in problem.conditioned_names},
+            settings=settings,
+            tuning_draws=tune,
+            tune=bool(tune),
+            memory=tuple(self.calls.noise.initial()),
+            batches=deepcopy(self._first_batches),
+            monitors=Monitors(problem.variables, manifold=problem.manifold, tune=tune, draws=draws),
+            latents=self.calls.latents.begin(),
+            mass_adaptation=problem.begin_mass()[1],
+            tuning=None if self.tuning is None else self.tuning.begin(),
+        )
+        if self.algorithm.grouping is not None:
+            chain.settling = self._settling(chain)
+        return chain
+
+    def _settling(self, chain: Chain) -> ThermostatSettling:
+        manifold = self.problem.manifold
+        thermostat = Thermostat(manifold, grouping=self.algorithm.grouping)
+        return ThermostatSettling(
+            chain.tuning_draws,
+            dim=manifold.dim,
+            group_dims=thermostat.group_dims,
+            measured_from=tuple(xi.copy() for xi in chain.state.thermostat),
+            hurries=self.algorithm.hurries and chain.tuning_draws >= 2,
+        )
+
+    def stop_tuning(self, chain: Chain) -> None:
+        """Freeze what the tuning phase has found, and say it."""
+        if not chain.tune:
+            return
+        if chain.settling is not None:
+            thermostat = chain.settling.finish(chain.state.thermostat, next_step=_next_step(chain))
+            chain.state = chain.state._replace(thermostat=thermostat)
+        if self.tuning is not None and (news := self.tuning.news(chain)):
+            chain.news = f"{self.problem.name} {news}"
+        chain.monitors.settle()
+        chain.tune = False
+
+    def draw(self, chain: Chain) -> dict[str, Any]:
+        """Make the transitions of one draw; move the chain, and return statistics."""
+        calls = self.calls
+        if chain.n_drawn == 0 and calls.reader is not None:
+            calls.reader.settle(chain.batches.stream)
+        if self.tuning is not None:
+            self.tuning.before_draw(chain)
+        begin, n_steps = chain.n_transitions, chain.settings.n_steps
+        made = [calls.make(chain) for _ in range(n_steps // calls.length(chain))]
+        outputs = merged([call for call, _ in made])
+        step_sizes = calls.step_sizes(chain, begin, chain.n_transitions)
+        chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
+        if chain.mass_adaptation is not None:
+            chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
+        if self.tuning is not None:
+            self.tuning.after_draw(chain)
+        chain.n_drawn += 1
+        stats = self.statistics.of_draw(
+            chain,
+            outputs,
+            step_size=float(step_sizes[-1]),
+            noise_variance=calls.noise.largest(chain.memory),
+        )
+        stats |= averaged([local for _, local in made])
+        stats["warning"] = warning_of(
+            self.problem.name,
+            chain,
+            stats["diverging"],
+            mishap=self.algorithm.mishap,
+            advice=self.algorithm.advice,
+        )
+        if chain.tune and self.algorithm.hurries:
+            self._settle(chain, stats["potential_estimate"], step_sizes)
+        return stats
+
+    def _settle(self, chain: Chain, energy: float, step_sizes: np.ndarray) -> None:
+        thermostat = chain.settling.observe(
+            chain.state.thermostat,
+            energy=energy,
+            step_sizes=step_sizes,
+            next_step=_next_step(chain),
+        )
+        chain.state = chain.state._replace(thermostat=thermostat)
+
+    def types(self, chain: Chain) -> dict[str, tuple[Any, list | None]]:
+        """Return the type of every statistic, as PyMC wants them."""
+        return self.statistics.types(chain)
+
+    def trial(self, chain: Chain) -> float:
+        """Return the energy where a chain starts; not a number where the gradient is not finite."""
+        return self.calls.trial(chain, is_start=True)
+
+    def _compile(self) -> None:
+        # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
+        # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
+        # written now, because a pickled step may have left the potential behind.
+        chain = self.begin(np.random.default_rng(0), self.problem.start, tune=0, draws=0)
+        if self.problem.backend.is_jax:
+            self.calls.kernel_of(chain)
+        else:
+            self.calls.trial(chain)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the graph only where a kernel may yet be compiled, for what tuning finds."""
+        if self.tuning is not None:
+            return self.__dict__
+        calls = self.calls.without_graph()
+        return self.__dict__ | {"calls": calls, "problem": calls.problem}
+
+
+def _next_step(chain: Chain) -> float:
+    return float(chain.settings.schedule(np.array([chain.n_transitions]))[0])

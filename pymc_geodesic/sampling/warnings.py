@@ -1,0 +1,63 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a chain has to say: of transitions that were not finite, and of what has not settled."""
+
+from __future__ import annotations
+
+from pymc.stats.convergence import SamplerWarning, WarningType
+
+from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.monitors import RAN_OFF_ADVICE
+
+__all__ = ["as_news", "divergence_of", "warning_of"]
+
+
+def warning_of(
+    name: str, chain: Chain, diverging: bool, *, mishap: str, advice: str
+) -> SamplerWarning | None:
+    """Return what is to be said of a draw, if anything."""
+    ran_off = chain.monitors.ran_off
+    if ran_off is not None:
+        found = divergence_of(name, chain, True, mishap=ran_off, advice=RAN_OFF_ADVICE)
+    else:
+        found = divergence_of(name, chain, diverging, mishap=mishap, advice=advice)
+    if found is None and not diverging and not chain.tune and chain.settling is not None:
+        found = _unsettled(name, chain)
+    if found is None and chain.news is not None:
+        found, chain.news = as_news(chain.news), None
+    return found
+
+
+def divergence_of(
+    name: str, chain: Chain, diverging: bool, *, mishap: str, advice: str
+) -> SamplerWarning | None:
+    """Say once per chain what happened and which parameter mends it.
+
+    What happens on the way to the posterior, in the tuning phase, is only recorded.
+    """
+    if not diverging or chain.has_warned or chain.tune:
+        return None
+    chain.has_warned = True
+    message = f"{name} {mishap}; such draws are marked `diverging`. {advice}"
+    return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
+
+
+def _unsettled(name: str, chain: Chain) -> SamplerWarning | None:
+    what, chain.settling.unsettled = chain.settling.unsettled, ""
+    if not what:
+        return None
+    message = (
+        f"{name} had not settled at the end of the tuning phase: {what}. Its first draws, or all "
+        "of them, do not follow the posterior. Increase `tune`, or start nearer to the posterior "
+        "(`initvals`)."
+    )
+    return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
+
+
+def as_news(sentence: str) -> SamplerWarning:
+    """Make a statistic of a sentence, which PyMC logs for information.
+
+    It does so in the process that shows the progress bar, wherever the chain runs.
+    """
+    # PyMC has no kind for what is no warning.
+    return SamplerWarning(WarningType.CONVERGENCE, sentence, "info")

@@ -1,0 +1,169 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The face that PyMC sees: a step that moves a chain by a draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from pymc.model import modelcontext
+from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
+from pymc.step_methods.state import dataclass_state
+from pymc.util import get_random_generator
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.run_record import STATISTIC, write_record
+from pymc_geodesic.sampling.advance import Sampler, next_draw, place
+from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.problem import Options
+from pymc_geodesic.sampling.variables import Variables
+from pymc_geodesic.step_methods.arguments import complete_signature, require_known
+from pymc_geodesic.step_methods.checks import check_keywords, require_values
+from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
+from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
+from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.tuning.mass_adaptation import MassRecord
+
+__all__ = ["Step"]
+
+
+@dataclass_state
+class StepState(StepMethodState):
+    """Everything that the next draw depends on, besides the point: the chain."""
+
+    chain: Chain
+
+
+class Step(BlockedStep):
+    """A thin user of a sampler, one draw per call.
+
+    Parameters
+    ----------
+    vars : variable, name or sequence of these, optional
+        Variables to sample.
+    make : callable
+        ``(options, keywords) -> sampler``, from what all steps share and what is left.
+    keywords : mapping
+        Shared keywords, as the public class was given them.
+
+    Attributes
+    ----------
+    sampler : Sampler
+        What the chains share; see :func:`pymc_geodesic.sampling.advance`.
+    chain : Chain
+        The chain that ran last in this process.
+    """
+
+    default_blocked = True
+    _state_class = StepState
+    shown: ClassVar[Sequence[Shown]] = ()
+    withheld: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        complete_signature(cls, withheld=cls.withheld)
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """Refuse unknown keywords, then let PyMC make a step or one for each variable."""
+        require_known(cls, keywords)
+        check_keywords(keywords | {"vars": args[0]} if args else keywords)
+        return super().__new__(cls, *args, **keywords)
+
+    def __init__(
+        self,
+        vars: Variables | None,
+        make: Callable[[Options, dict[str, Any]], Sampler],
+        keywords: Mapping[str, Any],
+    ) -> None:
+        options = dict(keywords)
+        self.model = model = modelcontext(options.pop("model", None))
+        self.rng = get_random_generator(options.pop("rng", None))
+        options.pop("blocked", None)
+        backend = Backend.resolve(options.pop("backend", None), options.pop("compile_kwargs", None))
+        if options.get("initial_point") is not None:
+            require_values("initial_point", options["initial_point"], model)
+        shared = {name: options.pop(name) for name in SHARED if name in options}
+        log_name = type(self).__name__
+        self.sampler = make(Options(model=model, backend=backend, vars=vars, **shared), options)
+        problem = self.sampler.problem
+        self.vars = problem.sampled_values
+        self._manifold_names = problem.manifold_names
+        self.chain = self.sampler.begin(self.rng, problem.start, tune=0, draws=0)
+        self.stats_dtypes_shapes = self.sampler.types(self.chain) | {STATISTIC: (object, [])}
+        self.stats_dtypes = [{n: dtype for n, (dtype, _) in self.stats_dtypes_shapes.items()}]
+        self.awaits_first_draw = False
+        claim(model, self)
+        log.info(f"Compiling {log_name} for {backend.name} ...")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Join the other steps of the chain in the worker."""
+        self.__dict__.update(state)
+        claim(self.model, self)
+
+    def setup_chain(self, rng: np.random.Generator, tune: int, draws: int) -> None:
+        """Begin a chain; its place follows with its first draw."""
+        super().setup_chain(rng, tune, draws)
+        self.awaits_first_draw = True
+        self.chain = self.sampler.begin(
+            self.rng, self.sampler.problem.start, tune=tune, draws=draws
+        )
+
+    def step(self, point: dict[str, np.ndarray]):
+        """Make the transitions of one draw from ``point``."""
+        if self.awaits_first_draw:
+            require_all_sampled(self.model)
+        place(self.sampler, self.chain, point)
+        stats = next_draw(self.sampler, self.chain)
+        stats[STATISTIC] = self._record
+        return {**point, **self.chain.values}, [stats]
+
+    def stop_tuning(self) -> None:
+        """Freeze what the tuning phase has found."""
+        self.sampler.stop_tuning(self.chain)
+
+    @property
+    def tune(self) -> bool:
+        """Whether the chain is in its tuning phase."""
+        return self.chain.tune
+
+    @tune.setter
+    def tune(self, tune: bool) -> None:
+        self.chain.tune = bool(tune)
+
+    @property
+    def mass_history(self) -> list[MassRecord]:
+        """The mass after each M step of the chain that ran last in this process."""
+        adaptation = self.chain.mass_adaptation
+        return [] if adaptation is None else adaptation.history
+
+    @cached_property
+    def _record(self) -> str:
+        """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
+        _, settings = self.__getnewargs_ex__()
+        return write_record(type(self).__name__, settings, self._manifold_names)
+
+    @staticmethod
+    def competence(var, has_grad) -> Competence:
+        """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
+        return guarded_competence(var)
+
+    @classmethod
+    def _progressbar_config(cls, n_chains=1):
+        return progress_columns(cls.shown, n_chains)
+
+    def _make_progressbar_update_functions(self):
+        log_above_the_progress_bar()
+        if getattr(self.sampler, "tuning", None) is not None:
+            log.info(
+                f"{type(self).__name__} begins each chain with a search for the mode, and measures "
+                "curvature and gradient noise there"
+            )
+        return progress_updates(self.shown)
+
+
+SHARED = ("mass", "data", "local", "initial_point", "trust_total_size")
+"""Keywords that mean the same for every sampler."""
