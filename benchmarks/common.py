@@ -12,6 +12,7 @@ import time
 import warnings
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ sys.path.append(str(Path(__file__).parents[1] / "examples"))
 from arviz import ess
 from gradient_noise import add_gradient_noise, gradient_noise_rows
 from two_directions import angle
+
+import pymc_geodesic as pmg
 
 __all__ = [
     "Check",
@@ -40,6 +43,7 @@ __all__ = [
     "parser",
     "report",
     "sample",
+    "set_step_size",
     "table",
     "total_variation",
 ]
@@ -197,3 +201,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)
     return value
+
+
+def set_step_size(step: Any, step_size: float | Any, **parameters: float) -> None:
+    """Have the chains of a step begin with another step size or schedule, and other parameters."""
+    schedule = step_size if callable(step_size) else pmg.ConstantSchedule(step_size)
+    settings = step.sampler.settings
+    step.sampler.settings = replace(
+        settings, schedule=schedule, parameters={**settings.parameters, **parameters}
+    )

@@ -18,7 +18,15 @@ import arviz as az
 import numpy as np
 import pymc as pm
 
-from common import Check, add_gradient_noise, arguments, gradient_noise_rows, report, table
+from common import (
+    Check,
+    add_gradient_noise,
+    arguments,
+    gradient_noise_rows,
+    report,
+    set_step_size,
+    table,
+)
 
 import pymc_geodesic as pmg
 
@@ -165,10 +173,10 @@ def built(method: str, target: Target, mass: Any, n_steps: int):
 def set_parameters(step, step_size: float, friction: float) -> None:
     """Change what is no part of the compiled kernel."""
     if isinstance(step, pmg.SGNPHMC):
-        step.schedule = Jittered(step_size, step.n_leapfrog)
+        set_step_size(step, Jittered(step_size, step.sampler.settings.n_steps))
         return
-    step.schedule = pmg.ConstantSchedule(step_size)
-    step.parameters["diffusion" if isinstance(step, pmg.SGNHT) else "friction"] = friction
+    name = "diffusion" if isinstance(step, pmg.SGNHT) else "friction"
+    set_step_size(step, step_size, **{name: friction})
 
 
 class Setting(NamedTuple):
@@ -261,7 +269,7 @@ def metropolis(target: Target, masses: dict, draws: int) -> dict[str, tuple]:
             )
             run = measured(step, target, 2 * draws, draws, n_leapfrog, "")
             if best is None or run.ess > best[0].ess:
-                setting = f"{step.adaptation.current(False):.3g}, {n_leapfrog}"
+                setting = f"{step.chain.step_size_adaptation.current(False):.3g}, {n_leapfrog}"
                 got = step.mass_history[-1].mass if step.mass_history else mass
                 best = run._replace(setting=setting), condition_number(target, got)
         found[name] = best

@@ -122,7 +122,10 @@ def sgrld(
     while True:
         begin = time.process_time()
         point, _ = step.step(point)
-        seconds, seen = seconds + time.process_time() - begin, seen + step.n_steps * batch_size
+        seconds, seen = (
+            seconds + time.process_time() - begin,
+            seen + step.sampler.settings.n_steps * batch_size,
+        )
         yield Snapshot(seconds, seen, LazyTopics(point["topics_simplex__"]))
 
 

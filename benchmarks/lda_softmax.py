@@ -33,13 +33,12 @@ import numpy as np
 import pymc as pm
 import pytensor
 
-from common import RESULTS, Check, report, table
+from common import RESULTS, Check, report, set_step_size, table
 from lda_baselines import read_counts
 from scipy.special import softmax
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.topic_models import document_completion_perplexity, split_tokens
 
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "lda_softmax.png"
@@ -67,8 +66,7 @@ def build(observed, method: str, n_steps: int):
 
 def chain(model, step, noise: str, eta: float, *, draws: int, seed: int):
     """Run a chain from a draw of the prior; return the scored topics and the temperature."""
-    step.schedule = ConstantSchedule(np.sqrt(eta))
-    step.parameters = {noise: A / np.sqrt(eta)}
+    set_step_size(step, np.sqrt(eta), **{noise: A / np.sqrt(eta)})
     step.setup_chain(np.random.default_rng(seed), tune=0, draws=draws)
     point = model.initial_point()
     start = np.random.default_rng(100 + seed).normal(0.1, 1.0, point["eta"].shape)

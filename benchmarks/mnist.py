@@ -17,7 +17,7 @@ import time
 import numpy as np
 import pymc as pm
 
-from common import Check, report, table
+from common import Check, report, set_step_size, table
 from neural_network import averages, build_model, error, load_digits
 from shared import single_precision
 
@@ -42,10 +42,8 @@ def built(method: str, digits) -> pmg.SGNHT | pmg.SGHMC:
 def set_parameters(step, learning_rate: float, injected: float) -> None:
     """Give the step the paper's learning rate and injected noise, which are not compiled in."""
     step_size = learning_rate**0.5
-    step.schedule = pmg.ConstantSchedule(step_size)
-    step.parameters["diffusion" if isinstance(step, pmg.SGNHT) else "friction"] = (
-        injected / step_size
-    )
+    name = "diffusion" if isinstance(step, pmg.SGNHT) else "friction"
+    set_step_size(step, step_size, **{name: injected / step_size})
 
 
 def measured(step, digits, learning_rate: float, injected: float, length) -> dict:

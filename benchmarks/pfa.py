@@ -128,7 +128,9 @@ def by_step(model: pm.Model, start: dict, name: str, limit: float) -> Iterator[T
             step.stop_tuning()
         phi, weights = np.exp(point["gamma_log__"]), np.exp(point["weights_log__"])
         stats = stats | {"diverging": diverging}
-        yield Topics(seconds, draws * step.n_steps, phi / phi.sum(axis=0), weights, stats)
+        yield Topics(
+            seconds, draws * step.sampler.settings.n_steps, phi / phi.sum(axis=0), weights, stats
+        )
 
 
 def by_gibbs(counts: sp.csr_matrix, limit: float) -> Iterator[Topics]:

@@ -20,13 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pymc as pm
 
-from common import Check, SamplingClock, effective_samples, report, sample, table
+from common import Check, SamplingClock, effective_samples, report, sample, set_step_size, table
 from self_tuned_suite import CASES, LARGEST_BIAS, RATIOS, Case, Truth, by_nuts, flat
 
 import pymc_geodesic as pmg
 
 from pymc_geodesic.mass import JointMass, Mass
-from pymc_geodesic.schedules import ConstantSchedule
 
 KEYS = ["linear", "robust", "hierarchical", "directional", "location_scale"]
 N_CHAINS, N_DRAWS = 2, 2_000
@@ -82,8 +81,13 @@ def self_tuned(case: Case, model: pm.Model, truth: Truth) -> tuple[Result, Any]:
 
     run = sample(model, build, chains=N_CHAINS, draws=N_DRAWS, random_seed=1, callback=clock)
     step = steps[0]
-    settings = {"step size": float(run.stats["step_size"][-1, -1]), **step.parameters}
-    return judged(settings | {"n_steps": step.n_steps}, run, clock.seconds, case, truth), step
+    settings = {
+        "step size": float(run.stats["step_size"][-1, -1]),
+        **step.chain.settings.parameters,
+    }
+    return judged(
+        settings | {"n_steps": step.sampler.settings.n_steps}, run, clock.seconds, case, truth
+    ), step
 
 
 def as_argument(mass: Mass, names: list[str]) -> Any:
@@ -119,8 +123,7 @@ def grid(case: Case, model: pm.Model, truth: Truth, tuned: Any, *, quick: bool) 
             step = hand_tuned(case, model, truth, argument, n_steps)
             settings = list(product(STEP_SIZES, frictions))[:: 4 if quick else 1]
             for size, friction in settings:
-                step.schedule = ConstantSchedule(size / fast)
-                step.parameters = {"diffusion": friction}
+                set_step_size(step, size / fast, diffusion=friction)
                 results.append(hand_tuned_run(case, model, truth, step, mass, quick=quick))
     return results
 
@@ -153,12 +156,15 @@ def start_at_mean(case: Case, model: pm.Model, truth: Truth) -> dict[str, np.nda
 
 def hand_tuned_run(case: Case, model, truth: Truth, step, mass: str, *, quick: bool) -> Result:
     """Sample with the present settings of a step, the first fifth to settle."""
-    draws = max(FEWEST_DRAWS, N_TRANSITIONS // step.n_steps) // (10 if quick else 1)
+    draws = max(FEWEST_DRAWS, N_TRANSITIONS // step.sampler.settings.n_steps) // (
+        10 if quick else 1
+    )
     clock = SamplingClock()
     options = {"chains": N_CHAINS, "draws": draws, "tune": draws // 5}
     run = sample(model, lambda: step, random_seed=2, callback=clock, **options)
-    settings = {"mass": mass, "step size": float(step.schedule(np.zeros(1))[0])}
-    settings |= step.parameters | {"n_steps": step.n_steps}
+    settings = {"mass": mass, "step size": float(step.sampler.settings.schedule(np.zeros(1))[0])}
+    own = step.sampler.settings
+    settings |= {**own.parameters, "n_steps": own.n_steps}
     return judged(settings, run, clock.seconds, case, truth)
 
 

@@ -15,7 +15,7 @@ import warnings
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, report, table
+from common import Check, arguments, report, set_step_size, table
 
 import pymc_geodesic as pmg
 
@@ -57,11 +57,11 @@ def probabilities(value: np.ndarray) -> np.ndarray:
 
 def averages(step, step_size: float, relaxations: int, rate: float, seed: int):
     """Average p and p^2 of every chain over time, the first third left out."""
-    step.schedule = pmg.ConstantSchedule(step_size)
+    set_step_size(step, step_size)
     step.setup_chain(np.random.default_rng(seed), 0, 1)
     point = step.model.initial_point()
     [name] = point
-    n = max(60, int(np.ceil(relaxations / (rate * step_size) / step.n_steps)))
+    n = max(60, int(np.ceil(relaxations / (rate * step_size) / step.sampler.settings.n_steps)))
     first = second = 0.0
     for draw in range(n):
         point, _ = step.step(point)

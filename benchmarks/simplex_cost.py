@@ -23,7 +23,7 @@ from common import Check, arguments, report, table
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import draw_noise
+from pymc_geodesic.kernel.streams import draw_noise
 
 K, V, N_ROWS, N_STEPS = 50, 10_000, 1000, 10
 BATCH_SIZES = (100, 200, 400)
@@ -68,8 +68,8 @@ def step_call(model: pm.Model, backend: str, **options):
 
 def gradient_call(step, *, of_logs: bool):
     """Return a function that evaluates N_STEPS gradients and nothing else."""
-    potential, rng = step.potential, np.random.default_rng(1)
-    length = N_STEPS if step.backend.is_jax else None
+    potential, rng = step.sampler.problem.potential, np.random.default_rng(1)
+    length = N_STEPS if step.sampler.problem.backend.is_jax else None
     [x0] = potential.positions
     rows = [
         pytensor.tensor.tensor("rows", dtype="int64", shape=(length, *index.type.shape))
@@ -95,7 +95,7 @@ def gradient_call(step, *, of_logs: bool):
     start = np.full((K, V), -np.log(V) if of_logs else 1 / V)
 
     def call():
-        drawn = step.batches.draw(rng, N_STEPS)
+        drawn = step.chain.batches.draw(rng, N_STEPS)
         return np.asarray(function(np.arange(N_STEPS), *drawn, start)[0])
 
     return call

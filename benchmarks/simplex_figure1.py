@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, report, sample, table
+from common import Check, arguments, report, sample, set_step_size, table
 
 import pymc_geodesic as pmg
 
@@ -82,7 +82,7 @@ def main() -> None:
             )
             lines = figures[name, metropolis] = []
             for step_size in STEP_SIZES:
-                step.schedule = pmg.ConstantSchedule(step_size)
+                set_step_size(step, step_size)
                 run = sample(
                     model,
                     lambda step=step: step,

@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 import pymc as pm
 
-from common import Check, arguments, report, table
+from common import Check, arguments, report, set_step_size, table
 
 import pymc_geodesic as pmg
 
@@ -52,10 +52,6 @@ def samplers(size: int) -> dict:
             (3.0, 1.0),
         ),
     }
-
-
-def set_step_size(step, step_size: float) -> None:
-    step.schedule = pmg.ConstantSchedule(step_size)
 
 
 def probabilities(value: np.ndarray) -> np.ndarray:
@@ -112,7 +108,7 @@ def microseconds(build, step_size: float, size: int) -> float:
         start = time.perf_counter()
         point, _ = step.step(point)
         times.append(time.perf_counter() - start)
-    return float(np.median(times) / step.n_steps * 1e6)
+    return float(np.median(times) / step.sampler.settings.n_steps * 1e6)
 
 
 def by_gmc(alpha: float, size: int, seeds: int, draws: int):
@@ -160,7 +156,9 @@ def main() -> None:
                 set_step_size(step, step_size)
                 moments = chain(step, draws, draws // 3)
                 for i, alpha in enumerate(ALPHAS):
-                    found = figures(*(m[i] for m in moments), alpha, draws * step.n_steps)
+                    found = figures(
+                        *(m[i] for m in moments), alpha, draws * step.sampler.settings.n_steps
+                    )
                     per_second = found["ess"] / micros * 1e6
                     row = [size, alpha, name, f"{step_size:g}", 100 * found["bias"]]
                     row += [100 * found["error"], micros, per_second]

@@ -28,7 +28,7 @@ import pytensor
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import draw_noise
+from pymc_geodesic.kernel.streams import draw_noise
 
 # As PyTensor's JAX backend does when `floatX` is float64, so that both sides compute in the same.
 jax.config.update("jax_enable_x64", True)
@@ -120,7 +120,7 @@ def gradient_only(model: pm.Model, backend: str) -> Callable[[], None]:
     """Return a function that evaluates N_STEPS minibatch gradients in a scan, and no dynamics."""
     with model:
         step = pmg.SGLD(step_size=1e-6, n_steps=N_STEPS, backend=backend)
-    potential, is_jax = step.potential, step.backend.is_jax
+    potential, is_jax = step.sampler.problem.potential, step.sampler.problem.backend.is_jax
     length = N_STEPS if is_jax else None
     [index] = potential.indices
     rows = pytensor.tensor.tensor("rows", dtype="int64", shape=(length, *index.type.shape))

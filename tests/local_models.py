@@ -68,3 +68,17 @@ def scale_mixture(y, batch_size, *, known_scale=True):
 def students(n_rows, seed):
     rng = np.random.default_rng(seed)
     return SCALE * rng.standard_t(NU, n_rows)
+
+
+def draw_latents(step, point, rows, rng, *, tune):
+    """Draw the local variables of a batch as a step does, at PyMC's values ``point``."""
+    problem, chain = step.sampler.problem, step.chain
+    return step.sampler.calls.latents.draw(
+        chain.latents,
+        rng,
+        position=problem.position_of(point),
+        values=point,
+        conditioned=problem.conditioned_in(point),
+        rows=rows,
+        tune=tune,
+    )

@@ -35,7 +35,7 @@ class ReadAhead:
     def __init__(self, items: Items) -> None:
         self._requests: SimpleQueue[None] = SimpleQueue()
         self._results: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-        self._abandoned = Event()
+        self._abandoned, self._failed = Event(), False
         self._process = os.getpid()
         # The thread holds no reference to this object, whose end is the end of the thread.
         arguments = items, self._requests, self._results, self._abandoned
@@ -45,8 +45,8 @@ class ReadAhead:
 
     @property
     def is_open(self) -> bool:
-        """Whether items can be taken: not once abandoned, nor in a process forked since."""
-        return self._is_ours and not self._abandoned.is_set()
+        """Whether items can be taken: not once abandoned or failed, nor in a forked process."""
+        return self._is_ours and not self._failed and not self._abandoned.is_set()
 
     @property
     def _is_ours(self) -> bool:
@@ -64,8 +64,7 @@ class ReadAhead:
         self._requests.put(None)
         succeeded, item = self._results.get()
         if not succeeded:
-            # The generator has ended. Later calls get the same answer.
-            self._results.put((succeeded, item))
+            self._failed = True
             raise item
         return item
 

@@ -58,5 +58,5 @@ def undo_if_not_finite(
     # With `switch` PyTensor would not fuse the operations that the new state comes from.
     proposed = leaves_of(new)
     pairs = zip(proposed, leaves_of((old_state, old_memory)), strict=True)
-    kept = ifelse(finite, proposed, [b.type.filter_variable(a) for a, b in pairs])
+    kept = ifelse(finite, proposed, [moved.type.filter_variable(x) for moved, x in pairs])
     return rebuilt(new, kept), temperatures, finite

@@ -8,6 +8,8 @@ without thermostat a transition is linear, and its covariance solves Lyapunov's 
 of long runs (slow) is the thing itself, on a sphere and with a thermostat.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pymc as pm
 import pytensor
@@ -20,16 +22,10 @@ from scipy.linalg import solve_discrete_lyapunov
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms import (
-    Estimate,
-    State,
-    Thermostat,
-    gsgnht,
-    sggmc,
-    sgld,
-    sgnht_euler,
-)
+from pymc_geodesic.algorithms import gsgnht, sggmc, sgld
+from pymc_geodesic.algorithms.sgnht import euler_transition
 from pymc_geodesic.manifolds import Product
+from pymc_geodesic.potential.estimate import Estimate
 
 INTERPRETED = Mode(linker="py", optimizer="fast_run")
 
@@ -44,17 +40,18 @@ def compiled(dynamics, manifold, gradient, *, n, thermostat=False, **parameters)
     x, v, z = (pt.vector(name, shape=(n,)) for name in "xvz")
     xi, step_size = pt.scalar("xi"), pt.scalar("step_size")
 
-    def estimator(position, memory):
-        return Estimate((gradient(position[0]),), (None,), memory)
+    def estimator(position):
+        return Estimate((gradient(position[0]),), (None,))
 
-    keywords = dict(estimator=estimator, noise=(z,), step_size=step_size, **parameters)
-    if dynamics is not sgld:
-        keywords["manifold"] = product
     if thermostat:
-        keywords["thermostat"] = Thermostat(product)
-    state = State((x,), (v,), (xi,) if thermostat else ())
-    new = dynamics(state, **keywords)
-    outputs = [new.position[0], *new.velocity, *new.thermostat]
+        parameters["grouping"] = "shared"
+        state = gsgnht.State((x,), (v,), (xi,))
+    elif dynamics is sgld.transition:
+        state = sgld.State((x,))
+    else:
+        state = sggmc.State((x,), (v,))
+    new = dynamics(state, estimator, (z,), manifold=product, step_size=step_size, **parameters)
+    outputs = [part for parts in new for part in parts]
     return pytensor.function(
         [x, v, xi, z, step_size], outputs, mode=INTERPRETED, on_unused_input="ignore"
     )
@@ -70,11 +67,11 @@ def sphere_gradient(x):
 
 
 DETERMINISTIC = {
-    "SGGMC, flat": (sggmc, pmg.Euclidean(), flat_gradient, False),
-    "SGGMC, sphere": (sggmc, pmg.Sphere(), sphere_gradient, False),
-    "gSGNHT, flat": (gsgnht, pmg.Euclidean(), flat_gradient, True),
-    "gSGNHT, sphere": (gsgnht, pmg.Sphere(), sphere_gradient, True),
-    "Euler SGNHT": (sgnht_euler, pmg.Euclidean(), flat_gradient, True),
+    "SGGMC, flat": (sggmc.transition, pmg.Euclidean(), flat_gradient, False),
+    "SGGMC, sphere": (sggmc.transition, pmg.Sphere(), sphere_gradient, False),
+    "gSGNHT, flat": (gsgnht.transition, pmg.Euclidean(), flat_gradient, True),
+    "gSGNHT, sphere": (gsgnht.transition, pmg.Sphere(), sphere_gradient, True),
+    "Euler SGNHT": (euler_transition, pmg.Euclidean(), flat_gradient, True),
 }
 
 
@@ -92,11 +89,11 @@ def test_order_of_the_path_without_noise(case):
     dynamics, manifold, gradient, thermostat = DETERMINISTIC[case]
     parameter = {"diffusion": 0.5} if thermostat else {"friction": 0.5}
     transition = compiled(dynamics, manifold, gradient, n=3, thermostat=thermostat, **parameter)
-    exact = position_at(transition, 2.0, 8192 if dynamics is sgnht_euler else 1024)
+    exact = position_at(transition, 2.0, 8192 if dynamics is euler_transition else 1024)
     n_steps = np.array([32, 64, 128])
     errors = [np.linalg.norm(position_at(transition, 2.0, n) - exact) for n in n_steps]
     order = slope(2.0 / n_steps, errors)
-    if dynamics is sgnht_euler:
+    if dynamics is euler_transition:
         assert 0.8 < order < 1.3
     else:
         assert 1.8 < order < 2.2
@@ -119,7 +116,9 @@ def stationary_covariance(transition, step_size, *, has_velocity):
 @pytest.mark.parametrize("friction", [0.3, 1.0, 3.0])
 def test_sggmc_has_the_exact_covariance_of_a_gaussian(friction):
     """Position and velocity, at any step size up to the limit of stability and any friction."""
-    transition = compiled(sggmc, pmg.Euclidean(), lambda x: 4.0 * x, n=1, friction=friction)
+    transition = compiled(
+        sggmc.transition, pmg.Euclidean(), lambda x: 4.0 * x, n=1, friction=friction
+    )
     for step_size in [0.05, 0.2, 0.8]:
         covariance = stationary_covariance(transition, step_size, has_velocity=True)
         assert covariance[0, 0] == pytest.approx(1 / 4, rel=1e-10)
@@ -127,7 +126,7 @@ def test_sggmc_has_the_exact_covariance_of_a_gaussian(friction):
 
 
 def test_stationary_bias_of_sgld_is_of_first_order():
-    transition = compiled(sgld, pmg.Euclidean(), lambda x: 4.0 * x, n=1)
+    transition = compiled(sgld.transition, pmg.Euclidean(), lambda x: 4.0 * x, n=1)
     step_sizes = [0.01, 0.02, 0.04]
     errors = [
         abs(
@@ -149,7 +148,7 @@ def test_friction_does_not_cool_where_there_is_no_force(damping):
     """B, O, B keeps a unit velocity exactly, whatever friction times step size."""
     step_size = 0.3
     transition = compiled(
-        sggmc, pmg.Euclidean(), lambda x: 0.0 * x, n=1, friction=damping / step_size
+        sggmc.transition, pmg.Euclidean(), lambda x: 0.0 * x, n=1, friction=damping / step_size
     )
     moved = [
         transition(np.zeros(1), v, 0.0, z, step_size)[1]
@@ -201,7 +200,8 @@ def test_order_of_the_stationary_bias(case):
     step = method(model=model, step_size=step_sizes[0], n_steps=n_steps, backend="jax", **options)
     name = step.vars[0].name
     for step_size in step_sizes:
-        step.schedule = pmg.ConstantSchedule(step_size)
+        schedule = pmg.ConstantSchedule(step_size)
+        step.sampler.settings = replace(step.sampler.settings, schedule=schedule)
         draws = round(TIME[space] / step_size)
         averages, _ = chain_averages(
             step,

@@ -185,7 +185,12 @@ def test_the_custom_distribution_that_the_message_names():
         pm.CustomDist("likelihood", theta, logp=logp, observed=y, **SIZE)
     step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
     rows = np.arange(BATCH)
-    at = {step.potential.positions[0]: np.array(0.5), step.potential.indices[0]: rows}
-    energy = step.potential.energy(step.potential.positions, step.potential.indices).eval(at)
+    at = {
+        step.sampler.problem.potential.positions[0]: np.array(0.5),
+        step.sampler.problem.potential.indices[0]: rows,
+    }
+    energy = step.sampler.problem.potential.energy(
+        step.sampler.problem.potential.positions, step.sampler.problem.potential.indices
+    ).eval(at)
     prior = 0.5 * (np.log(2 * np.pi) + 0.25)
     assert energy == pytest.approx(N / BATCH * ((Y[:BATCH] - 0.5) ** 2).sum() + prior)

@@ -177,7 +177,7 @@ def test_streams_are_checked_by_the_block(observe, data, bad, message):
     accept(observe, data, loader=list(data.reshape(blocks.shape)))
     step = step_of(observe, data, loader=list(blocks))  # the first block is as it should be
     with pytest.raises(SamplingError, match="`batch` gave rows.*`y` expected.*" + message):
-        step.batches.reader.take(np.random.default_rng(1), N // BATCH)
+        step.sampler.calls.reader.take(np.random.default_rng(1), N // BATCH)
 
 
 @pytest.mark.parametrize("length", [1, 7, BATCH, 150, N])
@@ -290,9 +290,9 @@ def test_infinite_bounds_of_rows_that_are_not_censored(in_stream):
         pm.Censored("y", latent, None, bound, observed=y, total_size=N)
     streams = {"data": {"batch": list(columns.reshape(-1, BATCH, 2))}} if in_stream else {}
     step = pmg.SGLD(step_size=1e-4, model=model, backend="jax", **streams)
-    [at], [rows] = step.potential.positions, step.potential.indices
+    [at], [rows] = step.sampler.problem.potential.positions, step.sampler.problem.potential.indices
     first = columns[:BATCH] if in_stream else np.arange(BATCH)
-    [gradient] = step.potential.gradient((at,), (rows,), width=pt.as_tensor(0.0))
+    [gradient] = step.sampler.problem.potential.gradient((at,), (rows,), width=pt.as_tensor(0.0))
     y, bound = columns[:BATCH].T
     slopes = np.where(y < bound, y - 0.3, np.exp(norm.logpdf(0.2) - norm.logsf(0.2)))
     expected = 0.3 - N / BATCH * slopes.sum()

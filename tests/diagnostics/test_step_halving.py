@@ -33,7 +33,7 @@ def test_bias_of_langevin_dynamics():
         return built[-1]
 
     result = pmg.step_halving(normal(1), factory, step_size=h, draws=2000, random_seed=1, **OPTIONS)
-    assert [step.n_steps for step in built] == [10, 20]
+    assert [step.chain.settings.n_steps for step in built] == [10, 20]
     assert result.order == 1
     sd = result.table.loc[("x[0]", "sd")]
     bias = 2 * ((1 - h / 4) ** -0.5 - (1 - h / 8) ** -0.5)

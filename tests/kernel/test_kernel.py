@@ -23,7 +23,7 @@ def test_constraint_after_a_million_transitions():
     )
     assert abs(np.linalg.norm(new_mu) - 1) < 1e-12
     assert abs(new_p.sum() - 1) < 1e-12
-    velocity_mu, velocity_p = step.velocity
+    velocity_mu, velocity_p = step.chain.state.velocity
     assert abs(new_mu @ velocity_mu) < 1e-12
     assert abs(np.sqrt(new_p) @ velocity_p) < 1e-12
     assert not stats["diverging"]
@@ -46,14 +46,15 @@ def test_transition_that_is_not_finite_is_undone():
     start = {"x": np.array([1.9, 0.0]), step.vars[1].name: np.array([0.0, 0.6, 0.8])}
     step.step(start)
     # Straight over the cliff.
-    step.velocity = [np.array([5.0, 1.0]), np.array([1.0, 0.0, 0.0])]
-    step.thermostat = [np.array(0.7)]
+    step.chain.state = step.chain.state._replace(
+        velocity=(np.array([5.0, 1.0]), np.array([1.0, 0.0, 0.0])), thermostat=(np.array(0.7),)
+    )
     point, [stats] = step.step(start)
     assert stats["diverging"]
     for name, value in start.items():
         np.testing.assert_allclose(point[name], value, atol=1e-15)
-    np.testing.assert_array_equal(step.thermostat[0], 0.7)
-    x_velocity, mu_velocity = step.velocity
+    np.testing.assert_array_equal(step.chain.state.thermostat[0], 0.7)
+    x_velocity, mu_velocity = step.chain.state.velocity
     assert np.isfinite(x_velocity).all()
     assert abs(mu_velocity @ start[step.vars[1].name]) < 1e-15
     assert not np.allclose(x_velocity, [5.0, 1.0])  # another way next time
@@ -65,7 +66,9 @@ def test_transitions_after_one_that_was_undone_go_on():
     step = pmg.gSGNHT(model=cliff(), step_size=0.5, diffusion=1.0, n_steps=20, backend="jax")
     step.setup_chain(np.random.default_rng(1), 0, 1)
     start = {"x": np.array([1.9, 0.0]), step.vars[1].name: np.array([0.0, 0.6, 0.8])}
-    step.velocity = [np.array([5.0, 1.0]), np.array([1.0, 0.0, 0.0])]
+    step.chain.state = step.chain.state._replace(
+        velocity=(np.array([5.0, 1.0]), np.array([1.0, 0.0, 0.0]))
+    )
     point, [stats] = step.step(start)
     assert stats["diverging"]
     assert np.all(point["x"] != start["x"])

@@ -20,7 +20,7 @@ import pytest
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.kernel import reader as reader_module
-from pymc_geodesic.kernel.reader import StreamReader
+from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 
 SIZE, N_BATCHES = 2, 13
 REPETITIONS = 50
@@ -57,8 +57,10 @@ def make(loader=None):
     return StreamReader(source)
 
 
-def taken(reader, n=40, *, seed=1):
-    return reader.take(np.random.default_rng(seed), n)
+def taken(reader, cursor=None, n=40, *, seed=1):
+    """Rows from a cursor on; from the beginning of the stream if none is given."""
+    cursor = StreamCursor() if cursor is None else cursor
+    return reader.take(cursor, np.random.default_rng(seed), n)
 
 
 @pytest.fixture(autouse=True)
@@ -69,63 +71,69 @@ def small_buffers(monkeypatch):
 
 def test_buffers_follow_the_loader_pass_after_pass():
     reader = make()
-    rng = np.random.default_rng(1)
-    rows = reader.take(rng, 4 * 5)
+    cursor = StreamCursor()
+    rows = taken(reader, cursor, 4 * 5)
     expected = (np.arange(4 * 5 * SIZE) % (N_BATCHES * SIZE)) / 2
     for buffer, whole in zip(rows.reshape(4, -1), expected.reshape(4, -1), strict=True):
         np.testing.assert_array_equal(np.sort(buffer), np.sort(whole))
         assert np.any(buffer != np.sort(buffer))
-    assert reader.n_read == (4 * 5) % N_BATCHES
+    assert cursor.n_read == (4 * 5) % N_BATCHES
 
 
-def test_a_reset_reader_gives_the_same_rows_every_time():
+def test_a_new_chain_gets_the_same_rows_every_time():
     expected = taken(make())
     reader = make()
     for n in range(REPETITIONS):
-        # The thread is anywhere between two batches when the stream begins again.
-        taken(reader, n % 7 + 1, seed=n)
+        # The thread is anywhere between two batches when another chain begins.
+        taken(reader, n=n % 7 + 1, seed=n)
         if n % 3:
             time.sleep(1e-4 * (n % 5))
-        reader.reset()
         np.testing.assert_array_equal(taken(reader), expected)
-        reader.reset()
 
 
-def test_a_restored_reader_gives_the_same_rows_every_time():
+def test_a_restored_cursor_gives_the_same_rows_every_time():
     reader, other = make(), make()
     for n in range(REPETITIONS):
-        reader.reset()
+        cursor = StreamCursor()
         # Places in the first pass, at its end and in later ones.
-        taken(reader, n % 31, seed=n)
-        state = pickle.loads(pickle.dumps(reader.sampling_state))
-        expected = taken(reader, seed=n)
+        taken(reader, cursor, n % 31, seed=n)
+        state = pickle.dumps(cursor)
+        expected = taken(reader, cursor, seed=n)
         for target in (reader, other):
-            target.sampling_state = state
-            np.testing.assert_array_equal(taken(target, seed=n), expected)
+            np.testing.assert_array_equal(taken(target, pickle.loads(state), seed=n), expected)
 
 
-def test_a_loader_is_read_by_one_reader_at_a_time():
+def test_two_chains_in_turn_get_the_rows_that_each_gets_alone():
+    reader, alone = make(), [taken(make(), n=30, seed=seed) for seed in (1, 2)]
+    cursors, found = [StreamCursor(), StreamCursor()], [[], []]
+    rngs = [np.random.default_rng(seed) for seed in (1, 2)]
+    for _ in range(10):
+        for i in (0, 1):
+            found[i].append(reader.take(cursors[i], rngs[i], 3))
+    for rows, expected in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(np.concatenate(rows), expected)
+
+
+def test_a_loader_is_read_by_one_thread_at_a_time():
     loader = Loader()
     reader = make(loader)
     for n in range(REPETITIONS):
-        taken(reader, n % 11)
-        reader.reset()
-        # As the tuning phase does, which goes through the loader by itself.
-        reader.settle()
+        cursor = StreamCursor()
+        taken(reader, cursor, n % 11 + 1)
+        # As the tuning phase of another chain does, which goes through the loader by itself.
+        reader.settle(StreamCursor())
         assert loader.n_open == 0
     assert loader.most_open == 1
 
 
 def test_restoring_reads_only_the_present_pass():
     loader = Loader(delay=0.0)
-    reader = make(loader)
-    taken(reader, 30 * N_BATCHES)
-    assert reader.n_read <= N_BATCHES
-    state = reader.sampling_state
-    expected = taken(reader)
-    fresh = make()
-    fresh.sampling_state = state
-    np.testing.assert_array_equal(taken(fresh), expected)
+    reader, cursor = make(loader), StreamCursor()
+    taken(reader, cursor, 30 * N_BATCHES)
+    assert cursor.n_read <= N_BATCHES
+    state = pickle.dumps(cursor)
+    expected = taken(reader, cursor)
+    np.testing.assert_array_equal(taken(make(), pickle.loads(state)), expected)
 
 
 def test_a_pass_lives_in_one_thread():
@@ -139,21 +147,21 @@ def test_a_pass_lives_in_one_thread():
                 yield block
 
     reader = make(Connection())
-    taken(reader, 3 * N_BATCHES)
+    taken(reader, n=3 * N_BATCHES)
     assert all(opened == read for opened, read in threads)
 
 
 def test_threads_end_with_their_readers():
     before = threading.active_count()
     for _ in range(5):
-        taken(make(), 3)
+        taken(make(), n=3)
     deadline = time.monotonic() + 10
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() == before
 
 
-def test_an_error_of_the_loader_is_raised_again_until_a_reset():
+def test_an_error_of_the_loader_is_raised_again_until_the_loader_is_mended():
     class Breaks(Loader):
         fails = False
 
@@ -165,14 +173,12 @@ def test_an_error_of_the_loader_is_raised_again_until_a_reset():
 
     loader = Breaks()
     reader = make(loader)
-    expected = taken(reader)
-    reader.reset()
+    expected, cursor = taken(reader), StreamCursor()
     loader.fails = True
     for _ in range(2):
         with pytest.raises(OSError, match="the disk is gone"):
-            taken(reader)
+            taken(reader, cursor)
     loader.fails = False
-    reader.reset()
     np.testing.assert_array_equal(taken(reader), expected)
 
 
@@ -196,11 +202,11 @@ def test_rows_are_counted_in_every_pass():
             yield from blocks if self.n_passes < 3 else blocks[:-2]
 
     with pytest.raises(SamplingError, match="expected 26 rows in a pass"):
-        taken(make(Shrinks()), 5 * N_BATCHES)
+        taken(make(Shrinks()), n=5 * N_BATCHES)
 
 
-def _put_rows(queue, reader, n):
-    queue.put(taken(reader, n))
+def _put_rows(queue, reader, cursor):
+    queue.put(taken(reader, cursor))
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
@@ -209,19 +215,20 @@ def test_a_forked_process_reads_for_itself():
     """Both from the beginning and from the middle of a pass that the parent has begun."""
     context = multiprocessing.get_context("fork")
     for begun in (False, True):
-        reader = make()
-        taken(reader, 7)
-        if not begun:
-            reader.reset()
+        reader, cursor = make(), StreamCursor()
+        taken(reader, cursor, 7)
+        cursor = cursor if begun else StreamCursor()
         queue = context.Queue()
-        workers = [context.Process(target=_put_rows, args=(queue, reader, 40)) for _ in range(2)]
+        workers = [
+            context.Process(target=_put_rows, args=(queue, reader, cursor)) for _ in range(2)
+        ]
         for worker in workers:
             worker.start()
         rows = [queue.get(timeout=30) for _ in workers]
         for worker in workers:
             worker.join(timeout=30)
             assert worker.exitcode == 0
-        expected = taken(reader)
+        expected = taken(reader, cursor)
         for found in rows:
             np.testing.assert_array_equal(found, expected)
 
@@ -230,7 +237,7 @@ BLOCKED = """
     import signal, sys, time
     from types import SimpleNamespace
     import numpy as np
-    from pymc_geodesic.kernel.reader import StreamReader
+    from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 
     # A shell that runs the tests in the background has them ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -250,7 +257,7 @@ BLOCKED = """
     )
     reader = StreamReader(source)
     try:
-        reader.take(np.random.default_rng(1), 3)
+        reader.take(StreamCursor(), np.random.default_rng(1), 3)
     except KeyboardInterrupt:
         sys.exit(3)
 """

@@ -16,6 +16,7 @@ from local_models import (
     NOISE,
     PRIOR,
     SPREAD,
+    draw_latents,
     local_gmc,
     location_posterior,
     proportions,
@@ -27,6 +28,7 @@ from pytensor.tensor import constant
 import pymc_geodesic as pmg
 
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.sampling.statistics import averaged
 
 OPTIONS = {"step_size": 0.02, "diffusion": 2.0, "backend": "jax"}
 
@@ -37,12 +39,10 @@ def local_draws(step, n_batches=30):
     point = step.model.initial_point()
     rows = [np.arange(N_ROWS)]
     for _ in range(20):
-        step.latents.draw(step.rng, point, rows, tune=True)
-    found = []
-    for _ in range(n_batches):
-        step.latents.draw(step.rng, point, rows, tune=False)
-        found.append(step.latents.arrays[0])
-    return np.concatenate(found), step.latents.take_statistics(), point
+        draw_latents(step, point, rows, step.rng, tune=True)
+    found = [draw_latents(step, point, rows, step.rng, tune=False) for _ in range(n_batches)]
+    draws = np.concatenate([drawn.arrays[0] for drawn in found])
+    return draws, averaged([drawn.statistics for drawn in found]), point
 
 
 def test_rows_of_flat_variables_follow_their_conditional_law():
@@ -78,7 +78,7 @@ def test_gradient_is_that_of_the_scaled_marginal_likelihood():
     with model:
         options = OPTIONS | {"model": model, "trust_total_size": True}
         step = pmg.SGNHT(["location"], local=local_gmc("effect"), **options)
-    potential = step.potential
+    potential = step.sampler.problem.potential
     position = tuple(x.type() for x in potential.positions)
     rows = [index.type() for index in potential.indices]
     gradient = function(
@@ -180,7 +180,7 @@ def test_prior_of_local_variables_counts_for_all_rows():
             "z", 0.0, 1.0, observed=pm.Minibatch(np.zeros(5000), batch_size=5), total_size=5000
         )
         step = pmg.SGNHT(["spread"], local=local_gmc("effect"), model=model, **OPTIONS)
-    potential = step.potential
+    potential = step.sampler.problem.potential
     position = tuple(x.type() for x in potential.positions)
     rows = [index.type() for index in potential.indices]
     gradient = function(
@@ -201,7 +201,7 @@ def test_default_number_of_transitions_is_that_of_a_batch():
     with random_effects(batch_size=20) as model:
         local = local_gmc("effect", draws=3, tune=2)
         step = pmg.SGNHT(["location"], local=local, model=model, steps_per_batch=4, **OPTIONS)
-    assert step.n_steps == 4
+    assert step.chain.settings.n_steps == 4
     averages, stats = chain_averages(
         step, step.model.initial_point(), {"x": lambda point: point["location"]}, draws=3
     )

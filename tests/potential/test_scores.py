@@ -156,7 +156,7 @@ def test_all_rows_drawn_once_have_no_noise():
     )
     step.setup_chain(np.random.default_rng(1), 0, 1)
     step.step(model.initial_point())
-    assert step.noise.largest(step.estimator) == 0
+    assert step.sampler.calls.noise.largest(step.chain.memory) == 0
 
 
 def test_fisher_noise_averages_and_forgets(potential):

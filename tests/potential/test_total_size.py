@@ -60,9 +60,14 @@ def test_another_size_that_is_meant():
     """A tenth of the rows: the variance is ten times that of all of them."""
     model = regression(200)
     step = step_of(model, pmg.SGNHT, trust_total_size=True, n_steps=50)
-    energy = step.potential.energy(step.potential.positions, step.potential.indices)
+    energy = step.sampler.problem.potential.energy(
+        step.sampler.problem.potential.positions, step.sampler.problem.potential.indices
+    )
     rows = np.arange(50)
-    at = {step.potential.positions[0]: np.zeros(3), step.potential.indices[0]: rows}
+    at = {
+        step.sampler.problem.potential.positions[0]: np.zeros(3),
+        step.sampler.problem.potential.indices[0]: rows,
+    }
     log_normal = 0.5 * np.log(2 * np.pi)
     expected = 200 / 50 * (0.5 * (Y[rows] ** 2).sum() + 50 * log_normal) + 3 * log_normal
     assert energy.eval(at) == pytest.approx(expected)

@@ -14,8 +14,7 @@ from pymc.exceptions import SamplingError
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.tuning.noise import GradientNoise
-from pymc_geodesic.tuning.rules import Demands, require_step_size
+from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise, require_step_size
 
 RNG = np.random.default_rng(1)
 X = RNG.normal([2.0, 0.0, 0.0], 1.0, (200, 3))
@@ -121,9 +120,9 @@ def test_arguments_that_are_something_else(keywords, message):
 
 def test_a_function_is_a_schedule():
     step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.01, backend="jax")
-    np.testing.assert_array_equal(step.schedule(np.arange(3)), 0.01)
+    np.testing.assert_array_equal(step.sampler.settings.schedule(np.arange(3)), 0.01)
     step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.1 / (1 + t), backend="jax")
-    assert step.schedule(np.array([4]))[0] == pytest.approx(0.02)
+    assert step.sampler.settings.schedule(np.array([4]))[0] == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(("rows", "batch_size"), [(10, 50), (0, 5)])

@@ -151,7 +151,7 @@ def test_damping_that_is_too_strong():
     found = temperatures(step, draws=500)
     assert_only_the_velocities_look_right(found, hot=True)
     mean, error = found[POSITIONS]
-    assert abs(mean - np.cosh(0.05 * step.thermostat[0])) < 4 * error + 0.01
+    assert abs(mean - np.cosh(0.05 * step.chain.state.thermostat[0])) < 4 * error + 0.01
 
 
 def test_one_thermostat_for_two_noises():
@@ -196,7 +196,7 @@ def test_force_that_is_not_the_gradient(temperature, space, monkeypatch):
 def test_draws_do_not_depend_on_the_reference():
     step = pmg.SGNHT(model=means_of_rows(), step_size=1e-3, diffusion=10.0, backend="jax")
     first = [p["x"] for p, _ in run(step, step.model.initial_point(), draws=30)]
-    step.monitors.reference.observe = lambda moments: None
+    step.chain.monitors.reference.observe = lambda moments: None
     second = [p["x"] for p, _ in run(step, step.model.initial_point(), draws=30)]
     np.testing.assert_array_equal(first, second)
 

@@ -11,7 +11,7 @@ from pymc.step_methods.compound import Competence
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.step_methods.arguments import value_variables
+from pymc_geodesic.sampling.variables import value_variables
 
 N = 60
 DATA = np.random.default_rng(1).normal([0.5, 1.0], 1.0, (N, 2))
@@ -277,15 +277,15 @@ def test_from_learning_rate(method, keywords):
     model = flat_model()
     step = method.from_learning_rate(**keywords, model=model, backend="jax")
     step_size = np.sqrt(0.001)
-    assert step.schedule(np.zeros(1)) == pytest.approx(step_size)
-    [value] = step.parameters.values()
+    assert step.sampler.settings.schedule(np.zeros(1)) == pytest.approx(step_size)
+    [value] = step.sampler.settings.parameters.values()
     assert value == pytest.approx(0.1 / step_size)
 
 
 def test_default_step_size_and_friction_follow_the_paper():
     step = pmg.SGGMC(model=flat_model(), backend="jax")
-    assert step.schedule(np.zeros(1)) == pytest.approx(np.sqrt(0.01 / N))
-    assert step.parameters["friction"] == pytest.approx(0.01 / np.sqrt(0.01 / N))
+    assert step.sampler.settings.schedule(np.zeros(1)) == pytest.approx(np.sqrt(0.01 / N))
+    assert step.sampler.settings.parameters["friction"] == pytest.approx(0.01 / np.sqrt(0.01 / N))
 
 
 @pytest.mark.parametrize("name", ["SGGMC", "gSGNHT"])
@@ -295,7 +295,7 @@ def test_transitions_of_a_draw_are_the_same_as_draws(name):
     three, one = make(name, model, n_steps=3), make(name, model, n_steps=1)
     for step in (three, one):
         step.setup_chain(np.random.default_rng(1), 0, 10)
-        step.velocity = [np.array([0.1, 0.2]), np.array(0.3)]
+        step.chain.state = step.chain.state._replace(velocity=(np.array([0.1, 0.2]), np.array(0.3)))
     rng = np.random.default_rng(2)
     step_sizes = np.array([0.02, 0.01, 0.03])
     noise = [rng.normal(size=(3, 2)), rng.normal(size=3)]

@@ -166,10 +166,10 @@ def test_the_tuning_phase_of_these_chains_has_all_its_stages():
     found, point = [], step.model.initial_point(random_seed=2)
     for i in range(TUNE):
         [(point, _)] = draw(step, point, i, i + 1)
-        if not found or step.found is not found[-1][1]:
-            found.append((i, step.found))
+        if not found or step.chain.tuning.found is not found[-1][1]:
+            found.append((i, step.chain.tuning.found))
     assert [i for i, _ in found] == [0, 12, 27]
-    assert len(step.window) == TUNE - 27
+    assert len(step.chain.tuning.window) == TUNE - 27
 
 
 def test_a_state_does_not_change_with_the_chain_it_was_taken_from():

@@ -4,6 +4,8 @@
 
 import logging
 
+from dataclasses import replace
+
 import cloudpickle
 import numpy as np
 import pymc as pm
@@ -51,8 +53,8 @@ def test_default_step_finds_the_posterior(name):
     error = squares.std(ddof=1) / np.sqrt(len(squares))
     # The accuracy asked for, 0.05, is 0.1 in a variance.
     assert abs(squares.mean() - 1) < 0.1 + 4 * error
-    assert step.variance_ratio < 0.01
-    assert step.controlled
+    assert step.chain.tuning.variance_ratio < 0.01
+    assert step.chain.tuning.controlled
 
 
 def test_thermostat_is_where_it_was_predicted():
@@ -65,7 +67,8 @@ def test_thermostat_is_where_it_was_predicted():
     mean, error = batch_mean([s["configurational_temperature"] for s in stats])
     assert error < 0.03
     assert abs(mean - 1) < 0.1 + 5 * error
-    predicted = step.parameters["diffusion"] + 0.5 * stats[0]["step_size"] * step.found.noise.mean
+    noise = step.chain.tuning.found.noise.mean
+    predicted = step.chain.settings.parameters["diffusion"] + 0.5 * stats[0]["step_size"] * noise
     frictions = np.array([s["thermostat"] for s in stats]).reshape(40, -1).mean(axis=1)
     error = frictions.std(ddof=1) / np.sqrt(len(frictions))
     assert abs(frictions.mean() - predicted) < 0.1 * predicted + 4 * error
@@ -107,7 +110,7 @@ def test_control_variates_switch_themselves_off_where_they_do_not_pay():
         add_gradient_noise("noise", pm.math.sin(5 * x), rows - rows.mean())
     step = pmg.SGNHT(model=model, backend="jax")
     stats = [s for _, s in run(step, model.initial_point(), draws=60, tune=50)]
-    assert not step.controlled
+    assert not step.chain.tuning.controlled
     assert stats[-1]["gradient_variance_ratio"] > 0.5
     forced = pmg.SGNHT(variance_reduction="control_variates", model=model, backend="jax")
     list(run(forced, model.initial_point(), draws=60, tune=50))
@@ -122,7 +125,7 @@ def test_given_step_size_is_not_second_guessed():
         draws = [(p["beta"], s["step_size"]) for p, s in run(step, model.initial_point(), draws=20)]
         paths.append(np.array([beta for beta, _ in draws]))
         assert {size for _, size in draws} == {1e-3}
-        assert step.n_steps == 1
+        assert step.chain.settings.n_steps == 1
     np.testing.assert_array_equal(*paths)
 
 
@@ -138,7 +141,7 @@ def test_control_variates_with_a_given_step_size_and_center():
         backend="jax",
     )
     stats = [s for _, s in run(step, model.initial_point(), draws=20)]
-    np.testing.assert_allclose(step.center.point[0], mean)
+    np.testing.assert_allclose(step.chain.tuning.center.point[0], mean)
     assert stats[-1]["gradient_variance_ratio"] < 0.01
 
 
@@ -254,12 +257,13 @@ def test_control_variates_need_all_variables_in_one_step():
         pm.Normal("z", x + y, observed=batch, total_size=1_000)
     with pytest.raises(ValueError, match="expected one step for all variables"):
         pmg.SGNHT(["x"], variance_reduction="control_variates", model=model)
-    assert pmg.SGNHT(["x"], model=model, backend="jax").variance_reduction is None
+    assert pmg.SGNHT(["x"], model=model, backend="jax").sampler.tuning.options.reduction is None
 
 
 def test_chains_leave_what_is_set_on_a_step_that_does_not_tune_itself():
     model, *_ = normal_model()
     step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, backend="jax")
-    step.schedule = pmg.ConstantSchedule(5e-4)
+    schedule = pmg.ConstantSchedule(5e-4)
+    step.sampler.settings = replace(step.sampler.settings, schedule=schedule)
     [(_, stats)] = run(step, model.initial_point(), draws=1)
     assert stats["step_size"] == 5e-4

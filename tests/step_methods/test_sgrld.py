@@ -159,7 +159,7 @@ def test_cir_with_minibatches(step_size):
     [name] = [value.name for value in step.vars]
 
     def theta(point, power=1):
-        return (probabilities(point[name]) * np.exp(step.auxiliary[0])) ** power
+        return (probabilities(point[name]) * np.exp(step.chain.state.log_totals[0])) ** power
 
     averages, _ = chain_averages(
         step,
@@ -233,7 +233,7 @@ def test_euler_is_the_update_of_the_paper(batch_size):
     drift = 0.5 * step_size * (alpha - theta + counts)
     new = np.abs(theta + drift + np.sqrt(step_size * theta) * z)
     np.testing.assert_allclose(probabilities(point[name]), new / new.sum(), rtol=1e-10)
-    np.testing.assert_allclose(np.exp(step.auxiliary[0]), new.sum(), rtol=1e-10)
+    np.testing.assert_allclose(np.exp(step.chain.state.log_totals[0]), new.sum(), rtol=1e-10)
     assert stats["step_size"] == step_size
 
 
@@ -322,7 +322,7 @@ def test_single_precision_is_kept(name, metropolis):
         )
         [(point, _)] = run(step, model.initial_point(), draws=1)
     assert {value.dtype for value in point.values()} == {np.dtype("float32")}
-    assert {array.dtype for array in step.auxiliary} == {np.dtype("float32")}
+    assert {array.dtype for array in step.chain.state.log_totals} == {np.dtype("float32")}
 
 
 def test_variables_that_are_not_on_a_simplex():

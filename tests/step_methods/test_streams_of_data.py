@@ -59,7 +59,7 @@ def test_stream_gives_the_posterior_of_all_rows():
     scores = (draws_of(step, model, tune=300, draws=4_000) - mean) @ np.linalg.inv(
         np.linalg.cholesky(covariance)
     ).T
-    assert step.controlled
+    assert step.chain.tuning.controlled
     batches = scores.reshape(40, -1, 2)
     squares = (batches**2).mean(axis=(1, 2))
     error = squares.std(ddof=1) / np.sqrt(len(squares))

@@ -152,7 +152,7 @@ def test_products(method):
     friction = {"friction": 1.0} if method is pmg.SGGMC else {"diffusion": 1.0}
     thermostat = {} if method is pmg.SGGMC else {"thermostat": "per_point"}
     step = method(model=model, step_size=0.02, n_steps=100, backend="jax", **friction, **thermostat)
-    variables = {variable.name: variable for variable in step.variables}
+    variables = {variable.name: variable for variable in step.sampler.problem.variables}
 
     def moment(name):
         value = variables[name].value.name

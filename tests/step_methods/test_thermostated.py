@@ -18,10 +18,10 @@ def test_tuning_leaves_the_type_of_the_thermostat_alone(grouping):
         pm.Normal("b")
         step = pmg.SGNHT(step_size=0.1, thermostat=grouping, backend="jax")
     step.setup_chain(np.random.default_rng(1), 8, 2)
-    before = [(type(xi), xi.dtype, xi.shape) for xi in step.thermostat]
+    before = [(type(xi), xi.dtype, xi.shape) for xi in step.chain.state.thermostat]
     point = model.initial_point()
     for draw in range(10):
         if draw == 8:
             step.stop_tuning()
-        assert [(type(xi), xi.dtype, xi.shape) for xi in step.thermostat] == before
+        assert [(type(xi), xi.dtype, xi.shape) for xi in step.chain.state.thermostat] == before
         point, _ = step.step(point)

@@ -94,7 +94,7 @@ def test_topics_get_the_schedule_of_the_corpus():
     step = pmg.SGRLD(model=model_of(counts, 30), backend="jax")
     expected = sgrld_schedule(counts, n_topics=6, batch_size=30, concentration=0.05)
     transitions = np.array([0, 10, 1000])
-    np.testing.assert_allclose(step.schedule(transitions), expected(transitions))
+    np.testing.assert_allclose(step.sampler.settings.schedule(transitions), expected(transitions))
     # The share of the way to the words of a batch, from its definition.
     share = expected(np.array([0]))[0] * counts.sum() / (2 * 6 * 60 * 0.05)
     assert share == pytest.approx(0.3)

@@ -8,18 +8,17 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.algorithms.tuning_rules import (
+    Demands,
+    GradientNoise,
+    friction_rule,
+    langevin_rule,
+    thermostat_rule,
+)
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, VariableMasses
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.tuning import (
-    Demands,
-    GradientNoise,
-    curvature_mass,
-    friction_rule,
-    langevin_rule,
-    largest_curvature,
-    thermostat_rule,
-)
+from pymc_geodesic.tuning import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.self_tuner import autocorrelation_time, steps_worth_a_draw
 
 NOISES = [GradientNoise(*pair) for pair in [(0, 0), (0.1, 0.3), (5, 5), (100, 400), (1e4, 1.1e4)]]

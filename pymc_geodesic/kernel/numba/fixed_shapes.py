@@ -61,7 +61,7 @@ def _fixed_shape_numba(op, node, **kwargs):
                 raise AssertionError("An array has another shape than the kernel was made for.")
         return x
 
-    return fixed_shape, f"pymc_geodesic.FixedShape.1{lengths}"
+    return fixed_shape, f"pymc_geodesic.FixedShape.2{lengths}"
 
 
 @node_rewriter([SpecifyShape])

@@ -70,7 +70,7 @@ def _matrix_product_numba(op, node, **kwargs):
     if op.batched:
         product = _product_of_stacks(op, product, output.type.numpy_dtype)
     key = *(getattr(op, name) for name in op.__props__), is_row, is_column
-    return product, f"pymc_geodesic.MatrixProduct.1{key}"
+    return product, f"pymc_geodesic.MatrixProduct.2{key}"
 
 
 def _product_of_two(op: MatrixProduct, *, is_row: bool, is_column: bool):

@@ -94,7 +94,7 @@ def _matrix_reduction_numba(op, node, **kwargs):
             return result
 
     key = op.kind, op.axis, op.acc_dtype, str(dtype)
-    return matrix_reduction, f"pymc_geodesic.MatrixReduction.2{key}"
+    return matrix_reduction, f"pymc_geodesic.MatrixReduction.3{key}"
 
 
 def _rounded(dtype: np.dtype, acc_dtype: np.dtype):
