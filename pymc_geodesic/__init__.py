@@ -51,7 +51,6 @@ from pymc_geodesic.step_methods import (
     SGRLD,
     GMCWithinGibbs,
     gSGNHT,
-    register_step_methods,
 )
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
@@ -64,7 +63,6 @@ from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 __version__ = version("pymc_geodesic")
 
 install_run_record()
-register_step_methods([SGGMC, gSGNHT, SGNHT, SGHMC, SGLD, SGRLD, SGNPHMC, GMC, GMCWithinGibbs])
 
 __all__ = [
     "GMC",

@@ -52,9 +52,9 @@ def test_steps_are_registered_once():
     from pymc.step_methods import STEP_METHODS
 
     steps = [method for method in STEP_METHODS if method.__module__.startswith("pymc_geodesic")]
-    assert len(steps) == len(set(steps)) >= 6
-    pmg.step_methods.register_step_methods(steps)
-    assert [m for m in STEP_METHODS if m in steps] == steps
+    assert len(steps) == len(set(steps))
+    names = {method.__name__ for method in steps}
+    assert {"SGGMC", "gSGNHT", "SGNHT", "SGHMC", "SGLD", "SGRLD", "GMC"} <= names
 
 
 def test_an_old_pymc_gets_a_sentence():

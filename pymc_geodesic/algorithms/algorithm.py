@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from pymc_geodesic.algorithms.tuning_rules import Rule
+from pymc_geodesic.kernel.interface import Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.streams import draw_noise
-from pymc_geodesic.kernel.transitions import Dynamics, Inputs, Outputs
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.potential.variables import SampledVariable
 

@@ -16,7 +16,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, momentum_decay
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
-from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 

@@ -23,7 +23,7 @@ from pymc_geodesic.algorithms.splitting import (
     momentum_decay,
 )
 from pymc_geodesic.algorithms.tuning_rules import friction_rule
-from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 

@@ -13,7 +13,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, flat_only
 from pymc_geodesic.algorithms.tuning_rules import langevin_rule
-from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 

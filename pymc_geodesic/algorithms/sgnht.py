@@ -15,7 +15,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.algorithms.algorithm import Algorithm, flat_only
 from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.kernel.transitions import Dynamics
+from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 

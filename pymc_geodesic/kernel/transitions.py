@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytensor
@@ -18,6 +17,7 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import Blocks, JoinedPotential, blocks_of, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
@@ -26,107 +26,7 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
 from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
 
-__all__ = ["CenterArrays", "Dynamics", "Inputs", "Outputs", "TransitionKernel"]
-
-
-def _as_it_is(state: Any) -> Any:
-    return state
-
-
-class Dynamics(NamedTuple):
-    """What a kernel needs to know of an algorithm.
-
-    Attributes
-    ----------
-    transition : callable
-        ``(state, gradient, noise, *, manifold, step_size, **parameters) -> state``, symbolic and
-        pure. States are named tuples of the algorithm, with a field ``position``; what they may
-        have besides is a ``velocity`` and a ``thermostat``, and fields of their own.
-    enter, leave : callable
-        Map a state to the coordinates of the transition and back, once per call; by default the
-        state is what it is.
-    """
-
-    transition: Callable[..., Any]
-    enter: Callable[[Any], Any] = _as_it_is
-    leave: Callable[[Any], Any] = _as_it_is
-
-
-class CenterArrays(NamedTuple):
-    """The center of control variates, and the gradient of the whole data there."""
-
-    point: Sequence[Any] = ()
-    gradient: Sequence[Any] = ()
-
-
-class Inputs(NamedTuple):
-    """What a call of the kernel takes.
-
-    Attributes
-    ----------
-    conditioned : sequence
-        PyMC's values of other steps' variables, and what was drawn for the rows of the batch.
-    state : NamedTuple
-        The state of the algorithm; positions are points of the embedding.
-    memory : sequence
-        Memory of the gradient estimator.
-    step_sizes, noise, rows
-        One for each transition: step sizes, standard normals, rows of each source of batches.
-    parameters : dict
-        Scalar parameters of the dynamics.
-    mass : sequence
-        Arrays of the mass.
-    center : CenterArrays
-        Of control variates; empty without.
-    fresh : array of bool
-        Transitions that tell configurational temperatures: the first ones of their batch.
-    reference : sequence
-        What chooses the fields of these temperatures.
-    """
-
-    conditioned: Sequence[Any]
-    state: Any
-    memory: Sequence[Any]
-    step_sizes: Any
-    noise: Sequence[Any]
-    rows: Sequence[Any]
-    parameters: dict[str, Any]
-    mass: Sequence[Any]
-    center: CenterArrays
-    fresh: Any
-    reference: Sequence[Any]
-
-
-class Outputs(NamedTuple):
-    """What a call of the kernel returns.
-
-    Attributes
-    ----------
-    state, memory
-        After the last transition.
-    values : sequence
-        PyMC's value of each variable.
-    kinetic : array
-        Kinetic temperature of each variable, averaged over the transitions; empty without
-        velocities.
-    configurational : array
-        Configurational temperature of each variable, over the fresh transitions.
-    diverging : array of bool
-        Whether a transition gave a state that is not finite and was undone.
-    energy : array
-        Potential energy of the last state, estimated from the last batch.
-    moments : sequence
-        What the reference of configurational temperatures averages, at the last position.
-    """
-
-    state: Any
-    memory: Sequence[Any]
-    values: Sequence[Any]
-    kinetic: Any
-    configurational: Any
-    diverging: Any
-    energy: Any
-    moments: Sequence[Any]
+__all__ = ["TransitionKernel"]
 
 
 class TransitionKernel:
@@ -252,41 +152,20 @@ def _write(
     shares_rows: bool,
 ) -> Outputs:
     """Write the outputs of all transitions."""
-    manifold = weighted(potential.manifold, mass, inputs.mass)
-    virial = Virial(potential.manifold, reference=inputs.reference)
-    make_estimator = partial(MinibatchEstimator, potential, noise_model, manifold=manifold)
-    if inputs.center.point:
-        make_estimator = partial(
-            ControlVariateEstimator,
-            potential,
-            noise_model,
-            manifold=manifold,
-            center=tuple(inputs.center.point),
-            center_gradient=tuple(inputs.center.gradient),
-        )
-
-    def one_transition(state, memory, noise, rows, step_size):
-        width = manifold.lengths(step_size)
-        gradient = make_estimator(indices=rows, width=width, memory=memory)
-        new = dynamics.transition(
-            state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters
-        )
-        told = virial.temperatures(state.position, gradient.evaluation)
-        return new, gradient.memory, told
-
-    position = potential.manifold.project(inputs.state.position)
+    manifold, virial = potential.manifold, Virial(potential.manifold, reference=inputs.reference)
+    one_transition = _one_transition(potential, dynamics, noise_model, inputs, mass, virial)
+    position = manifold.project(inputs.state.position)
     state = inputs.state._replace(position=position)
     if velocity := getattr(state, "velocity", ()):
-        state = state._replace(velocity=potential.manifold.to_tangent(position, velocity))
+        state = state._replace(velocity=manifold.to_tangent(position, velocity))
     state, memory, temperatures, positional, finite = _scan(
-        potential.manifold, one_transition, dynamics.enter(state), inputs, shares_rows=shares_rows
+        manifold, one_transition, dynamics.enter(state), inputs, shares_rows=shares_rows
     )
     state = dynamics.leave(state)
     last_rows = inputs.rows if shares_rows else [row[-1] for row in inputs.rows]
-    energy = potential.energy(state.position, last_rows)
-    moments = virial.moments(state.position)
+    energy, moments = potential.energy(state.position, last_rows), virial.moments(state.position)
     if velocity := getattr(state, "velocity", ()):
-        position, velocity = potential.manifold.fold(state.position, velocity)
+        position, velocity = manifold.fold(state.position, velocity)
         state = state._replace(position=position, velocity=velocity)
     return Outputs(
         state,
@@ -298,6 +177,39 @@ def _write(
         energy,
         moments,
     )
+
+
+def _one_transition(
+    potential: Potential,
+    dynamics: Dynamics,
+    noise_model: NoiseModel,
+    inputs: Inputs,
+    mass: Mass | None,
+    virial: Virial,
+) -> Callable:
+    """Make the transition a function of what changes from one to the next."""
+    manifold = weighted(potential.manifold, mass, inputs.mass)
+    estimator, center = MinibatchEstimator, {}
+    if inputs.center.point:
+        point, gradient = (tuple(arrays) for arrays in inputs.center)
+        estimator, center = ControlVariateEstimator, {"center": point, "center_gradient": gradient}
+
+    def one_transition(state, memory, noise, rows, step_size):
+        gradient = estimator(
+            potential,
+            noise_model,
+            manifold=manifold,
+            indices=rows,
+            width=manifold.lengths(step_size),
+            memory=memory,
+            **center,
+        )
+        new = dynamics.transition(
+            state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters
+        )
+        return new, gradient.memory, virial.temperatures(state.position, gradient.evaluation)
+
+    return one_transition
 
 
 def _scan(

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
+from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
 from pymc_geodesic.kernel.reader import StreamReader
 from pymc_geodesic.kernel.streams import draw_noise
-from pymc_geodesic.kernel.transitions import CenterArrays, Inputs, Outputs, TransitionKernel
+from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.estimator import NoiseModel, noise_model
 from pymc_geodesic.potential.stream import StreamSource

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
-from pymc_geodesic.kernel.transitions import Outputs
 from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable

@@ -12,7 +12,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.kernel.transitions import Outputs
+from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS
 from pymc_geodesic.sampling.chain import Chain
 from pymc_geodesic.sampling.problem import Problem

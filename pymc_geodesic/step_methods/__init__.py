@@ -5,7 +5,6 @@
 from pymc_geodesic.step_methods.gmc import GMC
 from pymc_geodesic.step_methods.gmc_within_gibbs import GMCWithinGibbs
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
-from pymc_geodesic.step_methods.registry import register_step_methods
 from pymc_geodesic.step_methods.sggmc import SGGMC
 from pymc_geodesic.step_methods.sghmc import SGHMC
 from pymc_geodesic.step_methods.sgld import SGLD
@@ -23,5 +22,4 @@ __all__ = [
     "SGRLD",
     "GMCWithinGibbs",
     "gSGNHT",
-    "register_step_methods",
 ]

@@ -66,20 +66,21 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def complete_signature(cls: type, *, withheld: Collection[str]) -> None:
+def complete_signature(cls: type, *, shared: type, withheld: Collection[str]) -> None:
     """Write the keywords that a step shares with others into its signature.
 
     Parameters
     ----------
     cls : type
         The class; ``inspect.signature`` and ``help`` show the result.
+    shared : type
+        The typed dictionary of the keywords that it passes on.
     withheld : collection of str
         Shared keywords for which this class has no use.
     """
     own = dict(inspect.signature(cls.__init__).parameters)
     del own["self"]
-    options = own.pop("options", None)
-    shared = GradientOptions if "GradientOptions" in str(options) else StepOptions
+    own.pop("options", None)
     for name, annotation in shared.__annotations__.items():
         if name not in {*own, *withheld}:
             own[name] = inspect.Parameter(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pymc.model import modelcontext
+from pymc.step_methods import STEP_METHODS
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
@@ -21,7 +22,7 @@ from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
 from pymc_geodesic.sampling.problem import Options
 from pymc_geodesic.sampling.variables import Variables
-from pymc_geodesic.step_methods.arguments import complete_signature, require_known
+from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known
 from pymc_geodesic.step_methods.checks import check_keywords, require_values
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
@@ -40,6 +41,8 @@ class StepState(StepMethodState):
 
 class Step(BlockedStep):
     """A thin user of a sampler, one draw per call.
+
+    A subclass with a ``name`` is told to PyMC.
 
     Parameters
     ----------
@@ -60,12 +63,17 @@ class Step(BlockedStep):
 
     default_blocked = True
     _state_class = StepState
+    shared: ClassVar[type] = StepOptions
     shown: ClassVar[Sequence[Shown]] = ()
     withheld: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        complete_signature(cls, withheld=cls.withheld)
+        complete_signature(cls, shared=cls.shared, withheld=cls.withheld)
+        # None of ours claims a variable, so models that do not name them are sampled as before.
+        # Being asked is what lets them warn when PyMC's own steps are about to sample batches.
+        if "name" in vars(cls):
+            STEP_METHODS.append(cls)
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Refuse unknown keywords, then let PyMC make a step or one for each variable."""

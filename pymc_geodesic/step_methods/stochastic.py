@@ -23,7 +23,7 @@ from pymc_geodesic.sampling.self_tuning import TuningOptions
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
-from pymc_geodesic.step_methods.arguments import DEFAULTS
+from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import positive, whole
@@ -56,6 +56,7 @@ class StochasticStep(Step):
     """
 
     friction_keyword: ClassVar[str | None] = None
+    shared = GradientOptions
     withheld = frozenset({"algorithm", "parameters", "keywords", "takes_local", "uses_topic_rule"})
     shown = (
         Shown("step_size", "Step", "sg_step_size", "0.2g"),

@@ -1,0 +1,110 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a kernel takes and returns, and what it needs to know of an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["CenterArrays", "Dynamics", "Inputs", "Outputs"]
+
+
+def _as_it_is(state: Any) -> Any:
+    return state
+
+
+class Dynamics(NamedTuple):
+    """What a kernel needs to know of an algorithm.
+
+    Attributes
+    ----------
+    transition : callable
+        ``(state, gradient, noise, *, manifold, step_size, **parameters) -> state``, symbolic and
+        pure. States are named tuples of the algorithm, with a field ``position``; what they may
+        have besides is a ``velocity`` and a ``thermostat``, and fields of their own.
+    enter, leave : callable
+        Map a state to the coordinates of the transition and back, once per call; by default the
+        state is what it is.
+    """
+
+    transition: Callable[..., Any]
+    enter: Callable[[Any], Any] = _as_it_is
+    leave: Callable[[Any], Any] = _as_it_is
+
+
+class CenterArrays(NamedTuple):
+    """The center of control variates, and the gradient of the whole data there."""
+
+    point: Sequence[Any] = ()
+    gradient: Sequence[Any] = ()
+
+
+class Inputs(NamedTuple):
+    """What a call of the kernel takes.
+
+    Attributes
+    ----------
+    conditioned : sequence
+        PyMC's values of other steps' variables, and what was drawn for the rows of the batch.
+    state : NamedTuple
+        The state of the algorithm; positions are points of the embedding.
+    memory : sequence
+        Memory of the gradient estimator.
+    step_sizes, noise, rows
+        One for each transition: step sizes, standard normals, rows of each source of batches.
+    parameters : dict
+        Scalar parameters of the dynamics.
+    mass : sequence
+        Arrays of the mass.
+    center : CenterArrays
+        Of control variates; empty without.
+    fresh : array of bool
+        Transitions that tell configurational temperatures: the first ones of their batch.
+    reference : sequence
+        What chooses the fields of these temperatures.
+    """
+
+    conditioned: Sequence[Any]
+    state: Any
+    memory: Sequence[Any]
+    step_sizes: Any
+    noise: Sequence[Any]
+    rows: Sequence[Any]
+    parameters: dict[str, Any]
+    mass: Sequence[Any]
+    center: CenterArrays
+    fresh: Any
+    reference: Sequence[Any]
+
+
+class Outputs(NamedTuple):
+    """What a call of the kernel returns.
+
+    Attributes
+    ----------
+    state, memory
+        After the last transition.
+    values : sequence
+        PyMC's value of each variable.
+    kinetic : array
+        Kinetic temperature of each variable, averaged over the transitions; empty without
+        velocities.
+    configurational : array
+        Configurational temperature of each variable, over the fresh transitions.
+    diverging : array of bool
+        Whether a transition gave a state that is not finite and was undone.
+    energy : array
+        Potential energy of the last state, estimated from the last batch.
+    moments : sequence
+        What the reference of configurational temperatures averages, at the last position.
+    """
+
+    state: Any
+    memory: Sequence[Any]
+    values: Sequence[Any]
+    kinetic: Any
+    configurational: Any
+    diverging: Any
+    energy: Any
+    moments: Sequence[Any]
