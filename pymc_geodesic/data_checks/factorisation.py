@@ -52,11 +52,18 @@ def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray
         for i in range(n):
             changed = rows.copy()
             changed[i] = spare[i]
-            _require_one_change(density, terms, density.by_row(point, changed), i)
+            _require_one_change(density, terms, _terms(density, point, changed), i)
         copies = np.repeat(rows[:1], n, axis=0)
-        _require_same(density, density.by_row(_level(density, point), copies))
+        _require_same(density, _terms(density, _level(density, point), copies))
     except NoRowDensity:
         return
+
+
+def _terms(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarray:
+    """Return the log density by row of a variable that is known to have a row axis."""
+    found = density.by_row(point, rows)
+    assert found is not None
+    return found
 
 
 def _near(point: Point) -> Point:

@@ -182,12 +182,12 @@ class StreamCheck:
         self.densities, self.point = densities, point
         self.complete = False
 
-    def __call__(self, block: np.ndarray, first: int) -> str | None:
+    def __call__(self, rows: np.ndarray, first: int) -> str | None:
         """Say why rows cannot be observed, the first of which has this number, or return None."""
         for density in self.densities:
-            for start in range(0, len(block), density.chunk):
-                rows = block[start : start + density.chunk]
-                found = look_at(density, self.point, rows, first=first + start)
+            for start in range(0, len(rows), density.chunk):
+                chunk = rows[start : start + density.chunk]
+                found = look_at(density, self.point, chunk, first=first + start)
                 if found.forbidden:
                     return found.forbidden
         return None

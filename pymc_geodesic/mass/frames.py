@@ -106,9 +106,20 @@ class VariableFrames:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return tuple(m.from_frame(v) for m, v in zip(self.maps, velocity, strict=True))
 
-    def variance(self, variance):  # noqa: D102
-        pairs = zip(self.maps, variance, strict=True)
-        return tuple(None if v is None else m.variance(v) for m, v in pairs)
+    def variance(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
+        parts = enumerate(variance)
+        return tuple(None if v is None else self.diagonal(i).variance(v) for i, v in parts)
+
+    def diagonal(self, index: int) -> Scaling:
+        """Return the map of a variable with a diagonal mass.
+
+        Steps refuse a dense mass of a curved variable, or together with a known noise.
+        """
+        found = self.maps[index]
+        assert isinstance(found, Scaling)
+        return found
 
 
 class JointFrame:
@@ -132,7 +143,9 @@ class JointFrame:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return self._split(pt.dot(self._joined(velocity), self.inverse))
 
-    def variance(self, variance):  # noqa: D102
+    def variance(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
         # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
         return variance
 
@@ -170,7 +183,7 @@ class WeightedProduct(Product):
         moved = [
             (position + t * rate, velocity)
             if isinstance(factor, Euclidean)
-            else factor.geodesic(position, velocity, t * self.frame.maps[i].scale)
+            else factor.geodesic(position, velocity, self._duration(t, i))
             for i, (factor, position, velocity, rate) in enumerate(
                 zip(self.factors, x, v, rates, strict=True)
             )
@@ -180,12 +193,18 @@ class WeightedProduct(Product):
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:  # noqa: D102
         return tuple(
-            time if isinstance(factor, Euclidean) else time * self.frame.maps[i].scale
+            time if isinstance(factor, Euclidean) else self._duration(time, i)
             for i, factor in enumerate(self.factors)
         )
 
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
         return self.frame.to_frame(gradient)
 
-    def variance_to_frame(self, variance):  # noqa: D102
+    def variance_to_frame(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
         return self.frame.variance(variance)
+
+    def _duration(self, time: TensorVariable, index: int) -> TensorVariable:
+        assert isinstance(self.frame, VariableFrames)
+        return time * self.frame.diagonal(index).scale

@@ -32,8 +32,11 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
         variable, or is more than a number for a variable on a curved manifold.
     """
     dtype = variables[0].position.dtype
-    by_name = isinstance(mass, Mapping)
-    read = (_by_name if by_name else _of_all_entries)(mass, variables, dtype)
+    read: Mass
+    if isinstance(mass, Mapping):
+        read = _by_name(mass, variables, dtype)
+    else:
+        read = _of_all_entries(mass, variables, dtype)
     # Compilers may round a product with one in another order; without it the bits are the same.
     return None if read.is_one else read
 

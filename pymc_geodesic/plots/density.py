@@ -46,17 +46,17 @@ def levels_of(
     levels, mass : ndarray
         Increasing log densities at the borders that there are, and what each holds.
     """
-    mass = np.sort(np.asarray(mass, dtype=float))[::-1]
+    wanted = np.sort(np.asarray(mass, dtype=float))[::-1]
     weight = (np.exp(values - values.max()) * area).ravel()
     order = np.argsort(values, axis=None)[::-1]
     held = np.cumsum(weight[order]) / weight.sum()
-    index = np.minimum(np.searchsorted(held, mass), held.size - 1)
+    index = np.minimum(np.searchsorted(held, wanted), held.size - 1)
     levels = values.ravel()[order][index]
     # A flat density has no borders, and contours need levels that differ.
     keep = (
         (levels > values.min()) & (levels < values.max()) & (np.diff(levels, prepend=-np.inf) > 0)
     )
-    return levels[keep], mass[keep]
+    return levels[keep], wanted[keep]
 
 
 def regions_of_draws(x: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:

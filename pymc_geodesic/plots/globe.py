@@ -69,7 +69,7 @@ class Globe:
         levels, held = levels_of(values, np.cos(np.deg2rad(latitude))[:, None], mass)
         if len(levels) == 0:
             return
-        middles = 0.25 * sum(_corners(values))
+        middles = np.mean(_corners(values), axis=0)
         cells = np.stack(_corners(corners), axis=2)
         near = cells.mean(axis=2) @ self.eye > 0
         colors = np.vstack([to_rgba("white"), shades_of(len(levels))])

@@ -24,7 +24,7 @@ __all__ = [
     "thinned",
 ]
 
-Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
+type Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
 """Result of ``pm.sample``, arrays by label, or one array."""
 
 Coordinates = Mapping[str, Any]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -94,7 +95,7 @@ def plot_simplex(
     >>> p = np.random.default_rng(1).dirichlet([2.0, 3.0, 4.0], size=500)
     >>> ax = pmg.plot_simplex(p, labels=["paper", "scissors", "stone"], contours=[0.5, 0.9])
     """
-    options = {"var_names": var_names, "group": group, "coords": coords}
+    options: dict[str, Any] = {"var_names": var_names, "group": group, "coords": coords}
     vectors = labelled_vectors(draws, geometry="composition", **options)
     sizes = {values.shape[-1] for values in vectors.values()}
     if len(sizes) > 1:

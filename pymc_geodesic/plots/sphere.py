@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -159,8 +159,8 @@ def plot_sphere(
         center = (0.0, 0.0) if projection == "mollweide" else _middle(named, data)
     canvas = canvas_type(ax, center, tilt)
     if data is not None:
-        dots = {"color": "0.25", "alpha": 0.45, "markersize": 2.6, "markeredgewidth": 0}
-        canvas.dots(data, marker=".", zorder=3, **dots)
+        dots: dict[str, Any] = {"color": "0.25", "alpha": 0.45, "markeredgewidth": 0}
+        canvas.dots(data, marker=".", markersize=2.6, zorder=3, **dots)
     many = len(named) > LONGEST_LEGEND
     for i, (label, values) in enumerate(named.items()):
         _draw_cloud(canvas, values, label, color_of(i), max_draws, contours, cap, many)
@@ -235,7 +235,7 @@ def _draw_cloud(
 ) -> None:
     """Show draws of one direction, their contours, and the cap about their mean direction."""
     shown = thinned(values, max_draws)
-    dots = {"color": color, "alpha": 0.5, "markersize": 3, "markeredgewidth": 0}
+    dots: dict[str, Any] = {"color": color, "alpha": 0.5, "markersize": 3, "markeredgewidth": 0}
     canvas.dots(shown, marker=".", zorder=5, **dots)
     if len(contours):
         halo = [withStroke(linewidth=2.4, foreground="white")]

@@ -108,12 +108,13 @@ def _chained(pairs: np.ndarray, n: int) -> list[list[int]]:
         neighbours[a].append(b)
         neighbours[b].append(a)
     left = set(range(n))
-    lines = []
+    lines: list[list[int]] = []
     # Open lines first, from one of their ends.
     for start in sorted(left, key=lambda i: len(neighbours[i])):
         if start not in left:
             continue
-        line, here = [], start
+        line: list[int] = []
+        here: int | None = start
         while here is not None:
             left.discard(here)
             line.append(here)

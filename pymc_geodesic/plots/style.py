@@ -49,7 +49,7 @@ def minus(text: str) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def in_degrees(*angles: float) -> str:
+def in_degrees(*angles: float | np.ndarray) -> str:
     """Write angles, in degrees, to one decimal."""
     # Adding zero takes the sign off a zero.
     return minus(", ".join(f"{round(float(angle), 1) + 0.0:.1f}°" for angle in angles))
@@ -61,7 +61,7 @@ def radius_in_degrees(radius: float) -> str:
     return in_degrees(degrees) if degrees >= 1 else f"{degrees:.2g}°"
 
 
-def legend_of_regions(ax: Axes, held: Sequence[float], **options) -> None:
+def legend_of_regions(ax: Axes, held: Sequence[float] | np.ndarray, **options) -> None:
     """Name the shaded regions of highest density, the densest first."""
     patches = [Patch(facecolor=shade, edgecolor=BORDER) for shade in shades_of(len(held))]
     labels = [f"densest {share:.0%}" for share in held]

@@ -91,7 +91,8 @@ def _density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     bandwidth = _bandwidth(points)
     low, high = points.min(axis=0) - 4 * bandwidth, points.max(axis=0) + 4 * bandwidth
     edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low, high, strict=True)]
-    counts, *_ = np.histogram2d(*_images(points).T, bins=edges)
+    across, up = _images(points).T
+    counts, *_ = np.histogram2d(across, up, bins=edges)
     cells = np.maximum(bandwidth * GRID / (high - low), 1.0)
     density = gaussian_filter(counts, cells, mode="constant")
     places = (np.digitize(p, edge[1:-1]) for p, edge in zip(points.T, edges, strict=True))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -194,13 +195,14 @@ def _degrees_of_freedom(
     """Degrees of freedom of each temperature, as far as they are known."""
     freedom = {}
     prefix = f"{TEMPERATURE}_"
-    variables = [str(n).removeprefix(prefix) for n in found.data_vars if str(n).startswith(prefix)]
-    for variable in variables or [None]:
+    names = map(str, found.data_vars)
+    variables = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    for variable in variables or (None,):
         statistic = FREEDOM if variable is None else f"{FREEDOM}_{variable}"
         name = TEMPERATURE if variable is None else prefix + variable
         if variable is None and len(given) == 1:
             [freedom[name]] = given.values()
-        elif variable in given:
+        elif variable is not None and variable in given:
             freedom[name] = given[variable]
         elif statistic in found:
             freedom[name] = int(found[statistic].values.flat[0])
@@ -223,7 +225,7 @@ def _dim_of_draws(idata: xr.DataTree, variable: str | None) -> int | None:
     return intrinsic_dimension(draws[variable], geometry)
 
 
-def _averaging(found: xr.Dataset, name: str) -> dict[str, float]:
+def _averaging(found: xr.Dataset, name: str) -> dict[str, Any]:
     """Find over how many transitions, of what length and friction, a temperature is averaged."""
     suffix = name.removeprefix(TEMPERATURE)
     frictions = [f + s for f in FRICTIONS for s in (suffix, "") if f + s in found]

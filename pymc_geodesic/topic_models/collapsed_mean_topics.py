@@ -113,8 +113,8 @@ class CollapsedMeanTopics(Continuous):
             )
         mu, kappa, mean_concentration = map(as_float_tensor, (mu, kappa, mean_concentration))
         check_unit_vectors(mu, "mu", "CollapsedMeanTopics")
-        n_topics = np.array([n_topics], dtype="int64")
-        return super().dist([mu, kappa, mean_concentration, n_topics], **kwargs)
+        n = np.array([n_topics], dtype="int64")
+        return super().dist([mu, kappa, mean_concentration, n], **kwargs)
 
     def support_point(rv, size, mu, kappa, mean_concentration, n_topics) -> TensorVariable:
         """Return the prior direction for every topic."""

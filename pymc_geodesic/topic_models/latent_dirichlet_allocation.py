@@ -46,7 +46,8 @@ class ExpectedTopicCounts(LocalExpectation):
         """Apply to the word numbers and counts of documents, topics and Dirichlet parameters."""
         return Apply(self, [words, weights, topics, alpha], [topics.type()])
 
-    def estimate(self, rng, words, weights, topics, alpha) -> np.ndarray:  # noqa: D102
+    def estimate(self, rng: np.random.Generator, *inputs: np.ndarray) -> np.ndarray:  # noqa: D102
+        words, weights, topics, alpha = inputs
         counts = expected_counts(
             words,
             weights=weights.astype("int64"),

@@ -21,10 +21,10 @@ __all__ = [
     "read_topics",
 ]
 
-Draws = xr.DataTree | ArrayLike
+type Draws = xr.DataTree | ArrayLike
 """What functions accept as draws of topics."""
 
-Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
+type Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
 """What functions accept as documents."""
 
 
@@ -94,12 +94,12 @@ def read_documents(documents: Documents, n_words: int) -> sp.csr_array:
         If they are not a matrix with ``n_words`` columns.
     """
     matrix = documents.matrix if isinstance(documents, BagOfWords) else documents
-    documents = sp.csr_array(matrix, copy=True)
-    if documents.ndim != 2 or documents.shape[1] != n_words:
+    found = sp.csr_array(matrix, copy=True)
+    if found.ndim != 2 or found.shape[1] != n_words:
         raise ValueError(
             f"Expected documents as a matrix (documents, words) with {n_words} columns, the number "
-            f"of words in `topics`, got shape {documents.shape}."
+            f"of words in `topics`, got shape {found.shape}."
         )
-    documents.sum_duplicates()
-    documents.eliminate_zeros()
-    return documents
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found

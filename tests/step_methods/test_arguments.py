@@ -178,7 +178,7 @@ def test_symbolic_parameters_that_are_impossible_are_named(parameters, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mu": [1.0, 0.0], "kappa": 2.0}, "vectors of one length, got 2 in `mu`, 3 in `shape`"),
+        ({"mu": [1.0, 0.0], "kappa": 2.0}, "vectors of equal length, got 2 in `mu`, 3 in `shape`"),
         ({"mu": [1.0, 0, 0], "kappa": "2"}, "expected numbers as its parameters, got '2'"),
         ({"mu": np.eye(3), "kappa": np.ones(2)}, r"broadcast.*\(3,\) of `mu`, \(2,\) of `kappa`"),
     ],
