@@ -117,7 +117,7 @@ def test_refuses_unknown_projections():
 
 
 def test_refuses_points_in_other_dimensions():
-    with pytest.raises(ValueError, match=r"two or three dimensions.*pmg.summary"):
+    with pytest.raises(ValueError, match=r"directions of shape .*pmg.summary"):
         plot_sphere(np.ones((4, 5)))
 
 
