@@ -128,7 +128,7 @@ def test_a_function_is_a_schedule():
 
 @pytest.mark.parametrize(("rows", "batch_size"), [(10, 50), (0, 5)])
 def test_batches_larger_than_the_data(rows, batch_size):
-    with pytest.raises(ValueError, match=f"`batch_size` from 1 to the number of rows, {rows}; got"):
+    with pytest.raises(ValueError, match=f"`batch_size` from 1 to the number of rows, {rows}, got"):
         pmg.SGNHT(model=normal(np.ones(rows), batch_size), backend="jax")
 
 
