@@ -79,11 +79,11 @@ class RowsOfDocuments(OpFromGraph):
     """Packed rows of some documents, no wider than the longest of them."""
 
     def pullback(self, inputs, outputs, cotangents):
-        """All inputs are data, without a gradient."""
+        """Mark all inputs as data, without a gradient."""
         return [disconnected_type() for _ in inputs]
 
     def connection_pattern(self, node):
-        """All inputs are data, without a gradient."""
+        """Mark all inputs as data, without a gradient."""
         return [[False] for _ in node.inputs]
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Directions around a common mean that is integrated out."""
+"""Directions around a common mean, which is integrated out."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class CollapsedMeanTopicsRV(SymbolicRandomVariable):
 
 class CollapsedMeanTopics(Continuous):
     r"""
-    Topics of a spherical admixture, whose common mean direction is integrated out.
+    Topics of a spherical admixture with their common mean direction integrated out.
 
     .. math::
 

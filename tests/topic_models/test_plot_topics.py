@@ -75,7 +75,7 @@ def test_arrays_are_shown_as_top_words_reads_them(topics):
 def test_draws_into_given_axes():
     _, axes = plt.subplots(3, 1)
     assert list(pmg.plot_topics(idata(t=TOPICS), axes=axes)) == list(axes)
-    with pytest.raises(ValueError, match="`axes` expected 3, one a topic, got 2"):
+    with pytest.raises(ValueError, match="`axes` expected 3, one per topic, got 2"):
         pmg.plot_topics(idata(t=TOPICS), axes=axes[:2])
 
 
