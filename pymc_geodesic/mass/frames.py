@@ -2,10 +2,10 @@
 #   SPDX-License-Identifier: Apache-2.0
 r"""A product of manifolds with a mass.
 
-With mass :math:`M = L L^\top` the momentum p has the law N(0, M). What is carried instead is
-:math:`v = L^{-1} p`, whose law is N(0, I): in this frame kinetic energy, friction, noise and
-thermostats are what they are without a mass, and only two things change. The position moves by
-:math:`M^{-1} p = L^{-\top} v`, and the gradient g enters as :math:`L^{-1} g`.
+With mass :math:`M = L L^\top` the momentum p has the distribution N(0, M). The state contains
+:math:`v = L^{-1} p` instead, with distribution N(0, I). In this frame kinetic energy, friction,
+noise and thermostats are the same as without a mass, and only two things change: the position moves
+by :math:`M^{-1} p = L^{-\top} v`, and the gradient g enters as :math:`L^{-1} g`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class VariableFrames:
     Parameters
     ----------
     maps : sequence of Scaling or Whitening
-        One a variable.
+        One per variable.
     """
 
     def __init__(self, maps: Sequence[Scaling | Whitening]) -> None:
@@ -162,7 +162,7 @@ class JointFrame:
 
 
 class WeightedProduct(Product):
-    """A product whose velocities are held in the frame in which their mass is one.
+    """A product whose velocities are in the frame in which their mass is one.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@ from pymc_geodesic.plots.zoomed_map import ZoomedMap
 
 __all__ = ["plot_sphere"]
 
+type Canvas = WorldMap | Globe | ZoomedMap
+
 CANVASES = {canvas.projection: canvas for canvas in (WorldMap, Globe, ZoomedMap)}
 
 # Size in the legend of dots that are smaller on the map.
@@ -150,14 +152,9 @@ def plot_sphere(
         ax = _axes(ax, "polar", (5.6, 5.8))
         draw_circle(ax, named, data=data, log_density=log_density, mass=mass, cap=cap)
         return ax
-    if projection not in CANVASES:
-        expected = ", ".join(f'"{name}"' for name in CANVASES)
-        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
-    canvas_type = CANVASES[projection]
-    ax = _axes(ax, canvas_type.axes_projection, canvas_type.figsize)
-    if center is None:
-        center = (0.0, 0.0) if projection == "mollweide" else _middle(named, data)
-    canvas = canvas_type(ax, center, tilt)
+    if projection != "mollweide" and center is None:
+        center = _middle(named, data)
+    canvas = _canvas(projection, ax, center or (0.0, 0.0), tilt)
     if data is not None:
         dots: dict[str, Any] = {"color": "0.25", "alpha": 0.45, "markeredgewidth": 0}
         canvas.dots(data, marker=".", markersize=2.6, zorder=3, **dots)
@@ -169,10 +166,10 @@ def plot_sphere(
         canvas.shade(log_density, mass)
     canvas.graticule()
     if named and not many:
-        legend = ax.legend(frameon=False, **canvas.legend)
+        legend = canvas.ax.legend(frameon=False, **canvas.legend)
         for mark in legend.get_lines():
             mark.set(markersize=max(mark.get_markersize(), SMALLEST_MARK), alpha=1.0)
-    return ax
+    return canvas.ax
 
 
 def _normalized(values: ArrayLike) -> np.ndarray:
@@ -223,8 +220,16 @@ def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> 
     return float(longitude), float(latitude)
 
 
+def _canvas(projection: str, ax: Axes | None, center: tuple[float, float], tilt: float) -> Canvas:
+    if projection not in CANVASES:
+        expected = ", ".join(f'"{name}"' for name in CANVASES)
+        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
+    canvas = CANVASES[projection]
+    return canvas(_axes(ax, canvas.axes_projection, canvas.figsize), center, tilt)
+
+
 def _draw_cloud(
-    canvas: WorldMap | Globe | ZoomedMap,
+    canvas: Canvas,
     values: np.ndarray,
     label: str | None,
     color: str,
