@@ -81,7 +81,7 @@ def install() -> None:
         return
 
     @wraps(original)
-    def sample_stats_to_xarray(self):
+    def sample_stats_to_xarray(self: DataTreeConverter) -> Any:
         found = original(self)
         if not found:
             return found

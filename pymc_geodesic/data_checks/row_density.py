@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class RowDensity:
         batches = padded.reshape(-1, size, *rows.shape[1:])
         return np.concatenate([self._density_of(*inputs, batch)[0] for batch in batches])[:n]
 
-    def _make_density(self):
+    def _make_density(self) -> Callable[..., list[np.ndarray]]:
         rows = self.source.placeholder("rows", None)
         density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
         term = density.terms()[self.model.basic_RVs.index(self.rv)]

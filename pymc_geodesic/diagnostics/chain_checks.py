@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def _apart(draws: np.ndarray) -> bool:
     return bool(np.ptp(draws.mean(axis=1)) > APART * within)
 
 
-def _different_modes(name: str, draws: np.ndarray, evidence) -> Finding:
+def _different_modes(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> Finding:
     means = ", ".join(f"{mean:.3g}" for mean in draws.mean(axis=1))
     sentence = (
         f"The chains are in different modes: R-hat of {name} is {evidence['r_hat']:.2f}, although "
@@ -92,7 +93,7 @@ def _different_modes(name: str, draws: np.ndarray, evidence) -> Finding:
     return Finding("different_modes", "error", sentence, advice, evidence)
 
 
-def _not_stationary(name: str, draws: np.ndarray, evidence) -> Finding:
+def _not_stationary(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> Finding:
     what, where = ("chains have", "the slowest") if len(draws) > 1 else ("chain has", "it")
     sentence = (
         f"The {what} not become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "

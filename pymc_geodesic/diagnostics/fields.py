@@ -51,7 +51,9 @@ def work_and_divergence(
 
 
 @work_and_divergence.register
-def _(manifold: Euclidean, x, gradient, *, reference):
+def _(
+    manifold: Euclidean, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Use the field ``F = x - mean``, of divergence d."""
     field = x - reference.mean(axis=0)
     work = (field * gradient).reshape(len(x), -1).sum(axis=-1)
@@ -59,7 +61,9 @@ def _(manifold: Euclidean, x, gradient, *, reference):
 
 
 @work_and_divergence.register
-def _(manifold: Sphere, x, gradient, *, reference):
+def _(
+    manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Use the gradient of ``-(a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
 
     Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero only
@@ -76,7 +80,9 @@ def _(manifold: Sphere, x, gradient, *, reference):
 
 
 @work_and_divergence.register
-def _(manifold: Simplex, x, gradient, *, reference):
+def _(
+    manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Use ``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
 
     With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U - \sum

@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model, modelcontext
-from pymc.util import get_random_generator
+from pymc.util import RandomState, get_random_generator
 from pytensor.graph.replace import clone_replace
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import interpreted
@@ -136,7 +137,7 @@ def gradient_draws(
     model: Model | None,
     batches: Batches,
     max_draws: int,
-    random_seed=None,
+    random_seed: RandomState = None,
 ) -> GradientDraws:
     r"""Estimate the gradient of the potential energy at draws of a posterior.
 
@@ -214,7 +215,9 @@ def _require_gradient(found: ModelPoints) -> None:
         )
 
 
-def _free_draws(idata, names: Sequence[str], *, max_draws: int) -> dict[str, np.ndarray]:
+def _free_draws(
+    idata: xr.DataTree, names: Sequence[str], *, max_draws: int
+) -> dict[str, np.ndarray]:
     posterior = idata["posterior"].to_dataset()
     if missing := [name for name in names if name not in posterior]:
         raise ValueError(
@@ -228,12 +231,12 @@ def _free_draws(idata, names: Sequence[str], *, max_draws: int) -> dict[str, np.
     return {name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in names}
 
 
-def _to_value(model: Model, rv):
+def _to_value(model: Model, rv: TensorVariable) -> TensorVariable:
     transform = model.rvs_to_transforms[rv]
     return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
 
 
-def _to_point(model: Model, variable: SampledVariable):
+def _to_point(model: Model, variable: SampledVariable) -> TensorVariable:
     if variable.is_flat:
         return _to_value(model, variable.rv)
     return variable.manifold.embed(variable.rv)
@@ -253,7 +256,7 @@ def _mean(gradients: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.mean(part, axis=0) for part in zip(*gradients, strict=True)]
 
 
-def _require_finite(variables, gradients) -> None:
+def _require_finite(variables: Sequence[SampledVariable], gradients: Sequence[np.ndarray]) -> None:
     for variable, gradient in zip(variables, gradients, strict=True):
         finite = np.isfinite(gradient.reshape(*gradient.shape[:2], -1)).all(axis=-1)
         if not finite.all():

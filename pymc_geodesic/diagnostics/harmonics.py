@@ -55,7 +55,9 @@ def stein_values(
 
 
 @stein_values.register
-def _(manifold: Euclidean, x, gradient, *, order):
+def _(
+    manifold: Euclidean, x: np.ndarray, gradient: np.ndarray, *, order: int
+) -> Iterator[Identity]:
     """Use coordinates, -g_i, and centred products, delta_ij - (x_i g_j + x_j g_i) / 2."""
     labels = _labels(x.shape[2:])
     x, g = (array.reshape(*array.shape[:2], -1) for array in (x, gradient))
@@ -72,7 +74,7 @@ def _(manifold: Euclidean, x, gradient, *, order):
 
 
 @stein_values.register
-def _(manifold: Sphere, x, gradient, *, order):
+def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
     r"""Use spherical harmonics: :math:`x_i`, and :math:`x_i x_j` minus its mean over the sphere.
 
     .. math::
@@ -92,7 +94,7 @@ def _(manifold: Sphere, x, gradient, *, order):
 
 
 @stein_values.register
-def _(manifold: Simplex, x, gradient, *, order):
+def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
     r"""Use monomials in p, which are even polynomials on the sphere of square roots.
 
     With :math:`w_i = x_i (\Lambda \nabla U)_i`, bounded where p is zero,
@@ -120,7 +122,7 @@ def _pairs(n: int) -> list[tuple[int, int]]:
     return list(combinations(range(n), 2)) if n <= LARGEST_PAIRED else []
 
 
-def _points(*arrays: np.ndarray):
+def _points(*arrays: np.ndarray) -> Iterator[tuple[tuple[int, ...], list[np.ndarray]]]:
     """Iterate over the points of a variable: vectors along the last axis."""
     for prefix in np.ndindex(arrays[0].shape[2:-1]):
         yield prefix, [array[(slice(None), slice(None), *prefix)] for array in arrays]

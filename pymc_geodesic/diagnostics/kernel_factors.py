@@ -116,7 +116,7 @@ def kernel_factors(manifold: Manifold, x: np.ndarray, gradient: np.ndarray) -> I
 
 
 @kernel_factors.register
-def _(manifold: Euclidean, x, gradient):
+def _(manifold: Euclidean, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
     """Standardise every entry by its own standard deviation."""
     x, g = (array.reshape(len(array), -1) for array in (x, gradient))
     sd = _positive(x.std(axis=0))
@@ -124,7 +124,7 @@ def _(manifold: Euclidean, x, gradient):
 
 
 @kernel_factors.register
-def _(manifold: Sphere, x, gradient):
+def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
     slope = tangent_gradient(x, gradient)
     for point in np.ndindex(x.shape[1:-1]):
         here = x[(slice(None), *point)]
@@ -133,7 +133,7 @@ def _(manifold: Sphere, x, gradient):
 
 
 @kernel_factors.register
-def _(manifold: Simplex, x, gradient):
+def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
     """Use log ratios, which are flat; in square roots the gradient is infinite at facets."""
     n = x.shape[-1]
     log_p, excess = 2 * np.log(x), 0.5 * (x * gradient - 1)
@@ -151,6 +151,6 @@ def _square_distance(x: np.ndarray) -> np.ndarray:
     return np.maximum(squares[:, None] + squares - 2 * (x @ x.T), 0)
 
 
-def _positive(scale):
+def _positive(scale: np.ndarray) -> np.ndarray:
     """Replace the zero scale of a chain that does not move by one."""
     return np.where(scale > 0, scale, 1.0)

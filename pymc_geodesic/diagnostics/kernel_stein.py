@@ -174,7 +174,7 @@ def _memory(stein: np.ndarray, chains: int, length: int) -> float:
     return 1.0 + last
 
 
-def _wild_signs(rng, chains: int, length: int, *, memory: float) -> np.ndarray:
+def _wild_signs(rng: np.random.Generator, chains: int, length: int, *, memory: float) -> np.ndarray:
     """Draw signs that flip between successive draws with probability ``1 / (2 memory)``."""
     flips = rng.random((N_BOOTSTRAP, chains, length)) < 0.5 / memory
     flips[:, :, 0] = rng.random((N_BOOTSTRAP, chains)) < 0.5

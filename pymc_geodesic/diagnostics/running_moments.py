@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,7 @@ class RunningMoments:
         self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
         self._chains: dict[int, dict[str, _Moments]] = {}
 
-    def __call__(self, trace, draw) -> None:
+    def __call__(self, trace: NDArray, draw: Any) -> None:
         """Add a draw; PyMC calls this after each."""
         if draw.draw_idx == 0:
             _keep_without_variables(trace)
@@ -143,7 +143,11 @@ class RunningMoments:
         return xr.DataTree.from_dict(groups)
 
     def _dataset(
-        self, chains, read: Callable[[_Moments], np.ndarray], *, n_kept: int | None = None
+        self,
+        chains: Sequence[Mapping[str, _Moments]],
+        read: Callable[[_Moments], np.ndarray],
+        *,
+        n_kept: int | None = None,
     ) -> xr.Dataset:
         leading = ["chain"]
         coords: dict[str, Any] = {"chain": sorted(self._chains)}
@@ -190,7 +194,7 @@ class _Moments:
         )
 
 
-def _values_of(model: Model, names: Sequence[str]):
+def _values_of(model: Model, names: Sequence[str]) -> Callable[[Any], list[np.ndarray]]:
     """Compile the variables as functions of a point of value variables."""
     known = {variable.name: variable for variable in [*model.free_RVs, *model.deterministics]}
     if unknown := [name for name in names if name not in known]:
@@ -215,7 +219,7 @@ class _TraceOfStatistics(NDArray):
         return self.draw_idx
 
 
-def _keep_without_variables(trace) -> None:
+def _keep_without_variables(trace: NDArray) -> None:
     # The callback is the only place where PyMC hands out the trace of ``var_names=[]``.
     if type(trace) is NDArray and not trace.varnames:
         trace.__class__ = _TraceOfStatistics

@@ -158,7 +158,9 @@ def step_halving(
     return StepHalving(table, order, step_size, (runs[0], runs[1]))
 
 
-def _build(step, step_size: float, options: dict[str, Any]) -> StochasticGradientStep:
+def _build(
+    step: Callable[..., Any], step_size: float, options: dict[str, Any]
+) -> StochasticGradientStep:
     if isinstance(step, type) and issubclass(step, StochasticGradientStep):
         return step(step_size=step_size, **options)
     built = step(step_size, **options) if not isinstance(step, type) else None

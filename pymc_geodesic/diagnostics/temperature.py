@@ -14,6 +14,7 @@ from scipy import optimize, stats
 from pymc_geodesic.diagnostics.fields import work_and_divergence
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
+from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["configurational_temperature", "kinetic_temperature"]
 
@@ -176,7 +177,9 @@ def configurational_temperature(
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "mcse", "z"])
 
 
-def _temperature(manifold, x: np.ndarray, gradient: np.ndarray) -> tuple[float, float, float]:
+def _temperature(
+    manifold: Manifold, x: np.ndarray, gradient: np.ndarray
+) -> tuple[float, float, float]:
     work, divergence = _cross_fitted(manifold, x, gradient)
     excess, error = mean_and_mcse(work - divergence)
     _, denominator_error = mean_and_mcse(divergence)
@@ -188,7 +191,9 @@ def _temperature(manifold, x: np.ndarray, gradient: np.ndarray) -> tuple[float, 
     return temperature, ratio_error / denominator, z_score(excess, error)
 
 
-def _cross_fitted(manifold, x, gradient) -> tuple[np.ndarray, np.ndarray]:
+def _cross_fitted(
+    manifold: Manifold, x: np.ndarray, gradient: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate at each part of the draws the field determined by the other parts."""
     chains, draws = x.shape[:2]
     halves = [slice(0, draws // 2), slice(draws // 2, None)]

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model
+from pymc.util import RandomState
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
@@ -175,7 +176,14 @@ def _from_draws(
     return findings
 
 
-def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:
+def _evidence(
+    idata: xr.DataTree,
+    stats: Mapping[str, np.ndarray],
+    points: Mapping[str, np.ndarray],
+    *,
+    is_stationary: bool,
+    exact: bool,
+) -> Evidence:
     temperatures = None
     if is_stationary and KINETIC in stats and FREEDOM in stats:
         temperatures = kinetic_temperature(idata)
@@ -238,7 +246,9 @@ def _is_simplex(x: np.ndarray, manifold: str | None) -> bool:
     return x.ndim > 2 and x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-6)
 
 
-def _positions(idata, model: Model, stats, random_seed) -> list[Finding]:
+def _positions(
+    idata: xr.DataTree, model: Model, stats: Mapping[str, np.ndarray], random_seed: RandomState
+) -> list[Finding]:
     temperatures = configurational_temperature(
         idata, model=model, max_draws=MAX_DRAWS, random_seed=random_seed
     )

@@ -42,7 +42,9 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
     return None if read.is_one else read
 
 
-def _by_name(mass: Mapping[str, ArrayLike], variables, dtype: str) -> VariableMasses:
+def _by_name(
+    mass: Mapping[str, ArrayLike], variables: Sequence[SampledVariable], dtype: str
+) -> VariableMasses:
     names = [variable.name for variable in variables]
     if unknown := set(mass) - set(names):
         raise ValueError(f"`mass` expected variables among {names}, got {sorted(unknown)}.")
@@ -70,7 +72,7 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
     return _checked_diagonal(mass), False
 
 
-def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
+def _of_all_entries(mass: ArrayLike, variables: Sequence[SampledVariable], dtype: str) -> Mass:
     mass = _as_array(mass)
     sizes = [math.prod(variable.shape) for variable in variables]
     if mass.ndim:

@@ -78,7 +78,9 @@ def regions_of_draws(x: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:
     return [line for level in levels for line in isolines(triangles, vertices, values, level)]
 
 
-def contour_lines(x: np.ndarray, y: np.ndarray, values: np.ndarray, levels) -> list[np.ndarray]:
+def contour_lines(
+    x: np.ndarray, y: np.ndarray, values: np.ndarray, levels: Sequence[float] | np.ndarray
+) -> list[np.ndarray]:
     """Trace the contours of values on a grid, as arrays of shape (m, 2)."""
     generator = contour_generator(x, y, values)
     return [line for level in levels for line in generator.lines(level)]

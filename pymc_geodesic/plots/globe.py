@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,20 +44,20 @@ class Globe:
         # Stack artists by zorder as on the map; matplotlib would sort them by their centres.
         ax.computed_zorder = False
 
-    def dots(self, x: np.ndarray, *, label: str | None = None, **style) -> None:
+    def dots(self, x: np.ndarray, *, label: str | None = None, **style: Any) -> None:
         """Show directions as dots."""
         alpha = style.pop("alpha", 1.0)
         near = x @ self.eye > 0
         self.ax.plot(*x[~near].T, linestyle="none", alpha=FAR * alpha, **style)
         self.ax.plot(*x[near].T, linestyle="none", alpha=alpha, label=label, **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         near = (x @ self.eye > 0)[:, None]
         self.ax.plot(*np.where(near, np.nan, x).T, alpha=FAR, **style)
         self.ax.plot(*np.where(near, x, np.nan).T, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
         """Write text beside a direction, faint on the far side."""
         place = proj3d.proj_transform(*x, self.ax.get_proj())[:2]
         self.ax.annotate(text, place, alpha=1.0 if x @ self.eye > 0 else 2 * FAR, **style)

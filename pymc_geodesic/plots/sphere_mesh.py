@@ -48,7 +48,9 @@ def mesh_near(x: np.ndarray, *, edge: float, reach: float) -> tuple[np.ndarray, 
     return vertices[used], triangles.reshape(-1, 3)
 
 
-def isolines(triangles: np.ndarray, vertices: np.ndarray, values: np.ndarray, level: float):
+def isolines(
+    triangles: np.ndarray, vertices: np.ndarray, values: np.ndarray, level: float
+) -> list[np.ndarray]:
     """Trace the contour lines of values that are linear in each triangle.
 
     Parameters

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def radius_in_degrees(radius: float) -> str:
     return in_degrees(degrees) if degrees >= 1 else f"{degrees:.2g}°"
 
 
-def legend_of_regions(ax: Axes, held: Sequence[float] | np.ndarray, **options) -> None:
+def legend_of_regions(ax: Axes, held: Sequence[float] | np.ndarray, **options: Any) -> None:
     """Add a legend of the shaded regions of highest density, the densest first."""
     patches = [Patch(facecolor=shade, edgecolor=BORDER) for shade in shades_of(len(held))]
     labels = [f"densest {share:.0%}" for share in held]

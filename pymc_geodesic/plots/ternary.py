@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,11 +43,11 @@ class Triangle:
         for i, name in enumerate(names):
             self._name_corner(i, name)
 
-    def dots(self, p: np.ndarray, **style) -> None:
+    def dots(self, p: np.ndarray, **style: Any) -> None:
         """Show probability vectors as dots."""
         self.ax.plot(*(p @ CORNERS).T, linestyle="none", **style)
 
-    def contours(self, p: np.ndarray, mass: Sequence[float], **style) -> None:
+    def contours(self, p: np.ndarray, mass: Sequence[float], **style: Any) -> None:
         """Draw the borders of the densest regions of draws."""
         for line in _regions(p @ CORNERS, mass):
             self.ax.plot(*line.T, **style)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,18 +32,18 @@ class WorldMap:
         self.ax = ax
         self.rotation = _rotation_to(center, tilt)
 
-    def dots(self, x: np.ndarray, **style) -> None:
+    def dots(self, x: np.ndarray, **style: Any) -> None:
         """Show directions as dots."""
         self.ax.plot(*self._on_map(x), linestyle="none", **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         longitude, latitude = self._on_map(x)
         # A line that leaves the map at one side returns at the other: interrupt it there.
         longitude[1:][np.abs(np.diff(longitude)) > np.pi / 2] = np.nan
         self.ax.plot(longitude, latitude, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
         """Write text beside a direction."""
         self.ax.annotate(text, self._on_map(x), **style)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,19 +42,19 @@ class ZoomedMap:
         self.center = from_longitude_latitude(*center)
         self.reach = 0.0
 
-    def dots(self, x: np.ndarray, **style) -> None:
+    def dots(self, x: np.ndarray, **style: Any) -> None:
         """Show directions as dots."""
         self._reach_to(x)
         self.ax.plot(*self._on_map(x), linestyle="none", **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         east, north = self._on_map(x)
         # The antipode of the center is the whole rim: interrupt lines there.
         east[1:][np.hypot(np.diff(east), np.diff(north)) > WIDEST] = np.nan
         self.ax.plot(east, north, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
         """Write text beside a direction."""
         self.ax.annotate(text, self._on_map(x), **style)
 
