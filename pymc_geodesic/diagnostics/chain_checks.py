@@ -55,7 +55,7 @@ def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
     draws = scalars[name]
     # A chain that moves slowly far from the others has not reached a mode.
     effective = min(effective_draws(chain[None]) for chain in draws)
-    evidence = {"r_hat": failed[name], "variable": name, "effective_draws_a_chain": effective}
+    evidence = {"r_hat": failed[name], "variable": name, "effective_draws_per_chain": effective}
     evidence["n_variables"] = len(failed)
     if len(draws) > 1 and effective >= SETTLED and _apart(draws):
         return [_different_modes(name, draws, evidence)]
@@ -97,7 +97,7 @@ def _not_stationary(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> F
     what, where = ("chains have", "the slowest") if len(draws) > 1 else ("chain has", "it")
     sentence = (
         f"The {what} not become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "
-        f"about {evidence['effective_draws_a_chain']:.0f} effective draws in {where}."
+        f"about {evidence['effective_draws_per_chain']:.0f} effective draws in {where}."
     )
     advice = "Increase `tune` and `draws`, or `n_steps`, and discard these draws."
     return Finding("not_stationary", "error", sentence, advice, evidence)

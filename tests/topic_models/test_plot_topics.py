@@ -55,7 +55,7 @@ def test_topics_are_found_among_other_variables():
 
 def test_two_candidates_need_a_name():
     draws = idata(a=TOPICS, b=ROOTS)
-    with pytest.raises(ValueError, match=r"one suitable variable, got \['a', 'b'\].*`var_names`"):
+    with pytest.raises(ValueError, match=r"`var_names` expected one .*, got \['a', 'b'\]"):
         pmg.plot_topics(draws)
     assert len(pmg.plot_topics(draws, "b", coords={"topic": [2, 0]})) == 2
 
