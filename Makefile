@@ -19,7 +19,7 @@ help:
 	@echo "make demo      fit two clusters of comet orbits and draw the picture"
 	@echo "make test      the fast tests (minutes)"
 	@echo "make test-all  all tests, the statistical ones too"
-	@echo "make lint      ruff"
+	@echo "make lint      ruff and mypy"
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make bench     says how to run the benchmarks"
 	@echo "make clean     remove the environment and what the tools left"
@@ -36,6 +36,7 @@ test-all: $(VENV)/.test
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -67,6 +68,8 @@ $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(BIN)/
 	$(PIP) install -e ".[$*]"
 	@touch $@
 
-$(VENV)/.lint: .pre-commit-config.yaml | $(BIN)/python
-	$(PIP) install "ruff==$$(sed -n '/ruff-pre-commit/{n;s/.*rev: v//p;}' .pre-commit-config.yaml)"
+# Types are checked without the package's dependencies: see [tool.mypy]. Older pips know no groups.
+$(VENV)/.lint: .pre-commit-config.yaml pyproject.toml | $(BIN)/python
+	$(PIP) install "pip>=25.1"
+	$(PIP) install --group lint "ruff==$$(sed -n '/ruff-pre-commit/{n;s/.*rev: v//p;}' .pre-commit-config.yaml)"
 	@touch $@

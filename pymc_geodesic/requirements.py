@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A sentence where the installed PyMC is too old, before anything fails for that reason."""
+"""A clear error when the installed PyMC is too old, raised before anything else fails."""
 
 from importlib.metadata import version
 
@@ -10,7 +10,7 @@ OLDEST = (6, 4)
 
 
 def require_pymc(installed: str) -> None:
-    """Raise if a version of PyMC is older than the package needs.
+    """Raise an error if a version of PyMC is older than the package requires.
 
     Parameters
     ----------

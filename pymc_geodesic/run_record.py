@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a run keeps of the step that made it: its name, its settings and its manifolds.
+"""The record that a run keeps of its step method: name, settings and manifolds.
 
 PyMC lets a step write statistics but no attributes, so the record travels as a statistic and is
 moved to the attributes of ``sample_stats`` when PyMC makes a ``DataTree`` of the trace.
@@ -22,23 +22,23 @@ from pymc.backends.arviz import DataTreeConverter
 __all__ = ["ATTRIBUTE", "STATISTIC", "RunRecord", "install", "read_records", "write_record"]
 
 STATISTIC, ATTRIBUTE = "sampler", "pymc_geodesic"
-# What says where a step runs and not how it samples, or is written elsewhere.
+# Settings of where a step runs rather than how it samples, and those recorded elsewhere.
 NOT_SETTINGS = {"backend", "blocked", "compile_kwargs", "initial_point", "model", "rng", "vars"}
-# A schedule says all it is in less; an array says enough.
+# Longer than the text of any schedule; arrays are cut off.
 LONGEST = 200
 
 
 class RunRecord(NamedTuple):
-    """One step of a run.
+    """One step method of a run.
 
     Attributes
     ----------
     step : str
         Name of its class, such as ``"gSGNHT"``.
     settings : dict of str to Any
-        The keyword arguments that it was given; numbers, words, or what ``repr`` says of others.
+        The keyword arguments that were given: numbers, strings, or the ``repr`` of other values.
     manifolds : dict of str to str
-        Name of the manifold of each variable that it samples.
+        Name of the manifold of each sampled variable.
     """
 
     step: str
@@ -47,7 +47,7 @@ class RunRecord(NamedTuple):
 
 
 def write_record(step: str, settings: Mapping[str, Any], manifolds: Mapping[str, str]) -> str:
-    """Write a record as text, for the statistic of that name."""
+    """Write a record as text, for the statistic of the same name."""
     given = {
         name: _plain(value)
         for name, value in settings.items()
@@ -57,7 +57,7 @@ def write_record(step: str, settings: Mapping[str, Any], manifolds: Mapping[str,
 
 
 def read_records(idata: xr.DataTree) -> list[RunRecord]:
-    """Read the records of the steps that made a run; empty if it was made by others.
+    """Read the records of the steps of a run; empty for steps of other packages.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def read_records(idata: xr.DataTree) -> list[RunRecord]:
 
 
 def install() -> None:
-    """Have PyMC's converter move records to the attributes. Traces of other steps stay alone."""
+    """Make PyMC's converter move records to the attributes. Other traces do not change."""
     original = DataTreeConverter.sample_stats_to_xarray
     if getattr(original, "moves_records", False):
         return
 
     @wraps(original)
-    def sample_stats_to_xarray(self):
+    def sample_stats_to_xarray(self: DataTreeConverter) -> Any:
         found = original(self)
         if not found:
             return found
         return {name: _with_attribute(dataset) for name, dataset in found.items()}
 
-    sample_stats_to_xarray.moves_records = True
+    sample_stats_to_xarray.moves_records = True  # type: ignore[attr-defined]
     DataTreeConverter.sample_stats_to_xarray = sample_stats_to_xarray
 
 
@@ -96,7 +96,7 @@ def _with_attribute(dataset: xr.Dataset) -> xr.Dataset:
         return dataset
     texts = _texts(dataset[STATISTIC].values)
     dataset = dataset.drop_vars(STATISTIC)
-    # Text alone, and not a list with one entry, survives every file format.
+    # A string survives every file format; a list with one entry does not.
     dataset.attrs[ATTRIBUTE] = texts[0] if len(texts) == 1 else texts
     unused = set(dataset.dims) - {dim for value in dataset.values() for dim in value.dims}
     return dataset.drop_dims(unused)

@@ -12,7 +12,7 @@ from pymc_geodesic.validation import positive, whole
 
 __all__ = ["ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule", "Schedule", "as_schedule"]
 
-# A function cannot be known everywhere; these catch a wrong sign at any scale of time.
+# A function cannot be checked everywhere; these transitions reveal a wrong sign on any time scale.
 CHECKED_TRANSITIONS = np.unique(np.geomspace(1, 1e6, 200).astype(int)) - 1
 
 
@@ -26,7 +26,7 @@ class Schedule(Protocol):
 
 
 class ConstantSchedule:
-    """The same step size for ever.
+    """A constant step size.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class PolynomialSchedule:
     a : float
         The first step size.
     b : float
-        Transitions after which the decay sets in.
+        Number of transitions after which the decay sets in.
     c : float
-        Exponent, positive: the step sizes must decrease. Convergence without bias needs ``1/2 < c
-        <= 1`` (Welling and Teh 2011); a second-order sampler loses least with 1/5 for mean squares
-        and 1/3 for bias (Chen, Ding and Carin 2015).
+        Exponent, positive, so that the step sizes decrease. Convergence without bias needs ``1/2 <
+        c <= 1`` (Welling and Teh 2011). For a second-order sampler the mean squared error falls
+        fastest with 1/5, the bias with 1/3 (Chen, Ding and Carin 2015).
 
     Raises
     ------
@@ -92,21 +92,21 @@ class PolynomialSchedule:
 
 
 class CyclicalSchedule:
-    r"""Step sizes that fall along a cosine and start again, to visit several modes.
+    r"""Step sizes that follow a cosine down and restart, to visit several modes.
 
     .. math::
 
         \epsilon_t = \frac{\epsilon_0}{2}
             \left[\cos\left(\pi \, \frac{t \bmod T}{T}\right) + 1\right]
 
-    but never below a hundredth of :math:`\epsilon_0`, so that no transition is wasted.
+    with a lower bound of :math:`\epsilon_0 / 100`, so that every transition moves the chain.
 
     Parameters
     ----------
     step_size : float
         Step size :math:`\epsilon_0` at the start of each cycle.
     period : int
-        Transitions T of a cycle.
+        Number of transitions T per cycle.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class CyclicalSchedule:
 
 
 def as_schedule(step_size: float | Schedule) -> Schedule:
-    """Read a number as a constant schedule, and check what a schedule starts with.
+    """Turn a number into a constant schedule, and check the first values of a schedule.
 
     Raises
     ------
@@ -158,15 +158,15 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
     changes = np.diff(values)
     if np.all(changes >= 0) and np.any(changes > 0):
         raise ValueError(
-            "`step_size` expected a schedule that decreases, stays or starts again, got one that "
-            f"only increases, from {values[0]:g} to {values[-1]:g} over {CHECKED_TRANSITIONS[-1]} "
-            "transitions."
+            "`step_size` expected a schedule that decreases, stays constant or restarts, got one "
+            f"that only increases, from {values[0]:g} to {values[-1]:g} over "
+            f"{CHECKED_TRANSITIONS[-1]} transitions. Take `pmg.PolynomialSchedule`, for instance."
         )
     return step_size
 
 
 def _first_values(schedule: Schedule) -> np.ndarray:
-    """Call a schedule as a step does, and check the shape of what it returns."""
+    """Call a schedule as a step does, and check the shape of the result."""
     expected = (
         "`step_size` expected a number, a schedule such as `pmg.PolynomialSchedule`, or a function "
         "that maps an integer array of transition numbers to as many step sizes"
@@ -174,10 +174,10 @@ def _first_values(schedule: Schedule) -> np.ndarray:
     try:
         values = np.asarray(schedule(CHECKED_TRANSITIONS), dtype=float)
     except Exception as error:
-        raise ValueError(f"{expected}; {schedule!r} raised {error!r}.") from error
+        raise ValueError(f"{expected}, got {schedule!r}, which raised {error!r}.") from error
     if values.shape not in ((), CHECKED_TRANSITIONS.shape):
         raise ValueError(
-            f"{expected}; {schedule!r} returned shape {values.shape} for "
+            f"{expected}, got {schedule!r}, which returned shape {values.shape} for "
             f"{len(CHECKED_TRANSITIONS)} numbers."
         )
     return values

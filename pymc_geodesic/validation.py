@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Arguments read or answered by a sentence: what was expected, and what was got."""
+"""Checks of arguments, whose errors say what was expected and what was got."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = [
 ]
 
 UNIT_NORM_TOLERANCE = 1e-6
-"""Larger than float32 rounding of a unit vector, far below any deliberate scaling; PyMC's own
+"""Above float32 rounding of a unit vector and far below any deliberate scaling. PyMC uses the same
 tolerance for the sum of a probability vector."""
 
 
 def flag(name: str, value: bool) -> bool:
-    """Return ``value`` if it is True or False: every word, "no" too, would count as True."""
+    """Return ``value`` if it is True or False; any non-empty string, even "no", is truthy."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"`{name}` expected True or False, got {value!r}.")
     return bool(value)
 
 
 def share(name: str, value: float, *, least: float = 0.0, most: float = 1.0) -> float:
-    """Return ``value`` as a float if it lies between two bounds, these left out."""
+    """Return ``value`` as a float if it lies strictly between two bounds."""
     number = value if isinstance(value, int | float | np.number) else np.nan
     if not least < number < most:
         raise ValueError(
@@ -56,21 +56,21 @@ def data_tree(value: xr.DataTree) -> xr.DataTree:
     """Return ``value`` if it holds the draws of a run."""
     if not isinstance(value, xr.DataTree) or "posterior" not in value:
         raise TypeError(
-            "`idata` expected the `DataTree` that `pm.sample` returns, with a posterior; got "
+            "`idata` expected the `DataTree` that `pm.sample` returns, with a posterior, got "
             f"{type(value).__name__}."
         )
     return value
 
 
 def pymc_model(value: Model) -> Model:
-    """Return ``value`` if it is a model of PyMC."""
+    """Return ``value`` if it is a PyMC model."""
     if not isinstance(value, Model):
         raise TypeError(f"`model` expected a `pm.Model`, got {value!r}.")
     return value
 
 
 def positive(name: str, value: float) -> float:
-    """Return ``value`` as a float if it is positive and finite, else say what is wrong."""
+    """Return ``value`` as a float if it is positive and finite."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -81,7 +81,7 @@ def positive(name: str, value: float) -> float:
 
 
 def whole(name: str, value: int) -> int:
-    """Return ``value`` as an int if it is a whole number from one up, else say what is wrong."""
+    """Return ``value`` as an int if it is a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
     return int(value)

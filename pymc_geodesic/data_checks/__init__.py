@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Checks of the data that a step is given, before it draws from it."""
+"""Checks of the data of a step, before sampling."""
 
 from pymc_geodesic.data_checks.checks import DataChecks
 

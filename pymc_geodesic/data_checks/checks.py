@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""All checks of a step's data: when it is built, and when a chain starts."""
+"""All checks of a step's data: when the step is built, and when a chain starts."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Source = BatchSource | StreamSource
 
 
 class DataChecks:
-    """Checks of the batches that a step will be given.
+    """Checks of the batches of a step.
 
-    Data in memory is checked once and in full; that of a stream when it is read.
+    Data in memory are checked once and completely; the data of a stream are checked when read.
 
     Parameters
     ----------
     model : pymc.Model
         The model.
     sources : sequence of BatchSource or StreamSource
-        Where its rows come from.
+        Sources of its rows.
     point : mapping
         Values of the free variables.
     batches : bool
@@ -52,7 +52,7 @@ class DataChecks:
     Attributes
     ----------
     sources : tuple of BatchSource or StreamSource
-        The sources given, streams with the check of their blocks.
+        The given sources, with a check of the blocks of streams.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class DataChecks:
                 require_independent_rows(density, point, heads[density.source.batches])
 
     def check_start(self, point: Point) -> None:
-        """Check what may differ between the chains: the start, and data that was set again.
+        """Check what may differ between chains: the start, and data that have been replaced.
 
         Raises
         ------

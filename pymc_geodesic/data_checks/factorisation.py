@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether the log density of a batch is a sum over its rows."""
+"""A check that the log density of a batch is a sum over its rows."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensit
 
 __all__ = ["require_independent_rows"]
 
-# Rows of the batches that are compared: few, for one row to change what a batch has in common.
+# Number of rows in the compared batches: few, so that one row changes their common statistics.
 N_ROWS = 8
-# Distance from the start, in unconstrained coordinates: at zero coefficients no row matters.
+# Distance from the start, in unconstrained coordinates. At coefficients of zero no row matters.
 SHIFT = 0.3
 
 NEEDED = (
-    "A batch can estimate the log likelihood only if it is a sum over rows, each term a function "
-    "of the parameters and this row."
+    "A batch can estimate the log likelihood only if it is a sum over rows, where each term is a "
+    "function of the parameters and its row."
 )
 
 
 def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray) -> None:
-    """Refuse an observed variable whose log density of a row depends on the batch around it.
+    """Refuse an observed variable if the log density of a row depends on other rows of the batch.
 
     Parameters
     ----------
     density : RowDensity
-        Of the observed variable.
+        Density of the observed variable.
     point : mapping
-        Values of the free variables; what is evaluated is a point near it.
+        Values of the free variables; densities are evaluated at a point near it.
     head : ndarray
-        Numbers of some rows, or some rows of a stream.
+        Indices of some rows, or some rows of a stream.
 
     Raises
     ------
     ValueError
         If exchanging one row of a batch changes the log density of another, or if copies of a row
-        have different log densities by their place in the batch.
+        have different log densities at different places of the batch.
     """
     n = min(N_ROWS, len(head) // 2)
     if n < 2 or not density.has_density:
@@ -52,11 +52,18 @@ def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray
         for i in range(n):
             changed = rows.copy()
             changed[i] = spare[i]
-            _require_one_change(density, terms, density.by_row(point, changed), i)
+            _require_one_change(density, terms, _terms(density, point, changed), i)
         copies = np.repeat(rows[:1], n, axis=0)
-        _require_same(density, density.by_row(_level(density, point), copies))
+        _require_same(density, _terms(density, _level(density, point), copies))
     except NoRowDensity:
         return
+
+
+def _terms(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarray:
+    """Return the log density by row of a variable that is known to have a row axis."""
+    found = density.by_row(point, rows)
+    assert found is not None
+    return found
 
 
 def _near(point: Point) -> Point:
@@ -70,7 +77,7 @@ def _near(point: Point) -> Point:
 
 
 def _level(density: RowDensity, point: Point) -> Point:
-    """Give variables that may belong to the rows of a batch the same value in every row."""
+    """Set variables that may belong to the rows of a batch to the same value in every row."""
     size = density.source.batch_size
     return {
         name: np.broadcast_to(x[:1], np.shape(x)) if np.shape(x)[:1] == (size,) else x
@@ -105,20 +112,20 @@ def _require_same(density: RowDensity, terms: np.ndarray) -> None:
 def _require_additive(
     density: RowDensity, point: Point, rows: np.ndarray, spare: np.ndarray
 ) -> None:
-    """Require of a log density without a row axis that two halves add up to the whole."""
+    """Require that the log densities of two halves add up to the whole, without a row axis."""
     for batch in (rows, spare):
         half = len(batch) // 2
         whole, *parts = (density(point, part).sum() for part in (batch, batch[:half], batch[half:]))
         if not _close(np.atleast_1d(whole), np.atleast_1d(sum(parts))):
             raise ValueError(
                 f"The observed variable `{density.name}` expected a log density that is a sum over "
-                "rows, got one of a batch that is not the sum of those of its two halves. "
+                "rows, got one of a batch that differs from the sum over its two halves. "
                 f"{NEEDED} Let `logp` return one term for each row."
             )
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether log densities are equal but for rounding, where they are finite."""
+    """Whether finite log densities are equal up to rounding."""
     finite = np.isfinite(a) & np.isfinite(b)
     a, b = a[finite], b[finite]
     if not a.size:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Rows that the distribution of the observed variable cannot have."""
+"""A check for rows outside the support of the distribution of the observed variable."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pymc_geodesic.potential.minibatch import BatchSource
 
 __all__ = ["StreamCheck", "Support", "describe", "impossible", "look_at"]
 
-# How far from the start, in unconstrained coordinates, parameters are looked for that allow a row.
-# A scale parameter is multiplied by up to exp(20) or so.
+# Distances from the start, in unconstrained coordinates, at which to look for parameters that allow
+# a row. A scale parameter is multiplied by up to about exp(20).
 SPREADS = (0.1, 1.0, 3.0, 10.0)
-# Rows that a message shows.
+# Number of rows shown in a message.
 SHOWN = 3
 
 
 def _wider_points(point: Point) -> Iterator[Point]:
-    """Give points farther and farther from the first one, always the same, in both directions."""
+    """Yield points at increasing distances from the first, in both directions, always the same."""
     rng = np.random.default_rng(1)
     floats = {
         name: np.asarray(x)
@@ -42,7 +42,7 @@ def _wider_points(point: Point) -> Iterator[Point]:
 
 
 def impossible(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarray:
-    """Return the places of those among ``rows`` whose log density at a point is not finite."""
+    """Return the indices of ``rows`` whose log density at a point is not finite."""
     if not len(rows):
         return np.arange(0)
     terms = density.by_row(point, rows)
@@ -50,7 +50,7 @@ def impossible(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarra
         return np.flatnonzero(~np.isfinite(terms).reshape(len(rows), -1).all(axis=1))
     if np.all(np.isfinite(density(point, rows))):
         return np.arange(0)
-    # One term for all rows: look for those that spoil it in either half.
+    # One term for all rows: search either half for the rows that make it infinite.
     half = len(rows) // 2
     if not half:
         return np.arange(1)
@@ -59,12 +59,12 @@ def impossible(density: RowDensity, point: Point, rows: np.ndarray) -> np.ndarra
 
 
 class Support(NamedTuple):
-    """What was found of some rows.
+    """Result of the check of some rows.
 
     Attributes
     ----------
     forbidden : str or None
-        A sentence on rows that the distribution forbids, whatever its parameters.
+        A message about rows that the distribution forbids for all parameters.
     possible : bool
         Whether all rows have a finite log density at the point itself.
     """
@@ -79,14 +79,14 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
     Parameters
     ----------
     density : RowDensity
-        Of the observed variable.
+        Density of the observed variable.
     point : mapping
-        Values of the free variables. A row whose log density is not finite there is tried at
-        others, because the support of a distribution may depend on its parameters.
+        Values of the free variables. If the log density of a row is not finite there, other
+        points are tried, because the support of a distribution may depend on its parameters.
     rows : ndarray
-        Numbers of rows, or a block of a stream.
+        Indices of rows, or a block of a stream.
     first : int
-        Number of the first row of a block.
+        Index of the first row of a block.
     """
     values = density.values(rows)
     if bad := _off_support(density.rv, values):
@@ -110,7 +110,7 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
         return Support(None, possible)
     return Support(
         f"The observed variable `{density.name}` expected rows that its distribution allows, got "
-        f"{len(found)} whose log density is infinite or NaN whatever the parameters: "
+        f"{len(found)} whose log density is infinite or NaN for all parameters: "
         f"{describe(density, rows, found, first=first)}. Correct or drop them, or choose another "
         "distribution.",
         False,
@@ -118,7 +118,7 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
 
 
 def describe(density: RowDensity, rows: np.ndarray, found: np.ndarray, *, first: int = 0) -> str:
-    """Name the first of the rows found, and their values."""
+    """Describe the first of the found rows and their values."""
     shown = found[:SHOWN]
     in_memory = isinstance(density.source, BatchSource)
     names = ", ".join(str(name) for name in (rows[shown] if in_memory else first + shown))
@@ -133,9 +133,9 @@ def _shown(values: np.ndarray) -> str:
 
 
 def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarray] | None:
-    """Look for what a density would not tell: points off a manifold, and rounded numbers.
+    """Look for faults that a density does not reveal: points off a manifold, and rounded numbers.
 
-    Returns what was expected and got, and the places of the rows.
+    Return a text of what was expected and got, and the indices of the rows.
     """
     base = observed_rv(rv)
     if base.dtype.startswith(("int", "uint", "bool")) and values.dtype.kind == "f":
@@ -152,7 +152,7 @@ def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarra
 
 
 def _manifold_of_values(rv: TensorVariable) -> Manifold:
-    """Return the manifold of a variable, or of the components that it is a mixture of."""
+    """Return the manifold of a variable, or of the components of a mixture."""
     if not isinstance(rv.owner.op, MixtureRV):
         return manifold_of(rv)
     parts = [
@@ -168,12 +168,12 @@ def _manifold_of_values(rv: TensorVariable) -> Manifold:
 
 
 class StreamCheck:
-    """Check of the rows of a stream, one row after the other in its first whole pass.
+    """Check of the rows of a stream, made in its first complete pass.
 
     Parameters
     ----------
     densities : list of RowDensity
-        Of the variables that observe the stream.
+        Densities of the variables that observe the stream.
     point : mapping
         Values of the free variables.
     """
@@ -182,12 +182,12 @@ class StreamCheck:
         self.densities, self.point = densities, point
         self.complete = False
 
-    def __call__(self, block: np.ndarray, first: int) -> str | None:
-        """Say why rows cannot be observed, the first of which has this number, or return None."""
+    def __call__(self, rows: np.ndarray, first: int) -> str | None:
+        """Return why some rows cannot be observed, or None; ``first`` is the first row's index."""
         for density in self.densities:
-            for start in range(0, len(block), density.chunk):
-                rows = block[start : start + density.chunk]
-                found = look_at(density, self.point, rows, first=first + start)
+            for start in range(0, len(rows), density.chunk):
+                chunk = rows[start : start + density.chunk]
+                found = look_at(density, self.point, chunk, first=first + start)
                 if found.forbidden:
                     return found.forbidden
         return None

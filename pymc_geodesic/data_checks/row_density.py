@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,40 +29,40 @@ __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
 
 Point = Mapping[str, np.ndarray]
 
-# Rows evaluated at once: enough to forget the cost of a call, few enough for a processor's cache,
-# and for the memory: at most so many batches, or 500 rows.
+# Rows evaluated at once: many enough to hide the cost of a call, few enough for the processor's
+# cache and for the memory: at most this number of batches, or 500 rows.
 CHUNK = 10_000
 BATCHES = 50
 AT_LEAST = 500
 
 
-# What NumPy raises where shapes do not fit.
+# Errors of NumPy if shapes do not fit.
 UNFIT = (ValueError, TypeError, IndexError, AssertionError, NotImplementedError)
 
 
 class NoRowDensity(Exception):
-    """There is no log density of single rows that could be evaluated."""
+    """The log density of single rows cannot be evaluated."""
 
 
 class RowDensity:
     """Values and unscaled log densities of the rows that a variable observes.
 
-    Functions are made when they are first called and are not pickled.
+    Functions are built on first use and are not pickled.
 
     Parameters
     ----------
     model : pymc.Model
         The model.
     rv : TensorVariable
-        An observed variable of it.
+        An observed variable of the model.
     source : BatchSource or StreamSource
-        Where its rows come from.
+        Source of its rows.
 
     Attributes
     ----------
     has_density : bool
-        Whether the log density has a closed form that is cheap to evaluate: not with documents and
-        latent words, whose distributions check their data themselves.
+        Whether the log density has a closed form that is cheap to evaluate. Distributions of
+        documents and latent words have none, and check their data themselves.
     """
 
     def __init__(
@@ -73,25 +73,25 @@ class RowDensity:
         self.has_density = not any(is_packed(tensor) for tensor in source.batches)
         self._values_of: Any = None
         self._density_of: Any = None
-        # Rows that the model's shapes take: any number, until it turns out to be a batch only.
+        # The model's shapes are assumed to allow any number of rows, until only a batch fits.
         self._only_batches = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the functions behind: what PyTensor interprets cannot be pickled."""
+        """Drop the functions, because functions interpreted by PyTensor cannot be pickled."""
         return self.__dict__ | {"_values_of": None, "_density_of": None}
 
     @property
     def chunk(self) -> int:
-        """How many rows to evaluate at once."""
+        """Number of rows to evaluate at once."""
         return min(CHUNK, max(AT_LEAST, BATCHES * self.source.batch_size))
 
     def chunks(self) -> Sequence[np.ndarray]:
-        """Cut the numbers of all rows into pieces."""
+        """Split the indices of all rows into chunks."""
         n = self.source.n_rows
         return [np.arange(start, min(start + self.chunk, n)) for start in range(0, n, self.chunk)]
 
     def values(self, rows: np.ndarray) -> np.ndarray:
-        """Return the observed values of rows, as they were before a cast to the variable's type."""
+        """Return the observed values of rows, before a cast to the type of the variable."""
         if self._values_of is None:
             index = self.source.placeholder("rows", None)
             value = clone_replace(
@@ -125,19 +125,19 @@ class RowDensity:
                 raise NoRowDensity(self.name) from error
 
     def by_row(self, point: Point, rows: np.ndarray) -> np.ndarray | None:
-        """Return the log density with the rows as first axis, or None if they were summed over."""
+        """Return the log density with the rows as first axis, or None if it is summed over rows."""
         terms = self(point, rows)
         axes = [axis for axis, length in enumerate(terms.shape) if length == len(rows)]
         return np.moveaxis(terms, axes[0], 0) if axes else None
 
     def _by_batches(self, inputs: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
-        """Evaluate as many rows at a time as a batch has, some of them twice."""
+        """Evaluate one batch of rows at a time; the last batch repeats some rows."""
         n, size = len(rows), self.source.batch_size
         padded = np.take(rows, np.arange(-(-n // size) * size) % n, axis=0)
         batches = padded.reshape(-1, size, *rows.shape[1:])
         return np.concatenate([self._density_of(*inputs, batch)[0] for batch in batches])[:n]
 
-    def _make_density(self):
+    def _make_density(self) -> Callable[..., list[np.ndarray]]:
         rows = self.source.placeholder("rows", None)
         density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
         term = density.terms()[self.model.basic_RVs.index(self.rv)]
@@ -148,7 +148,7 @@ class RowDensity:
 
 
 def _uncast(value: TensorVariable) -> TensorVariable:
-    """Undo the cast with which PyMC turns numbers with decimals into whole ones."""
+    """Undo the cast with which PyMC rounds numbers to integers."""
     node = value.owner
     if node is not None and isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Cast):
         return node.inputs[0]
@@ -156,7 +156,7 @@ def _uncast(value: TensorVariable) -> TensorVariable:
 
 
 def _with_shared_constants(outputs: Sequence[TensorVariable]) -> list[TensorVariable]:
-    """Keep the data out of the constants, which PyTensor compares and folds, without a copy."""
+    """Replace constant data by shared variables, which PyTensor neither compares nor folds."""
     replacements = {
         variable: pytensor.shared(
             variable.data, name=variable.name, shape=variable.type.shape, borrow=True

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether the data of a model is still what a step copied from it."""
+"""A check that the data of a model have not changed since a step copied them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DataRecord:
     model : pymc.Model
         The model.
     streams : collection of TensorVariable
-        Data variables in whose place a stream is read, and whose values do not count.
+        Data variables that stand for a stream, whose values do not matter.
     """
 
     def __init__(self, model: Model, streams: Collection[TensorVariable] = ()) -> None:
@@ -42,19 +42,19 @@ class DataRecord:
         self._sums = [_checksum(variable) for variable in self._data]
 
     def require_unchanged(self) -> None:
-        """Refuse to go on with a copy of data that has changed since.
+        """Refuse to continue with a copy of data that have changed.
 
         Raises
         ------
         SamplingError
-            If a ``pm.Data`` has another value than at the time of the record.
+            If the value of a ``pm.Data`` differs from the record.
         """
         for variable, known in zip(self._data, self._sums, strict=True):
             if _checksum(variable) != known:
                 raise SamplingError(
-                    f"The step expected the data `{variable.name}` that it was built with, which "
-                    "it has copied; got other data, set by `pm.set_data` or the like. Build the "
-                    "step again."
+                    f"`{variable.name}` expected the data with which the step was built and which "
+                    "it copied, got other data, set by `pm.set_data` or the like. Build the step "
+                    "again."
                 )
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Small data sets that are shipped with the package."""
+"""Small data sets shipped with the package."""
 
 from pymc_geodesic.datasets.comets import load_comets
 

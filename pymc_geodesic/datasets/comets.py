@@ -15,24 +15,24 @@ def load_comets() -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Float64, of shape (3798, 3): one unit vector a comet, in ecliptic coordinates. The comet
-        revolves counter-clockwise about it, so planets lie near the north pole (0, 0, 1).
+        Float64, of shape (3798, 3): one unit vector per comet, in ecliptic coordinates. The comet
+        revolves counter-clockwise about it. The normals of the planets are close to (0, 0, 1).
 
     Notes
     -----
-    The file that is shipped holds the inclination :math:`i` and the longitude of the ascending
+    The file holds the inclination :math:`i` and the longitude of the ascending
     node :math:`\Omega`, in degrees with eight decimals. The normal is
 
     .. math:: x = (\sin i \sin\Omega,\; -\sin i \cos\Omega,\; \cos i),
 
-    which differs from the normal at the published precision by less than 1e-9.
+    within 1e-9 of the normal at the published precision.
 
     The orbital elements come from the Small-Body Database of the Jet Propulsion Laboratory [1]_,
-    as far as the year 2022, by way of the selection made for the R package sphunif (``comets``).
-    As facts published by an agency of the United States they are in the public domain. Comets
-    that broke up, and families that share an orbit, such as the sungrazers of Kreutz, enter
-    with every fragment: the rows are not independent draws. Reference [2]_ tests an earlier
-    selection for uniformity.
+    up to the year 2022, as selected for the R package sphunif (``comets``). They are facts
+    published by an agency of the United States and therefore in the public domain. Every
+    fragment of a comet that broke up has its own row, and so has every member of a family that
+    shares an orbit, such as the Kreutz sungrazers. The rows are therefore not independent.
+    Reference [2]_ tests an earlier selection for uniformity.
 
     References
     ----------

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Reading what a stochastic-gradient sampler has drawn."""
+"""Diagnostics and summaries of the draws of stochastic-gradient samplers."""
 
 from pymc_geodesic.diagnostics.axial import angles_to_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import (

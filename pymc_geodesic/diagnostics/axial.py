@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike
 
 __all__ = ["angles_to_axis", "largest_spread", "principal_axes"]
 
-# Rounds of the power method: for a threshold an error of a few per cent does no harm.
+# Iterations of the power method; its result is a threshold, for which a few per cent are enough.
 N_ROUNDS = 30
 
 
 def principal_axes(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    r"""Give the axes of the second moments of unit vectors.
+    r"""Return the axes of the second moments of unit vectors.
 
     .. math::
 
         \frac1S \sum_t x_t x_t^\top = \sum_j \tau_j a_j a_j^\top,
         \qquad \tau_1 \ge \tau_2 \ge \dots, \quad \sum_j \tau_j = 1
 
-    They do not change with the signs of the draws. Draws at both ends of an axis have
-    :math:`\tau_1` near one, and those along a girdle, a great circle, the smallest
-    :math:`\tau` near zero: the last axis is the girdle's normal.
+    They do not depend on the signs of the draws. For draws at both ends of an axis
+    :math:`\tau_1` is near one. For draws along a girdle, a great circle, the smallest
+    :math:`\tau` is near zero, and the last axis is the girdle's normal.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def principal_axes(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     shares : numpy.ndarray
         :math:`\tau`, of shape (..., m), with m the smaller of S and n.
     axes : numpy.ndarray
-        Unit vectors :math:`a_j` of shape (..., m, n), signed so that the entry largest in size is
-        positive.
+        Unit vectors :math:`a_j` of shape (..., m, n), signed so that the entry of largest
+        magnitude is positive.
 
     References
     ----------
@@ -57,7 +57,7 @@ def principal_axes(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:
-    """Give the angles between unit vectors and an axis, in radians, from 0 to a right angle.
+    """Return the angles between unit vectors and an axis, in radians, from 0 to a right angle.
 
     Parameters
     ----------
@@ -73,15 +73,15 @@ def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:
     """
     x, axis = np.asarray(x, dtype=float), np.asarray(axis, dtype=float)
     along = (x * axis).sum(axis=-1, keepdims=True)
-    # The part across keeps its digits at small angles, where the arc cosine loses them.
+    # At small angles the orthogonal part keeps its digits and the arc cosine does not.
     across = np.linalg.norm(x - along * axis, axis=-1)
     return np.arctan2(across, np.abs(along[..., 0]))
 
 
 def largest_spread(x: np.ndarray) -> float:
-    """Give the largest variance of unit vectors, of shape (S, n), along any axis.
+    """Return the largest variance of unit vectors, of shape (S, n), along any axis.
 
-    By the power method, which takes no matrix of the size of n squared.
+    The power method needs no n by n matrix.
     """
     centered = x - x.mean(axis=0)
     axis = centered[np.argmax((centered**2).sum(axis=1))]

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether chains agree with each other and with their own past, and how much they say."""
+"""Checks that chains agree with each other, are stationary, and have enough effective draws."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,27 +17,27 @@ from pymc_geodesic.diagnostics.scalars import Scalars, worst_mixing
 
 __all__ = ["check_chains"]
 
-# PyMC and Stan warn from 1.01 on, for draws enough to see it; this is a fault.
+# PyMC and Stan warn from 1.01 on; a value above this is an error even with few draws.
 LARGEST_R_HAT = 1.05
-# A chain that has visited its surroundings so many times knows them.
+# Effective draws with which a chain has explored its surroundings.
 SETTLED = 20
-# Standard deviations within chains: what is nearer is one mode that is explored slowly.
+# In standard deviations within chains. Chains nearer than this share a mode explored slowly.
 APART = 2.0
 # With fewer the error of a mean is more than a tenth of the posterior's standard deviation.
 LEAST_EFFECTIVE = 100
-# One chain's own estimate of that number is good to a factor of two.
+# The estimate from a single chain is accurate to a factor of two.
 LEAST_EFFECTIVE_OF_ONE = 50
-# The quarters of one chain are short: up to here they may differ by chance.
+# The quarters of one chain are short and differ by chance up to this value.
 LARGEST_R_HAT_OF_ONE = 1.2
-# Probability that chance goes further, for each of some tens of scalars.
+# Probability of a false alarm for each of some tens of scalars.
 RARE = 1e-5
 
 
 def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
-    """Tell chains in different modes from chains that have not arrived or say little.
+    """Look for chains in different modes, chains that are not stationary, and few effective draws.
 
-    Chains that each have many effective draws and are still far apart are in different places;
-    others that disagree are on their way.
+    Chains that are far apart although each has many effective draws are in different modes. Other
+    chains that disagree have not converged yet.
 
     Parameters
     ----------
@@ -52,9 +53,9 @@ def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
         return _few(scalars)
     name = max(failed, key=lambda key: failed[key])
     draws = scalars[name]
-    # A chain that crawls far away from the others is in no mode.
+    # A chain that moves slowly far from the others has not reached a mode.
     effective = min(effective_draws(chain[None]) for chain in draws)
-    evidence = {"r_hat": failed[name], "variable": name, "effective_draws_a_chain": effective}
+    evidence = {"r_hat": failed[name], "variable": name, "effective_draws_per_chain": effective}
     evidence["n_variables"] = len(failed)
     if len(draws) > 1 and effective >= SETTLED and _apart(draws):
         return [_different_modes(name, draws, evidence)]
@@ -62,9 +63,9 @@ def check_chains(variables: Mapping[str, np.ndarray]) -> list[Finding]:
 
 
 def _limit(draws: np.ndarray) -> float:
-    """Largest R-hat that is no fault.
+    """Largest R-hat that is acceptable.
 
-    Parts with n effective draws each have R-hats whose squares exceed one by ``chi2 / (3 n)``, with
+    For parts of n effective draws each, the square of R-hat exceeds one by ``chi2 / (3 n)``, with
     three degrees of freedom for the four parts of one chain.
     """
     if len(draws) > 1:
@@ -79,11 +80,11 @@ def _apart(draws: np.ndarray) -> bool:
     return bool(np.ptp(draws.mean(axis=1)) > APART * within)
 
 
-def _different_modes(name: str, draws: np.ndarray, evidence) -> Finding:
+def _different_modes(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> Finding:
     means = ", ".join(f"{mean:.3g}" for mean in draws.mean(axis=1))
     sentence = (
         f"The chains are in different modes: R-hat of {name} is {evidence['r_hat']:.2f}, although "
-        f"each chain moves freely where it is (means {means})."
+        f"each chain mixes well within its own (means {means})."
     )
     advice = (
         "Start all chains in the mode that matters (`initvals`), break the symmetry in the "
@@ -92,18 +93,18 @@ def _different_modes(name: str, draws: np.ndarray, evidence) -> Finding:
     return Finding("different_modes", "error", sentence, advice, evidence)
 
 
-def _not_stationary(name: str, draws: np.ndarray, evidence) -> Finding:
+def _not_stationary(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> Finding:
     what, where = ("chains have", "the slowest") if len(draws) > 1 else ("chain has", "it")
     sentence = (
         f"The {what} not become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "
-        f"about {evidence['effective_draws_a_chain']:.0f} effective draws in {where}."
+        f"about {evidence['effective_draws_per_chain']:.0f} effective draws in {where}."
     )
-    advice = "Increase `tune` and `draws`, or `n_steps`, and drop what was drawn so far."
+    advice = "Increase `tune` and `draws`, or `n_steps`, and discard these draws."
     return Finding("not_stationary", "error", sentence, advice, evidence)
 
 
 def _effective(draws: np.ndarray) -> float:
-    """Effective draws; those of one chain by its quarters, whose means tell slow drifts."""
+    """Effective draws; a single chain is cut into quarters, whose means reveal slow drifts."""
     return effective_draws(draws if len(draws) > 1 else halves(halves(draws)))
 
 
@@ -115,7 +116,7 @@ def _few(scalars: Mapping[str, np.ndarray]) -> list[Finding]:
     if effective >= min(LEAST_EFFECTIVE if chains > 1 else LEAST_EFFECTIVE_OF_ONE, n / 2):
         return []
     sentence = (
-        f"The draws say little: {n} draws of {name} are worth {effective:.0f} independent ones, so "
+        f"There are few effective draws: {n} draws of {name} are worth {effective:.0f}, so "
         f"the error of its mean is {effective**-0.5:.2g} posterior standard deviations."
     )
     advice = "Increase `draws`, or `n_steps`, the transitions per draw."

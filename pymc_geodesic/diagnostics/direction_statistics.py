@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a summary says of unit vectors: their mean direction, or their principal axis."""
+"""Summary statistics of unit vectors: their mean direction or their principal axis."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from pymc_geodesic.diagnostics.directional import (
 
 __all__ = ["axial_statistics", "directional_statistics"]
 
-# Standard error of a mean over its length: a mean of three errors is not there by chance.
+# Largest standard error of a mean relative to its length: three errors are not due to chance.
 LARGEST_ERROR = 1 / 3
-# In radians. Of draws from a girdle the axis with the largest share stands out a little by chance,
-# by as much as makes its error a third of a radian.
+# In radians. For draws from a girdle the axis with the largest share stands out slightly by chance,
+# with an error of about a third of a radian.
 LARGEST_AXIS_ERROR = 0.15
-# Variance along one axis. A uniform distribution has 1/2 at most, draws at both ends up to 1.
+# Variance along one axis: at most 1/2 for a uniform distribution, up to 1 for draws at both ends.
 TWO_ENDS = 0.6
 
 
 def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
     """Describe the mean directions of draws, with the dimensions (chain, draw, ..., n).
 
-    Warns of draws that have none, whose statistics are NaN, and of those at two ends of an axis.
+    Warn of draws without a mean direction, whose statistics are NaN, and of draws at both ends of
+    an axis.
     """
     x = draws.values.reshape(-1, *draws.shape[2:])
     mean, length = mean_direction(x), mean_resultant_length(x)
     along = (x * mean).sum(axis=-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = _standard_error(draws, (x - along * mean) / length[..., None])
-        # Along the mean too: with draws at both ends of an axis its sign is the question.
+        # The component along the mean counts: draws at both ends of an axis differ in its sign.
         unknown = _size(_standard_error(draws, x / length[..., None])) >= LARGEST_ERROR
     _warn(
         draws,
@@ -58,7 +59,7 @@ def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
     )
     found = {"mean": mean, "mcse_mean": error, "angular_sd": angular_sd(x)[..., None]}
     found = {name: np.where(unknown[..., None], np.nan, value) for name, value in found.items()}
-    # Any frame will do where no direction stands out.
+    # Any frame is fine if no direction stands out.
     pole = np.where(unknown[..., None], np.eye(x.shape[-1])[-1], mean)
     frame = rotate_to_pole(x, pole)
     return found | {"resultant_length": length[..., None]} | _convergence(draws, frame)
@@ -67,7 +68,7 @@ def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
 def axial_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
     """Describe the principal axes of draws, with the dimensions (chain, draw, ..., n).
 
-    Warns of draws that have none, whose statistics are NaN.
+    Warn of draws without a principal axis, whose statistics are NaN.
     """
     x = draws.values.reshape(-1, *draws.shape[2:])
     shares, axes = principal_axes(x)
@@ -97,7 +98,7 @@ def axial_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
 
 
 def _standard_error(draws: xr.DataArray, influence: np.ndarray) -> np.ndarray:
-    """Monte Carlo standard errors of means; infinite where the influence of a draw is."""
+    """Monte Carlo standard errors of means; infinite if the influence of a draw is infinite."""
     import arviz as az
 
     known = np.isfinite(influence).all(axis=0)
@@ -107,7 +108,7 @@ def _standard_error(draws: xr.DataArray, influence: np.ndarray) -> np.ndarray:
 
 
 def _size(error: np.ndarray) -> np.ndarray:
-    """Add up standard errors; those of entries that never change, or of few draws, are NaN."""
+    """Combine standard errors; they are NaN for constant entries and for few draws."""
     return np.sqrt(np.nansum(error**2, axis=-1))
 
 
@@ -120,7 +121,7 @@ def _has_two_ends(x: np.ndarray, length: np.ndarray) -> np.ndarray:
 
 
 def _convergence(draws: xr.DataArray, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Take the worst over coordinates that do not depend on the axes."""
+    """Return the worst value over coordinates that do not depend on the axes."""
     import arviz as az
 
     frame, axis = draws.copy(data=values.reshape(draws.shape)), draws.dims[-1]

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def mean_direction(x: ArrayLike) -> np.ndarray:
-    r"""Give the mean direction of unit vectors, :math:`\bar x / |\bar x|`.
+    r"""Return the mean direction of unit vectors, :math:`\bar x / |\bar x|`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def mean_direction(x: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Unit vectors of shape (..., n). NaN where the draws cancel and no direction is the mean.
+        Unit vectors of shape (..., n). NaN if the draws cancel, so that no direction is the mean.
 
     References
     ----------
@@ -46,7 +46,7 @@ def mean_direction(x: ArrayLike) -> np.ndarray:
 
 
 def mean_resultant_length(x: ArrayLike) -> np.ndarray:
-    r"""Give the mean resultant length :math:`\bar R = |\bar x|` of unit vectors.
+    r"""Return the mean resultant length :math:`\bar R = |\bar x|` of unit vectors.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def mean_resultant_length(x: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Of shape (...): one where all draws agree, near zero where they come from everywhere.
+        Of shape (...): one if all draws agree, near zero if they come from everywhere.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def mean_resultant_length(x: ArrayLike) -> np.ndarray:
 
 
 def angles_to(x: ArrayLike, center: ArrayLike) -> np.ndarray:
-    """Give the angles between unit vectors and a center, in radians.
+    """Return the angles between unit vectors and a center, in radians.
 
     Parameters
     ----------
@@ -87,19 +87,19 @@ def angles_to(x: ArrayLike, center: ArrayLike) -> np.ndarray:
     90.0
     """
     chord = np.linalg.norm(np.asarray(x, dtype=float) - np.asarray(center, dtype=float), axis=-1)
-    # The half chord keeps its digits at small angles, where the arc cosine loses them.
+    # At small angles the half chord keeps its digits and the arc cosine does not.
     return 2 * np.arcsin(np.minimum(chord / 2, 1))
 
 
 def angular_sd(x: ArrayLike) -> np.ndarray:
-    r"""Give the root mean square angle to the mean direction, in radians.
+    r"""Return the root mean square angle to the mean direction, in radians.
 
     .. math::
 
         s = \left( \frac1S \sum_t \theta_t^2 \right)^{1/2}, \qquad \cos \theta_t = x_t^\top \bar\mu
 
-    For a concentrated law on the sphere in n dimensions it is :math:`\sqrt{n - 1}` times the
-    standard deviation in each direction.
+    For a concentrated distribution on the sphere in n dimensions it is :math:`\sqrt{n - 1}` times
+    the standard deviation in each direction.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def angular_sd(x: ArrayLike) -> np.ndarray:
 
 
 def cap_radius(x: ArrayLike, probability: float) -> np.ndarray:
-    """Give the angular radius of the smallest cap about the mean direction with a probability.
+    """Return the angular radius of the cap about the mean direction that holds a probability.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def cap_radius(x: ArrayLike, probability: float) -> np.ndarray:
 
 
 def rotate_to_pole(x: ArrayLike, center: ArrayLike) -> np.ndarray:
-    """Reflect unit vectors so that a center comes to the last axis, up to sign.
+    """Reflect unit vectors so that a center lies on the last axis, up to sign.
 
     The last coordinate is then the cosine of the angle to `center`, up to sign, and the others are
-    coordinates in an orthonormal frame of the tangent space at `center`. It is Householder's
-    reflection, which takes memory and time in proportion to `x` also in thousands of dimensions.
+    coordinates in an orthonormal frame of the tangent space at `center`. This is the
+    Householder reflection, whose memory and time are linear in the size of `x`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def rotate_to_pole(x: ArrayLike, center: ArrayLike) -> np.ndarray:
     array([[ 0.,  0., -1.]])
     """
     x, normal = np.asarray(x, dtype=float), np.array(center, dtype=float)
-    # Away from the axis, so that nothing cancels.
+    # Reflects away from the axis, to avoid cancellation.
     normal[..., -1] += np.where(normal[..., -1] < 0, -1.0, 1.0)
     share = 2 * (x * normal).sum(axis=-1) / (normal * normal).sum(axis=-1)
     return x - share[..., None] * normal

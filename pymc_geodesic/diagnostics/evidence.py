@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the checks of a sampler's parameters read, and what they have in common."""
+"""The inputs of the checks of a sampler's parameters, and their common functions."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ __all__ = [
     "principal_scales",
 ]
 
-# Standard errors.
+# In standard errors.
 SIGNIFICANT = 4.0
-# Beyond, covariances are taken as diagonal.
+# Entries beyond which covariances are taken as diagonal.
 LARGEST_COVARIANCE = 100
 TOO_LARGE, TOO_SMALL = "step_size_too_large", "friction_too_small"
 
 
 class Evidence(NamedTuple):
-    """What the checks read.
+    """The inputs of the checks.
 
     Attributes
     ----------
     stats : mapping of str to ndarray
         Sample statistics, ``(chain, draw)``.
     temperatures : DataFrame or None
-        Of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has none, or if
-        they are those of chains on their way.
+        Of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has none, or
+        if the chains have not converged.
     points : mapping of str to ndarray
         Draws of each variable as the sampler moves it, ``(chain, draw, entry)``.
     exact_gradients : bool
@@ -60,14 +60,14 @@ Check = Callable[[Evidence], list[Finding]]
 
 
 def differs(row: pd.Series, tolerance: float) -> bool:
-    """Whether a mean temperature is off one by more than the tolerance, and not by chance."""
+    """Whether a mean temperature differs from one significantly and by more than the tolerance."""
     return abs(row["mean"] - 1) > tolerance and abs(row["z"]) > SIGNIFICANT
 
 
 def principal_scales(evidence: Evidence, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Find the standard deviations of the draws within chains along principal axes.
 
-    With each axis goes its share of the velocity of the variable ``name``.
+    Each axis comes with its share of the velocity of the variable ``name``.
     """
     names = list(evidence.points)
     parts = [evidence.points[key] for key in names]
@@ -78,7 +78,7 @@ def principal_scales(evidence: Evidence, name: str) -> tuple[np.ndarray, np.ndar
         variances, axes = x.var(axis=0), np.eye(x.shape[1])
     else:
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x.T)))
-    # Points of curved manifolds have fewer directions than entries; the others do not vary.
+    # A curved manifold has fewer directions than entries; points do not vary along the others.
     kept = np.argsort(variances)[::-1][: _freedom(evidence, len(variances))]
     mine = owner == names.index(name) if name in names else np.ones(len(owner), dtype=bool)
     weights = (axes[mine][:, kept] ** 2).sum(axis=0)

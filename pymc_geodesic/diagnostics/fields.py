@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Vector fields for configurational temperatures, one rule a manifold.
+r"""Vector fields for configurational temperatures, one rule per manifold.
 
 For a field F on a manifold without boundary, or one that vanishes there,
 :math:`E[F \cdot \nabla U] = T\, E[\operatorname{div} F]` under the density
@@ -19,7 +19,7 @@ __all__ = ["tangent_gradient", "work_and_divergence"]
 
 
 def tangent_gradient(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Project gradients in the embedding of a sphere on the tangent spaces."""
+    """Project gradients in the embedding of a sphere onto the tangent spaces."""
     return gradient - x * (x * gradient).sum(axis=-1, keepdims=True)
 
 
@@ -32,11 +32,11 @@ def work_and_divergence(
     Parameters
     ----------
     manifold : Manifold
-        Where the points are.
+        The manifold of the points.
     x, gradient : ndarray
         Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
     reference : ndarray
-        Other draws, of the same form, that the field is chosen by. With the same ones the averages
+        Other draws of the same shape, which determine the field. With the same draws the averages
         would be biased.
 
     Returns
@@ -45,25 +45,29 @@ def work_and_divergence(
         Shape ``(draw,)``.
     """
     raise NotImplementedError(
-        f"No field for configurational temperatures is known on {manifold!r}. Register one with "
-        "`pymc_geodesic.diagnostics.fields.work_and_divergence.register`."
+        f"Configurational temperatures expected a manifold with a field, got {manifold!r}. "
+        "Register one with `pymc_geodesic.diagnostics.fields.work_and_divergence.register`."
     )
 
 
 @work_and_divergence.register
-def _(manifold: Euclidean, x, gradient, *, reference):
-    """Write the field ``F = x - mean``, of divergence d."""
+def _(
+    manifold: Euclidean, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Use the field ``F = x - mean``, of divergence d."""
     field = x - reference.mean(axis=0)
     work = (field * gradient).reshape(len(x), -1).sum(axis=-1)
     return work, np.full(len(x), float(x[0].size))
 
 
 @work_and_divergence.register
-def _(manifold: Sphere, x, gradient, *, reference):
-    r"""Write the gradient of ``-(a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
+def _(
+    manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Use the gradient of ``-(a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
 
     Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero only
-    for moments like those of a uniform law, of which any temperature is that of U = 0.
+    for the moments of a uniform distribution, which has U = 0 at every temperature.
     """
     n = x.shape[-1]
     mean = reference.mean(axis=0)
@@ -76,8 +80,10 @@ def _(manifold: Sphere, x, gradient, *, reference):
 
 
 @work_and_divergence.register
-def _(manifold: Simplex, x, gradient, *, reference):
-    r"""Write ``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
+def _(
+    manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Use ``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
 
     With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U - \sum
     \log p_k` it is :math:`F \cdot \nabla U_y = \sum_k (\eta_k - p \cdot \eta) (h_k - 1)`, where

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a diagnosis consists of."""
+"""The parts of a diagnosis."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Diagnosis", "Finding"]
+__all__ = ["Diagnosis", "Finding", "Severity"]
+
+type Severity = Literal["error", "warning"]
+"""Whether the draws are useless, or biased by more than a tenth."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a run.
+    """One fault of a run.
 
     Attributes
     ----------
     name : str
-        What it is, in a word for programs: see :func:`pymc_geodesic.diagnose`.
+        Identifier for programs: see :func:`pymc_geodesic.diagnose`.
     severity : {"error", "warning"}
-        Whether the draws are of no use, or biased by more than a tenth.
+        Whether the draws are useless, or biased by more than a tenth.
     sentence : str
         What was found, in plain words.
     advice : str
         Which parameter to change, and in which direction.
     evidence : mapping
-        The figures that say so.
+        The figures behind the finding.
     """
 
     name: str
-    severity: Literal["error", "warning"]
+    severity: Severity
     sentence: str
     advice: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
@@ -47,9 +50,9 @@ class Diagnosis:
     Attributes
     ----------
     findings : tuple of Finding
-        Worst first; empty for a run that nothing is wrong with.
+        Worst first; empty for a run without faults.
     not_checked : str
-        What could not be looked at, and why; empty if nothing was left out.
+        What could not be checked, and why; empty if nothing was left out.
     """
 
     findings: tuple[Finding, ...]
@@ -66,13 +69,13 @@ class Diagnosis:
         return not self.findings
 
     def __str__(self) -> str:
-        """Say the verdict, one line a finding."""
+        """Write the verdict, one line per finding."""
         lines = [str(finding) for finding in self.findings] or ["Nothing wrong was found."]
         if self.not_checked:
             lines.append(f"Not checked: {self.not_checked}")
         return "\n".join(lines)
 
-    # A notebook shows the value of a cell's last line: the text has been printed by then.
+    # Short, because a notebook shows the last value of a cell after the printed text.
     def __repr__(self) -> str:
         """Name the findings."""
         return f"Diagnosis({', '.join(self.names)})"

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which variables of a posterior are unit vectors or probability vectors, read off their draws."""
+"""Which variables of a posterior are unit vectors or probability vectors, detected from draws."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Geometry", "geometries", "intrinsic_dimension"]
 Geometry = Literal["direction", "composition", "plain"]
 """A unit vector, a probability vector, or neither, along the last axis."""
 
-# Draws kept in single precision are on their manifold to fewer digits.
+# Draws stored in single precision lie on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
-# Vectors that are said to be on a manifold, and were perhaps written with few digits.
+# For vectors that the user says are on a manifold, which may have been written with few digits.
 CLAIMED_TOLERANCE = 2e-3
 
 
@@ -29,7 +29,7 @@ def geometries(
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
 ) -> dict[str, Geometry]:
-    """Tell directions, compositions and other variables apart.
+    """Classify variables as directions, compositions or plain.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def geometries(
     Returns
     -------
     dict
-        For each variable "direction", "composition" or "plain". A composition goes before a
-        direction: a vector with a single one is both.
+        For each variable "direction", "composition" or "plain". A vector with a single
+        one is both, and counts as a composition.
 
     Raises
     ------
     ValueError
-        If a name given is not that of a variable with an axis of its own, or its vectors are no
-        unit vectors or probability vectors.
+        If a name is not that of a variable with an axis of its own, or its vectors are not unit
+        vectors or probability vectors.
     """
     for argument, names in {"directions": directions, "compositions": compositions}.items():
         for name in names or ():
@@ -76,14 +76,14 @@ def geometries(
 
 
 def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_dims: int = 2) -> int:
-    """Count the degrees of freedom of one draw: one fewer a vector on a sphere or simplex."""
+    """Count the degrees of freedom of one draw: n - 1 per vector on a sphere or simplex."""
     shape = values.shape[n_sample_dims:]
     size = int(np.prod(shape))
     return size if geometry == "plain" else size - size // shape[-1]
 
 
 def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
-    """Raise a ValueError if vectors are not what they have been said to be."""
+    """Raise a ValueError if vectors do not have the geometry that the user named."""
     is_direction = argument == "directions"
     sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
     off = np.abs(sizes - 1)

@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model, modelcontext
-from pymc.util import get_random_generator
+from pymc.util import RandomState, get_random_generator
 from pytensor.graph.replace import clone_replace
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import interpreted
@@ -26,9 +27,9 @@ from pymc_geodesic.validation import whole
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
 
 Batches = int | Literal["all"]
-"""Minibatches whose mean gradient stands for that of a draw, or the whole data."""
+"""Number of minibatches whose mean gradient is used at a draw, or "all" for the whole data."""
 
-# Of probabilities that are zero to the last digit, the reciprocal must still be a number.
+# The reciprocal of a probability that underflows to zero must be finite.
 LEAST_ROOT = 1e-50
 
 
@@ -40,7 +41,7 @@ class GradientDraws(NamedTuple):
     variables : tuple of SampledVariable
         The continuous free variables.
     points, gradients : list of ndarray
-        For each variable ``(chain, draw, *shape)``: the points, and estimates of dU/dx there whose
+        For each variable ``(chain, draw, *shape)``: the points, and estimates of dU/dx, whose
         errors are independent between draws.
     """
 
@@ -55,7 +56,7 @@ class GradientDraws(NamedTuple):
         names = [variable.name for variable in self.variables]
         if unknown := [name for name in var_names if name not in names]:
             raise ValueError(
-                f"`var_names` expected continuous free variables, which are {names}; got {unknown}."
+                f"`var_names` expected continuous free variables, {names}, got {unknown}."
             )
         kept = [i for i, name in enumerate(names) if name in var_names]
         return GradientDraws(
@@ -66,12 +67,12 @@ class GradientDraws(NamedTuple):
 
 
 class ModelPoints(NamedTuple):
-    """Draws as a model's gradient takes them; arrays are ``(chain, draw, *shape)``.
+    """Draws as inputs of a model's gradient; arrays are ``(chain, draw, *shape)``.
 
     Attributes
     ----------
     potential : Potential
-        Of all continuous variables.
+        The potential of all continuous variables.
     variables : tuple of SampledVariable
         The continuous variables that do not belong to the rows of a batch.
     points : list of ndarray
@@ -79,8 +80,8 @@ class ModelPoints(NamedTuple):
     conditioned : list of ndarray
         Draws of the discrete variables.
     latent : tuple of str
-        The variables that belong to the rows of a batch, and the observed ones whose log density
-        has no closed form. With any of them there is no gradient at a draw.
+        The variables that belong to the rows of a batch, and the observed variables whose log
+        density has no closed form. With any of them there is no gradient at a draw.
     """
 
     potential: Potential
@@ -91,7 +92,7 @@ class ModelPoints(NamedTuple):
 
     @property
     def latent_names(self) -> str:
-        """Names of what is latent, for a sentence."""
+        """Names of the latent variables, for a message."""
         return ", ".join(f"`{name}`" for name in self.latent)
 
 
@@ -136,30 +137,30 @@ def gradient_draws(
     model: Model | None,
     batches: Batches,
     max_draws: int,
-    random_seed=None,
+    random_seed: RandomState = None,
 ) -> GradientDraws:
     r"""Estimate the gradient of the potential energy at draws of a posterior.
 
     Minibatch gradients are taken relative to those at a center c, the draw nearest to the mean,
-    which leaves them without bias and takes most of their noise,
+    which leaves them unbiased and removes most of their noise,
 
     .. math::
 
         \nabla \tilde U(x) - \nabla \tilde U(c) + \nabla U(c).
 
-    Each draw has minibatches of its own, so that products of the gradients of two draws have no
-    bias either.
+    Each draw has its own minibatches, so that products of the gradients of two draws are unbiased
+    too.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample``.
     model : Model, optional
-        The model that was sampled; the one of the context by default.
+        The model that was sampled; by default that of the context.
     batches : int or "all"
-        Minibatches averaged at each draw, or the whole data.
+        Number of minibatches averaged at each draw, or the whole data.
     max_draws : int
-        Draws of each chain at most; more are thinned evenly.
+        Maximum number of draws per chain; longer chains are thinned evenly.
     random_seed : int or Generator, optional
         For the minibatches.
 
@@ -169,38 +170,37 @@ def gradient_draws(
         If the posterior lacks a variable of the model, gradients are not finite, or the model has
         latent variables of the rows of its batches.
     """
-    if batches != "all":
-        batches = whole("batches", batches)
+    n_batches = None if batches == "all" else whole("batches", batches)
     found = model_points(idata, modelcontext(model), max_draws=whole("max_draws", max_draws))
     _require_gradient(found)
     potential, points, conditioned = found.potential, found.points, found.conditioned
     host, rng = HostGradient(potential), get_random_generator(random_seed)
-    uses_all = batches == "all" or not host.n_rows
+    if not host.n_rows:
+        n_batches = None
     middle = _nearest_to_mean(points)
     center = [x[middle] for x in points]
     host.conditioned = [value[middle] for value in conditioned]
-    at_center = None if uses_all else host.whole(center).gradient
+    at_center = [] if n_batches is None else host.whole(center).gradient
 
-    def gradient(index) -> list[np.ndarray]:
+    def gradient(index: tuple[int, ...]) -> list[np.ndarray]:
         point = [x[index] for x in points]
         host.conditioned = [value[index] for value in conditioned]
-        if uses_all:
+        if n_batches is None:
             return host.whole(point).gradient
-        # With other values of the conditioned variables the center's gradient is another one.
+        # The gradient at the center depends on the conditioned variables.
         if conditioned:
-            return _mean([host(point, host.rows(rng)).gradient for _ in range(batches)])
+            return _mean([host(point, host.rows(rng)).gradient for _ in range(n_batches)])
         changes = []
-        for _ in range(batches):
+        for _ in range(n_batches):
             rows = host.rows(rng)
             here, there = host(point, rows).gradient, host(center, rows).gradient
             changes.append([a - b for a, b in zip(here, there, strict=True)])
         return [a + b for a, b in zip(_mean(changes), at_center, strict=True)]
 
-    shape = points[0].shape[:2]
-    found = [gradient(index) for index in np.ndindex(shape)]
+    at_draws = [gradient(index) for index in np.ndindex(points[0].shape[:2])]
     gradients = [
         np.array(part).reshape(x.shape)
-        for part, x in zip(zip(*found, strict=True), points, strict=True)
+        for part, x in zip(zip(*at_draws, strict=True), points, strict=True)
     ]
     _require_finite(potential.variables, gradients)
     return GradientDraws(potential.variables, points, gradients)
@@ -209,58 +209,60 @@ def gradient_draws(
 def _require_gradient(found: ModelPoints) -> None:
     if found.latent:
         raise ValueError(
-            "The gradient of a model at its draws expected a log density in closed form, got "
+            "`model` expected a log density in closed form, which has a gradient at the draws, got "
             f"latent variables of the rows ({found.latent_names}). Judge such a run by "
-            "`pmg.diagnose`, or by what it predicts."
+            "`pmg.diagnose`, or by its predictions."
         )
 
 
-def _free_draws(idata, names: Sequence[str], *, max_draws: int) -> dict[str, np.ndarray]:
+def _free_draws(
+    idata: xr.DataTree, names: Sequence[str], *, max_draws: int
+) -> dict[str, np.ndarray]:
     posterior = idata["posterior"].to_dataset()
     if missing := [name for name in names if name not in posterior]:
         raise ValueError(
-            f"`idata` expected draws of all free variables of the model, {names}; got none of "
+            f"`idata` expected draws of all free variables of the model, {names}, got none of "
             f"{missing}. Pass the model that was sampled, and sample without `var_names`."
         )
     every = -(-posterior.sizes["draw"] // max_draws)
-    # The last draws, not the first, are kept when they do not come out even.
+    # If the number is not divisible, the last draws are kept and not the first.
     start = (posterior.sizes["draw"] - 1) % every
     thinned = posterior.isel(draw=slice(start, None, every))
     return {name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in names}
 
 
-def _to_value(model: Model, rv):
+def _to_value(model: Model, rv: TensorVariable) -> TensorVariable:
     transform = model.rvs_to_transforms[rv]
     return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
 
 
-def _to_point(model: Model, variable: SampledVariable):
+def _to_point(model: Model, variable: SampledVariable) -> TensorVariable:
     if variable.is_flat:
         return _to_value(model, variable.rv)
     return variable.manifold.embed(variable.rv)
 
 
 def _nearest_to_mean(points: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """Index of the draw nearest to the mean, in standard deviations of each variable."""
-    distance = 0.0
+    """Index of the draw nearest to the mean, measured in standard deviations."""
+    distance = np.zeros(points[0].shape[:2])
     for x in points:
         flat = x.reshape(*x.shape[:2], -1)
         away = ((flat - flat.mean(axis=(0, 1))) ** 2).sum(axis=-1)
         distance = distance + away / max(away.mean(), np.finfo(float).tiny)
-    return np.unravel_index(np.argmin(distance), distance.shape)
+    return tuple(map(int, np.unravel_index(np.argmin(distance), distance.shape)))
 
 
 def _mean(gradients: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.mean(part, axis=0) for part in zip(*gradients, strict=True)]
 
 
-def _require_finite(variables, gradients) -> None:
+def _require_finite(variables: Sequence[SampledVariable], gradients: Sequence[np.ndarray]) -> None:
     for variable, gradient in zip(variables, gradients, strict=True):
         finite = np.isfinite(gradient.reshape(*gradient.shape[:2], -1)).all(axis=-1)
         if not finite.all():
             raise ValueError(
                 f"The gradient of `{variable.name}` expected finite numbers at every draw, got "
-                f"{np.count_nonzero(~finite)} of {finite.size} draws where it is not. Leave out "
-                "the draws of a chain that diverged, or write the model so that its log density "
-                "has a gradient wherever it was sampled."
+                f"{np.count_nonzero(~finite)} of {finite.size} draws without. Leave out "
+                "the draws of a chain that diverged, or change the model so that its log density "
+                "has a gradient at every draw."
             )

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Low-order test functions f with their Stein operators, one family a manifold.
+r"""Low-order test functions f with their Stein operators, one family per manifold.
 
 For draws of :math:`\exp(-U)` on a manifold without boundary, or where the flux of f through the
 boundary vanishes, :math:`E[\Delta f - \nabla f \cdot \nabla U] = 0` with the Laplace-Beltrami
@@ -20,7 +20,7 @@ from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
 
 __all__ = ["stein_values"]
 
-# Products of two entries are tested up to this many entries: their number grows with the square.
+# Largest number of entries whose products are tested: the number of products is quadratic in it.
 LARGEST_PAIRED = 10
 
 Identity = tuple[str, np.ndarray]
@@ -31,12 +31,12 @@ Identity = tuple[str, np.ndarray]
 def stein_values(
     manifold: Manifold, x: np.ndarray, gradient: np.ndarray, *, order: int
 ) -> Iterator[Identity]:
-    """Evaluate the Stein operator on test functions of degree one, and of two if ``order`` is two.
+    """Evaluate the Stein operator on test functions of degree one, and two if ``order`` is two.
 
     Parameters
     ----------
     manifold : Manifold
-        Where the points are.
+        The manifold of the points.
     x, gradient : ndarray
         Points and gradients of the potential energy in the embedding, ``(chain, draw, *shape)``.
     order : {1, 2}
@@ -49,14 +49,16 @@ def stein_values(
         whose mean is zero.
     """
     raise NotImplementedError(
-        f"No test functions for a Stein check are known on {manifold!r}. Register some with "
-        "`pymc_geodesic.diagnostics.harmonics.stein_values.register`."
+        f"A Stein check expected a manifold with test functions, got {manifold!r}. "
+        "Register some with `pymc_geodesic.diagnostics.harmonics.stein_values.register`."
     )
 
 
 @stein_values.register
-def _(manifold: Euclidean, x, gradient, *, order):
-    """Take coordinates, -g_i, and centred products, delta_ij - (x_i g_j + x_j g_i) / 2."""
+def _(
+    manifold: Euclidean, x: np.ndarray, gradient: np.ndarray, *, order: int
+) -> Iterator[Identity]:
+    """Use coordinates, -g_i, and centred products, delta_ij - (x_i g_j + x_j g_i) / 2."""
     labels = _labels(x.shape[2:])
     x, g = (array.reshape(*array.shape[:2], -1) for array in (x, gradient))
     x = x - x.mean(axis=(0, 1))
@@ -72,8 +74,8 @@ def _(manifold: Euclidean, x, gradient, *, order):
 
 
 @stein_values.register
-def _(manifold: Sphere, x, gradient, *, order):
-    r"""Take spherical harmonics: :math:`x_i`, and :math:`x_i x_j` less its mean over the sphere.
+def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
+    r"""Use spherical harmonics: :math:`x_i`, and :math:`x_i x_j` minus its mean over the sphere.
 
     .. math::
 
@@ -92,8 +94,8 @@ def _(manifold: Sphere, x, gradient, *, order):
 
 
 @stein_values.register
-def _(manifold: Simplex, x, gradient, *, order):
-    r"""Take monomials in p, which are even polynomials on the sphere of square roots.
+def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
+    r"""Use monomials in p, which are even polynomials on the sphere of square roots.
 
     With :math:`w_i = x_i (\Lambda \nabla U)_i`, bounded where p is zero,
 
@@ -120,8 +122,8 @@ def _pairs(n: int) -> list[tuple[int, int]]:
     return list(combinations(range(n), 2)) if n <= LARGEST_PAIRED else []
 
 
-def _points(*arrays: np.ndarray):
-    """Go through the points of a variable: vectors along the last axis."""
+def _points(*arrays: np.ndarray) -> Iterator[tuple[tuple[int, ...], list[np.ndarray]]]:
+    """Iterate over the points of a variable: vectors along the last axis."""
     for prefix in np.ndindex(arrays[0].shape[2:-1]):
         yield prefix, [array[(slice(None), slice(None), *prefix)] for array in arrays]
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""What a kernel Stein discrepancy needs of each manifold.
+r"""The factors of a kernel Stein discrepancy, one rule per manifold.
 
 On a manifold embedded in R^n with tangent projection :math:`\Lambda`, a vector field
 :math:`\Lambda h` has the Stein operator :math:`b \cdot h + \sum_i (\Lambda \nabla h_i)_i` with
@@ -12,8 +12,8 @@ independent functions of a kernel k the Stein kernel is
     b_x \cdot b_y k + b_x \cdot \Lambda_y \nabla_y k + b_y \cdot \Lambda_x \nabla_x k
     + \operatorname{tr}(\Lambda_x \nabla_x \nabla_y k \Lambda_y).
 
-On flat space it is the usual one. A kernel of the distance :math:`|x - y|` in the embedding asks
-only for the inner products that :class:`Products` holds, which add up over factors of a product.
+On flat space it is the usual one. A kernel of the distance :math:`|x - y|` in the embedding needs
+only the inner products in :class:`Products`, which add up over the factors of a product.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Products:
         ``d . d``.
     """
 
-    scores: np.ndarray | float = 0.0
-    drift: np.ndarray | float = 0.0
-    trace: np.ndarray | float = 0.0
-    bend: np.ndarray | float = 0.0
-    distance: np.ndarray | float = 0.0
+    scores: np.ndarray
+    drift: np.ndarray
+    trace: np.ndarray | float
+    bend: np.ndarray
+    distance: np.ndarray
 
     def __add__(self, other: Products) -> Products:
-        """Join the factors of a product."""
+        """Combine the factors of a product."""
         mine, its = vars(self), vars(other)
         return Products(**{name: mine[name] + its[name] for name in mine})
 
@@ -64,7 +64,7 @@ class Products:
 class FlatFactor:
     """Points of flat space of dimension ``dim``, standardised, with ``b = -dU``.
 
-    They may lie in a subspace, to which ``score`` is then tangent.
+    They may lie in a subspace; ``score`` is then tangent to it.
     """
 
     points: np.ndarray
@@ -108,23 +108,23 @@ Factor = FlatFactor | SphereFactor
 
 @singledispatch
 def kernel_factors(manifold: Manifold, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    """Cut a variable, ``(draw, *shape)``, into points with scores, each in its own scale."""
+    """Split a variable, ``(draw, *shape)``, into points with scores, each in its own scale."""
     raise NotImplementedError(
-        f"No kernel Stein discrepancy is known on {manifold!r}. Register its factors with "
-        "`pymc_geodesic.diagnostics.kernel_factors.kernel_factors.register`."
+        f"A kernel Stein discrepancy expected a manifold with factors, got {manifold!r}. "
+        "Register them with `pymc_geodesic.diagnostics.kernel_factors.kernel_factors.register`."
     )
 
 
 @kernel_factors.register
-def _(manifold: Euclidean, x, gradient):
-    """Standardise every entry by its own deviation."""
+def _(manifold: Euclidean, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
+    """Standardise every entry by its own standard deviation."""
     x, g = (array.reshape(len(array), -1) for array in (x, gradient))
     sd = _positive(x.std(axis=0))
     yield FlatFactor((x - x.mean(axis=0)) / sd, -g * sd, x.shape[1])
 
 
 @kernel_factors.register
-def _(manifold: Sphere, x, gradient):
+def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
     slope = tangent_gradient(x, gradient)
     for point in np.ndindex(x.shape[1:-1]):
         here = x[(slice(None), *point)]
@@ -133,8 +133,8 @@ def _(manifold: Sphere, x, gradient):
 
 
 @kernel_factors.register
-def _(manifold: Simplex, x, gradient):
-    """Take log ratios, which are flat: at facets the gradient in square roots is infinite."""
+def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
+    """Use log ratios, which are flat; in square roots the gradient is infinite at facets."""
     n = x.shape[-1]
     log_p, excess = 2 * np.log(x), 0.5 * (x * gradient - 1)
     gradients = excess - x * x * excess.sum(axis=-1, keepdims=True)
@@ -151,6 +151,6 @@ def _square_distance(x: np.ndarray) -> np.ndarray:
     return np.maximum(squares[:, None] + squares - 2 * (x @ x.T), 0)
 
 
-def _positive(scale):
-    """Leave a chain that does not move in its own units."""
+def _positive(scale: np.ndarray) -> np.ndarray:
+    """Replace the zero scale of a chain that does not move by one."""
     return np.where(scale > 0, scale, 1.0)

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 import xarray as xr
@@ -14,7 +16,7 @@ from pymc.model import Model
 from pymc.util import get_random_generator
 
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
-from pymc_geodesic.diagnostics.kernel_factors import Products, kernel_factors
+from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
 
 __all__ = ["KernelSteinDiscrepancy", "kernel_stein_discrepancy"]
 
@@ -28,12 +30,12 @@ class KernelSteinDiscrepancy:
     Attributes
     ----------
     squared : float
-        Estimate of the squared discrepancy without bias for independent draws: around zero, and
-        negative half of the time, where there is none.
+        Estimate of the squared discrepancy, unbiased for independent draws. Without a discrepancy
+        it is around zero, and negative half of the time.
     p_value : float
-        Probability of a larger one for draws of the posterior, by a wild bootstrap.
+        Probability of a larger estimate for draws from the posterior, by a wild bootstrap.
     n_draws : int
-        Draws that were compared.
+        Number of draws compared.
     """
 
     squared: float
@@ -41,7 +43,7 @@ class KernelSteinDiscrepancy:
     n_draws: int
 
     def __str__(self) -> str:
-        """Say the result in a sentence."""
+        """Write the result as a sentence."""
         verdict = "no" if self.p_value >= 0.01 else "a"
         return (
             f"The kernel Stein discrepancy of {self.n_draws} draws, {self.squared:.3g} squared "
@@ -66,27 +68,26 @@ def kernel_stein_discrepancy(
         k(x, y) = \left(1 + |x - y|^2 / \ell^2\right)^{-1/2}
 
     with the Stein kernel :math:`k_U` of k, which is linear in the gradient at each of its two
-    arguments. Each draw has minibatches of its own, so that minibatch gradients estimate every
-    summand without bias.
+    arguments. Each draw has its own minibatches, so that the estimate of every summand is unbiased.
 
-    Real variables are compared in the coordinates in which they are sampled and probability vectors
-    in log ratios, divided by their standard deviations; unit vectors on the sphere itself, by
-    tangent vector fields and the kernel of the distance in the embedding. :math:`\ell^2` is the
-    median of the squared distances.
+    Real variables are compared in the coordinates in which they are sampled, and probability
+    vectors in log ratios; both are divided by their standard deviations. Unit vectors are compared
+    on the sphere, by tangent vector fields and the kernel of the distance in the embedding.
+    :math:`\ell^2` is the median of the squared distances.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample``, with any step.
     model : Model, optional
-        The model that was sampled; the one of the context by default.
+        The model that was sampled; by default that of the context.
     var_names : sequence of str, optional
         Continuous free variables to compare; all by default.
     batches : int or "all"
-        Minibatches whose mean gradient is taken at each draw, or the whole data.
+        Number of minibatches averaged at each draw, or the whole data.
     max_draws : int
-        Draws of each chain at most; more are thinned evenly. Time and memory go with the square of
-        all draws.
+        Maximum number of draws per chain; longer chains are thinned evenly. Time and memory are
+        quadratic in the total number of draws.
     random_seed : int or Generator, optional
         For the minibatches and the bootstrap.
 
@@ -102,10 +103,10 @@ def kernel_stein_discrepancy(
 
     Notes
     -----
-    The p value comes from signs that flip with such a probability between successive draws of a
-    chain that they remember as long as the draws do. It is right for long chains and too small for
-    short ones of strongly correlated draws. The test loses power with the number of entries: name
-    the variables in doubt.
+    The bootstrap multiplies draws by random signs, which are as strongly autocorrelated as the
+    draws. Its p value is right for long chains and too small for short chains of strongly
+    correlated draws. The test loses power as the number of entries grows: name the variables in
+    doubt.
 
     References
     ----------
@@ -130,7 +131,7 @@ def kernel_stein_discrepancy(
     draws = gradient_draws(
         idata, model=model, batches=batches, max_draws=max_draws, random_seed=rng
     ).chosen(var_names)
-    factors = []
+    factors: list[Factor] = []
     for variable, x, gradient in zip(*draws, strict=True):
         x, gradient = (array.reshape(-1, *array.shape[2:]) for array in (x, gradient))
         factors += kernel_factors(variable.manifold, x, gradient)
@@ -145,35 +146,35 @@ def kernel_stein_discrepancy(
     return KernelSteinDiscrepancy(float(squared), float(p_value), n)
 
 
-def _stein_kernel(factors) -> np.ndarray:
-    """Sum the Stein kernel up from the factors of the product."""
-    at_unit = sum((factor.products(1.0) for factor in factors), Products()).distance
+def _stein_kernel(factors: Sequence[Factor]) -> np.ndarray:
+    """Compute the Stein kernel from the factors of the product."""
+    at_unit = reduce(add, (factor.products(1.0) for factor in factors)).distance
     median = np.median(at_unit[np.triu_indices_from(at_unit, 1)])
     length = np.sqrt(median) if median > 0 else 1.0
-    p = sum((factor.products(length) for factor in factors), Products())
+    p = reduce(add, (factor.products(length) for factor in factors))
     k = 1 / np.sqrt(1 + p.distance)
     drift = p.drift + p.drift.T
     return p.scores * k + (drift + p.trace) * k**3 - 3 * p.bend * k**5
 
 
 def _memory(stein: np.ndarray, chains: int, length: int) -> float:
-    """Draws over which the Stein kernel's functions remember where they were.
+    """Autocorrelation time of the Stein kernel's functions, in draws.
 
-    The kernel's mean over pairs of draws of a chain at a lag is the autocovariance of its
-    functions, all together, and over those of different chains the discrepancy itself.
+    The kernel's mean over pairs of draws of one chain at a lag is the total autocovariance of its
+    functions. The mean over pairs of different chains is the discrepancy itself.
     """
     blocks = [slice(chain * length, (chain + 1) * length) for chain in range(chains)]
     within = sum(stein[block, block] for block in blocks) / chains
     lags = np.array([np.trace(within, offset=lag) / (length - lag) for lag in range(length // 4)])
     level = stein.sum() / (stein.size - len(stein))
     covariance = lags - level
-    # The diagonal is left out of the discrepancy: the nearest lag stands for the start.
+    # The discrepancy leaves out the diagonal, so the first lag replaces lag zero.
     ends = np.flatnonzero(covariance[1:] <= 0)
     last = int(ends[0]) if len(ends) else len(covariance) - 1
     return 1.0 + last
 
 
-def _wild_signs(rng, chains: int, length: int, *, memory: float) -> np.ndarray:
+def _wild_signs(rng: np.random.Generator, chains: int, length: int, *, memory: float) -> np.ndarray:
     """Draw signs that flip between successive draws with probability ``1 / (2 memory)``."""
     flips = rng.random((N_BOOTSTRAP, chains, length)) < 0.5 / memory
     flips[:, :, 0] = rng.random((N_BOOTSTRAP, chains)) < 0.5

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether chains have found the same components under different numbers."""
+"""A check for components that are numbered differently in different chains."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, 
 
 __all__ = ["check_labels", "component_draws"]
 
-# Chains agree if a component and its partner are this much nearer than two components are.
+# Chains agree if a component is nearer to its partner than to other components by this factor.
 LARGEST_SHARE = 0.25
 
 
 def check_labels(draws: Mapping[str, np.ndarray]) -> list[Finding]:
-    """Find components that have other numbers in other chains.
+    """Look for components that are numbered differently in different chains.
 
-    Chains that do not agree in any order have another fault, and nothing is found here.
+    Chains that do not agree in any order have a different fault, which is not reported here.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def check_labels(draws: Mapping[str, np.ndarray]) -> list[Finding]:
 
 
 def component_draws(idata: xr.DataTree) -> dict[str, np.ndarray]:
-    """Take the sets of probability vectors and of unit vectors from a posterior."""
+    """Return the sets of probability vectors and of unit vectors in a posterior."""
     matrices = {
         name: values.transpose("chain", "draw", ...)
         for name, values in idata["posterior"].data_vars.items()
@@ -55,7 +55,7 @@ def _agree(draws: np.ndarray, matching: Matching) -> bool:
     means = draws.mean(axis=1, dtype=float)
     costs = np.mean([distances(mean, mean) for mean in means], axis=0)
     typical = costs[~np.eye(len(costs), dtype=bool)].mean()
-    # From the average of two chains even unrelated components are a quarter as far.
+    # Distances to the average of two chains are a quarter of those between the chains.
     pairs = combinations(permuted(means, matching.orders), 2)
     partners = np.mean([np.diagonal(distances(one, other)) for one, other in pairs], axis=0)
     return bool(partners[matching.moved.any(axis=0)].mean() < LARGEST_SHARE * typical)
@@ -65,8 +65,8 @@ def _finding(name: str, matching: Matching) -> Finding:
     n_moved = int(matching.moved.any(axis=0).sum())
     sentence = (
         f"The chains have found the same {matching.orders.shape[1]} components of {name} in "
-        f"different orders: {n_moved} of them have other numbers in other chains, so that means "
-        "over chains mix them and their R-hat says nothing."
+        f"different orders: {n_moved} of them are numbered differently, so that means over "
+        "chains mix them and their R-hat is meaningless."
     )
     advice = (
         f"Put them in one order with `pmg.topics.align(idata, {name!r})` and diagnose the result."

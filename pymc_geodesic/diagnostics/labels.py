@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which component of one chain is which of another: components have no order of their own."""
+"""Matching of components between chains: the components of a mixture have no natural order."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scipy.optimize import linear_sum_assignment
 
 __all__ = ["Matching", "distances", "match_chains", "match_draws", "permuted"]
 
-# Rounds in which the average of the chains, and then the matching to it, are found anew.
+# Iterations that update the average of the chains, and then the matching to it.
 MAX_ROUNDS = 20
-# Two components that are nearly alike are matched one way or the other by chance: a new order
-# counts only if it takes a sixth off the distances of those it moves.
+# Nearly equal components are matched either way by chance. A new order counts only if it reduces
+# the distances of the components that it moves by a sixth.
 SMALLEST_GAIN = 1.2
 
 
 class Matching(NamedTuple):
-    """The order of each chain's components that brings the chains together.
+    """The order of each chain's components in which the chains agree best.
 
     Attributes
     ----------
     orders : ndarray of int, shape (C, K)
-        Component ``orders[c, k]`` of chain c is component k of the others.
+        Component ``orders[c, k]`` of chain c corresponds to component k of the other chains.
     before, after : ndarray, shape (C, K)
-        Distances to the average of the chains in the order as it was, and in the new one.
+        Distances to the average of the chains in the original and in the new order.
     noise : ndarray, shape (C, K)
         Distances between the first and the second half of each chain.
     """
@@ -44,7 +44,7 @@ class Matching(NamedTuple):
 
     @property
     def is_identity(self) -> bool:
-        """Whether the chains agree about the order, up to what chance would change."""
+        """Whether the chains agree on the order, up to changes by chance."""
         moved = self.moved
         if not moved.any():
             return True
@@ -53,9 +53,9 @@ class Matching(NamedTuple):
 
 
 def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    r"""Give the distances between the components of two sets.
+    r"""Return the distances between the components of two sets.
 
-    For probability vectors it is the squared Hellinger distance
+    For probability vectors this is the squared Hellinger distance
     :math:`1 - \sum_v \sqrt{a_{jv} b_{kv}}`, for directions :math:`1 - \cos`.
 
     Parameters
@@ -71,7 +71,7 @@ def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _rooted(x: np.ndarray) -> np.ndarray:
-    """Take the roots of probabilities, and the directions of other vectors."""
+    """Return square roots of probability vectors, and directions of other vectors."""
     sums_to_one = x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-3)
     x = np.sqrt(x) if sums_to_one else x
     norms = np.linalg.norm(x, axis=-1, keepdims=True)
@@ -81,8 +81,8 @@ def _rooted(x: np.ndarray) -> np.ndarray:
 def match_chains(draws: np.ndarray) -> Matching:
     """Match the components of chains by the means of their draws.
 
-    Each chain is matched to the average of all chains by the assignment of the smallest total
-    distance, and the average is taken anew, until nothing changes.
+    Each chain is matched to the average of all chains by the assignment with the smallest total
+    distance. Then the average is updated, until nothing changes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def match_chains(draws: np.ndarray) -> Matching:
     noise = np.diagonal(distances(*halves), axis1=1, axis2=2)
     orders = np.tile(np.arange(n_components), (n_chains, 1))
     for chain in range(1, n_chains):
-        # The first matching is to the first chain: an average of chains in disorder is no guide.
+        # The first matching is to the first chain: the average of unmatched chains is useless.
         orders[chain] = _assign(means[:1][0], means[chain])
     for _ in range(MAX_ROUNDS):
         reference = permuted(means, orders).mean(axis=0)
@@ -108,7 +108,7 @@ def match_chains(draws: np.ndarray) -> Matching:
         if np.array_equal(found, orders):
             break
         orders = found
-    # The numbers are those of the first chain.
+    # The first chain defines the order.
     orders = orders[:, np.argsort(orders[0])]
     reference = permuted(means, orders).mean(axis=0)
     costs = distances(np.broadcast_to(reference, means.shape), means)
@@ -118,16 +118,16 @@ def match_chains(draws: np.ndarray) -> Matching:
 
 
 def match_draws(draws: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Match the components of every draw to a reference, shape (K, V); orders (C, S, K)."""
+    """Match the components of every draw to a reference (K, V); return orders (C, S, K)."""
     return np.array([[_assign(reference, draw) for draw in chain] for chain in draws])
 
 
 def permuted(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    """Put the components, the axis after those of the orders' leading ones, into their order."""
+    """Reorder the components, which lie along the axis after the leading axes of the orders."""
     shape = orders.shape + (1,) * (values.ndim - orders.ndim)
     return np.take_along_axis(values, orders.reshape(shape), axis=orders.ndim - 1)
 
 
 def _assign(reference: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Give the number of the component that is matched to each of the reference."""
+    """Return the index of the component that is matched to each component of the reference."""
     return linear_sum_assignment(distances(reference, components))[1]

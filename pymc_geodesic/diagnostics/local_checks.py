@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether the variables that belong to the rows of a batch have moved."""
+"""A check that the variables of the rows of a batch have moved."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.findings import Finding, Severity
 
 __all__ = ["check_local_rows"]
 
-# Rows far out count most: a share of 0.0015 of them has moved a scale by 23 posterior sds.
+# Outlying rows count most: 0.0015 of the rows have moved a scale by 23 posterior sds.
 MOST_UNMOVED, FAR_TOO_MANY = 1e-4, 1e-3
 
 
 def check_local_rows(stats: Mapping[str, np.ndarray]) -> list[Finding]:
-    """Look for rows whose local variables have kept their start, which biases all others.
+    """Look for rows whose local variables never moved, which biases all other variables.
 
     Parameters
     ----------
@@ -35,6 +35,6 @@ def check_local_rows(stats: Mapping[str, np.ndarray]) -> list[Finding]:
         "Leave out `step_size` of `pmg.LocalGMC`, so that each row finds its own, or decrease it; "
         "with few trajectories raise `tune`. More `draws` do not help."
     )
-    severity = "error" if share > FAR_TOO_MANY else "warning"
+    severity: Severity = "error" if share > FAR_TOO_MANY else "warning"
     evidence = {"local_unmoved": share}
     return [Finding("local_rows_unmoved", severity, sentence, advice, evidence)]

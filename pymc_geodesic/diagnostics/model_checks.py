@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What only the model can tell: how many rows its data has, and the temperature of positions."""
+"""Checks that need the model: the number of rows of its data and the temperature of positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pymc_geodesic.potential.total_size import wrong_sizes
 
 __all__ = ["check_positions", "check_total_size"]
 
-# Twice what a step that tunes itself may have.
+# Twice the largest value that a self-tuned step may have.
 WRONG_TEMPERATURE = 0.2
 SIGNIFICANT = 4.0
 
@@ -45,11 +45,11 @@ def check_positions(
     Parameters
     ----------
     temperatures : DataFrame
-        Of :func:`~pymc_geodesic.diagnostics.configurational_temperature`.
+        Result of :func:`~pymc_geodesic.diagnostics.configurational_temperature`.
     friction : float or None
-        Of a step with a fixed one, whose positions only noise can heat.
+        Friction of a step where it is fixed, so that only noise can heat positions.
     step_size : float or None
-        Of the step, for the advice.
+        Step size, for the advice.
     """
     off = temperatures[
         (np.abs(temperatures["mean"] - 1) > WRONG_TEMPERATURE)
@@ -63,8 +63,8 @@ def check_positions(
     named = ", ".join(f"{key} at {row['mean']:.3g}" for key, row in off.iterrows())
     sentence = f"Positions are too {width}: configurational temperatures are {named}."
     evidence = off["mean"].to_dict()
-    damps_little = friction is not None and friction * (step_size or 0.0) <= LARGEST_DAMPING
-    if damps_little and temperature > 1:
+    time = step_size or 0.0
+    if friction is not None and temperature > 1 and friction * time <= LARGEST_DAMPING:
         advice = (
             f"Raise `friction` from {friction:.2g} to {friction * (temperature - 1) / 0.05:.2g}, "
             "give `gradient_noise='fisher'`, or change to `pmg.gSGNHT`."

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""ArviZ's Monte Carlo errors, imported when they are used: ArviZ brings JAX along where it can."""
+"""ArviZ's Monte Carlo errors, imported on first use because ArviZ imports JAX if installed."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
 
 
 def z_score(distance: float, error: float) -> float:
-    """Distance in standard errors; zero where nothing is known of it."""
+    """Distance in standard errors; zero if the error is unknown."""
     return distance / error if np.isfinite(error) and error > 0 else 0.0
 
 
 def r_hat(values: np.ndarray) -> float:
-    """Rank-normalised R-hat of ``(chain, draw)``, each chain cut in two."""
+    """Rank-normalised R-hat of ``(chain, draw)``, with each chain split in two."""
     import arviz
 
-    # ArviZ asks for two chains; the halves of one, cut again, are as good a comparison.
+    # ArviZ needs two chains; the halves of one, split again, are as good a comparison.
     return float(arviz.rhat(values if len(values) > 1 else halves(values)))
 
 
 def halves(values: np.ndarray) -> np.ndarray:
-    """Cut every chain of ``(chain, draw, ...)`` in two chains of equal length."""
+    """Split every chain of ``(chain, draw, ...)`` into two chains of equal length."""
     n = values.shape[1] // 2
     return np.concatenate([values[:, :n], values[:, values.shape[1] - n :]])
 

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Means, standard deviations and every k-th draw of large variables, kept while they are drawn."""
+"""Means, standard deviations and every k-th draw of large variables, updated during sampling."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -19,7 +20,7 @@ __all__ = ["RunningMoments"]
 
 
 class RunningMoments:
-    r"""Keep the moments of large variables, and every k-th draw of them, in place of all draws.
+    r"""Keep the moments of large variables, and every k-th draw, instead of all draws.
 
     Pass it to ``pm.sample`` as ``callback``, and name in ``var_names`` the variables whose draws
     are recorded as usual. For each chain and entry the mean and the variance are updated as
@@ -36,10 +37,10 @@ class RunningMoments:
     var_names : sequence of str
         Free variables and Deterministics.
     every : int, optional
-        Keep also the draws ``every``, ``2 * every`` and so on, for quantiles and for functions of
-        whole draws. None by default.
+        Also keep the draws ``every``, ``2 * every`` and so on, for quantiles and for functions of
+        whole draws. By default none is kept.
     model : Model, optional
-        The model that is sampled; the one of the context by default.
+        The model that is sampled; by default that of the context.
 
     Raises
     ------
@@ -48,15 +49,14 @@ class RunningMoments:
 
     Notes
     -----
-    A chain needs the memory of three draws in double precision, and of those that are kept,
-    however many there are. PyMC records the draws of the tuning phase and those after it before it
-    drops the former, so that a variable in the trace takes ``(tune + draws) * chains`` times its
-    size.
+    A chain needs the memory of three draws in double precision, plus that of the draws that are
+    kept. PyMC drops the draws of the tuning phase only at the end, so that a variable in the trace
+    takes ``(tune + draws) * chains`` times its size.
 
     With ``var_names=[]``, or Deterministics alone, also pass ``compute_convergence_checks=False``
-    to ``pm.sample``: these checks need draws of a free variable, and end in an error without.
-    Without this callback PyMC takes a trace without variables for an empty one, and ends with "Not
-    enough samples to build a trace".
+    to ``pm.sample``: these checks fail without draws of a free variable. Without this
+    callback PyMC considers a trace without variables empty, and raises "Not enough samples to build
+    a trace".
 
     References
     ----------
@@ -100,8 +100,8 @@ class RunningMoments:
         self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
         self._chains: dict[int, dict[str, _Moments]] = {}
 
-    def __call__(self, trace, draw) -> None:
-        """Add a draw, as PyMC does after each."""
+    def __call__(self, trace: NDArray, draw: Any) -> None:
+        """Add a draw; PyMC calls this after each."""
         if draw.draw_idx == 0:
             _keep_without_variables(trace)
             self._chains[draw.chain] = {name: _Moments() for name in self.var_names}
@@ -112,7 +112,7 @@ class RunningMoments:
             chain[name].add(value, every=self.every)
 
     def to_datatree(self) -> xr.DataTree:
-        """Return what has been kept.
+        """Return the moments, and the draws that were kept.
 
         Returns
         -------
@@ -137,16 +137,21 @@ class RunningMoments:
             "sd": self._dataset(chains, lambda moments: moments.sd),
         }
         if self.every is not None:
-            # A chain that was interrupted has fewer.
+            # An interrupted chain has fewer.
             n = min(len(moments.kept) for chain in chains for moments in chain.values())
             groups["draws"] = self._dataset(chains, lambda m: np.stack(m.kept[:n]), n_kept=n)
         return xr.DataTree.from_dict(groups)
 
     def _dataset(
-        self, chains, read: Callable[[_Moments], np.ndarray], *, n_kept: int | None = None
+        self,
+        chains: Sequence[Mapping[str, _Moments]],
+        read: Callable[[_Moments], np.ndarray],
+        *,
+        n_kept: int | None = None,
     ) -> xr.Dataset:
-        leading, coords = ["chain"], {"chain": sorted(self._chains)}
-        if n_kept is not None:
+        leading = ["chain"]
+        coords: dict[str, Any] = {"chain": sorted(self._chains)}
+        if n_kept is not None and self.every is not None:
             leading.append("draw")
             coords["draw"] = self.every * np.arange(1, n_kept + 1) - 1
         arrays = {}
@@ -161,7 +166,7 @@ class RunningMoments:
 
 
 class _Moments:
-    """Mean and sum of squares of one variable in one chain, and the draws that are kept."""
+    """Mean and sum of squares of one variable in one chain, and the kept draws."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -189,18 +194,18 @@ class _Moments:
         )
 
 
-def _values_of(model: Model, names: Sequence[str]):
+def _values_of(model: Model, names: Sequence[str]) -> Callable[[Any], list[np.ndarray]]:
     """Compile the variables as functions of a point of value variables."""
     known = {variable.name: variable for variable in [*model.free_RVs, *model.deterministics]}
     if unknown := [name for name in names if name not in known]:
         raise ValueError(
-            f"`var_names` expected free variables and Deterministics of the model, {list(known)}; "
+            f"`var_names` expected free variables and Deterministics of the model, {list(known)}, "
             f"got {unknown}."
         )
     if of_batches := [name for name in names if uses_batch([known[name]])]:
         raise ValueError(
             f"`var_names` expected variables that do not depend on `pm.Minibatch` data, got "
-            f"{of_batches}: they are of other rows at every draw. Compute them afterwards by "
+            f"{of_batches}, which belong to other rows at every draw. Compute them afterwards by "
             "`pm.compute_deterministics(idata, model=pmg.full_data(model))`."
         )
     outputs = model.replace_rvs_by_values([known[name] for name in names])
@@ -208,13 +213,13 @@ def _values_of(model: Model, names: Sequence[str]):
 
 
 class _TraceOfStatistics(NDArray):
-    """A trace without variables, whose length PyMC takes to be zero, so that it drops the run."""
+    """A trace without variables; PyMC would compute its length as zero and drop the run."""
 
     def __len__(self) -> int:
         return self.draw_idx
 
 
-def _keep_without_variables(trace) -> None:
-    # Its callback is where PyMC hands out the trace of ``var_names=[]``.
+def _keep_without_variables(trace: NDArray) -> None:
+    # The callback is the only place where PyMC hands out the trace of ``var_names=[]``.
     if type(trace) is NDArray and not trace.varnames:
         trace.__class__ = _TraceOfStatistics

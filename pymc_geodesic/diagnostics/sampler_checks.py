@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether step size and friction suit the posterior and its gradient noise."""
+"""Checks that step size and friction suit the posterior and its gradient noise."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
 
 __all__ = ["check_sampler"]
 
-# Steps that tune themselves take half of what a direction of curvature one allows, where velocities
-# seem 7 per cent too hot, and let noise heat by up to a tenth more.
+# Self-tuned steps take half of the largest stable step size, at which velocities seem 7 per cent
+# too hot, and accept heating by noise of up to another tenth.
 HOT, COLD = 1.2, 0.85
-# In squared posterior scales: Langevin draws are too wide by 1.17 in variance beyond it.
+# In squared posterior scales. Beyond it the variance of Langevin draws is more than 1.17 too large.
 LARGEST_LANGEVIN_STEP = 0.5
 LEAST_ACCEPTANCE = 0.3
-# Time that runs by a fifth faster or slower at the end of a trajectory shows energies as far off.
+# If time runs a fifth faster or slower at the end of a trajectory, energies are as far off.
 LARGEST_TIME_SCALING = 0.2
 
 
@@ -42,19 +42,20 @@ def check_sampler(
     Parameters
     ----------
     evidence : Evidence
-        What the checks read.
+        The inputs of the checks.
     step : str, optional
-        Name of the step's class; without it the statistics tell what kind of step it was.
+        Name of the step's class; without it the kind of step is read off the statistics.
     one_posterior : bool
-        Whether the chains are of one; what is known of each alone is looked at in any case.
+        Whether all chains sample the same posterior. Checks of single chains are always made.
     """
-    own = CHECKS[step] if step in CHECKS else _checks_by_statistics(evidence.stats)
+    known = None if step is None else CHECKS.get(step)
+    own = _checks_by_statistics(evidence.stats) if known is None else known
     checks = [check for check in (_divergences, *own) if one_posterior or check in OF_EACH_CHAIN]
     return [finding for check in checks for finding in check(evidence)]
 
 
 def _checks_by_statistics(stats: Mapping[str, np.ndarray]) -> tuple[Check, ...]:
-    """Choose checks for a step of the user's own, or for a run without a record."""
+    """Choose checks for a custom step, or for a run without a record."""
     if "thermostat" in stats:
         return damping, thermostat
     if "friction" in stats:
@@ -70,7 +71,7 @@ def _divergences(evidence: Evidence) -> list[Finding]:
         return []
     sentence = f"{100 * share:.3g} per cent of the draws diverged: the step size is too large."
     advice = (
-        f"Decrease `step_size` from {evidence.step_size:.2g}, to half of it at first. If chains "
+        f"Decrease `step_size` from {evidence.step_size:.2g}, first to half of it. If chains "
         "still diverge, check that the posterior is proper: `total_size`, the signs of potentials, "
         "flat priors."
     )
@@ -92,23 +93,23 @@ def _heat(evidence: Evidence) -> list[Finding]:
         f"Velocities are too cold: the kinetic temperature of {cold['mean'].idxmin()} is "
         f"{cold['mean'].min():.3g} instead of 1."
     )
-    advice = "Decrease `gradient_noise`: more is subtracted than the gradient has."
+    advice = "Decrease `gradient_noise`: it is larger than the noise of the gradient."
     found = cold["mean"].to_dict()
     return [Finding("gradient_noise_too_large", "warning", sentence, advice, found)]
 
 
 def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
-    """Tell heat of the step size, which velocities have alone, from heat of noise."""
+    """Separate heating by the step size, of velocities only, from heating by noise."""
     step_size, friction = evidence.step_size, float(np.mean(evidence.stats["friction"]))
     position, stiffness = _position_temperature(evidence, name, velocity)
     if evidence.exact_gradients:
         position = 1.0
     figures = {"kinetic_temperature": velocity, "position_temperature": position}
-    findings, who = [], "the chain" if name == "all" else f"`{name}`"
+    findings, what = [], "the chain" if name == "all" else f"`{name}`"
     by_step, by_noise = velocity / position, position
     if by_step >= HOT or by_step > by_noise:
         sentence = (
-            f"The step size is too large: the velocities of {who} are at temperature "
+            f"The step size is too large: the velocities of {what} are at temperature "
             f"{velocity:.3g} at the end of a step, of which their positions explain "
             f"{position:.3g}."
         )
@@ -118,7 +119,7 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
         findings.append(Finding(TOO_LARGE, "error", sentence, advice, evidence_of))
     if by_noise >= HOT or by_noise >= by_step:
         sentence = (
-            f"The friction is too small for the gradient's noise, which heats {who} to "
+            f"The friction is too small for the gradient's noise, which heats {what} to "
             f"temperature {position:.3g} instead of 1."
         )
         needed = friction * (position - 1) / 0.05
@@ -134,11 +135,12 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
 def _position_temperature(evidence: Evidence, name: str, velocity: float) -> tuple[float, float]:
     r"""Temperature T of the positions of a variable, and the stiffness of its stiffest direction.
 
-    With exact damping and noise the splitting has Gaussian positions at their right variance
-    :math:`s^2 = T / \omega^2` and velocities at :math:`T / (1 - \epsilon^2 \omega^2 / 4)`. Put
-    together, :math:`T_v = T E[1 / (1 - T \epsilon^2 / 4 s^2)]` over the directions of the velocity,
-    in which only T is not observed. A mass changes the scales, which shows as positions that would
-    be too cold: then nothing is known of the step.
+    With exact damping and noise, the splitting gives Gaussian positions their right variance
+    :math:`s^2 = T / \omega^2`, and velocities the temperature
+    :math:`T / (1 - \epsilon^2 \omega^2 / 4)`. Together
+    :math:`T_v = T E[1 / (1 - T \epsilon^2 / 4 s^2)]`, with the mean over the directions of the
+    velocity, where only T is unknown. A mass changes the scales. Positions then seem too cold, and
+    the step size cannot be judged.
     """
     scales, weights = principal_scales(evidence, name)
     ratios = (evidence.step_size / scales) ** 2 / 4
@@ -177,14 +179,14 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
 
 
 def _time_scaling(evidence: Evidence) -> list[Finding]:
-    """Whether trajectories that keep the extended energy have kept it."""
+    """Look for trajectories that do not conserve the extended energy."""
     scaling = float(np.mean(np.abs(np.log(evidence.stats["time_scaling"]))))
     off = None if evidence.temperatures is None else evidence.temperatures.loc["all"]
     hot = off is not None and differs(off, HOT - 1)
     if scaling <= LARGEST_TIME_SCALING and not hot:
         return []
     figures = {"time_scaling": float(np.exp(scaling))}
-    if hot:
+    if off is not None and hot:
         figures["kinetic_temperature"] = float(off["mean"])
     listed = " and ".join(f"the {key.replace('_', ' ')} is {x:.3g}" for key, x in figures.items())
     sentence = f"The step size is too large for the gradient's noise: {listed} instead of 1."
@@ -196,8 +198,8 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
 
 
 OF_EACH_CHAIN: tuple[Check, ...] = (_divergences, damping)
-# Dynamics without velocities on a curved space have no scale here that a step could be compared
-# with: SGRLD is judged by its chains and by the temperature of its positions.
+# On a curved space, dynamics without velocities have no scale here with which to compare a step:
+# SGRLD is judged by its chains and by the temperature of its positions.
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "gSGNHT": (damping, thermostat),
     "SGNHT": (damping, thermostat),

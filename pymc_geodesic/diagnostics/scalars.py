@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The entries of all variables as scalars with names, and those worth a closer look."""
+"""The entries of all variables as named scalars, and a choice of those that mix worst."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pymc_geodesic.diagnostics.monte_carlo import halves
 
 __all__ = ["Scalars", "worst_mixing"]
 
-# ArviZ takes some tenths of a millisecond for a scalar; a screening finds those worth it.
+# ArviZ takes some tenths of a millisecond per scalar, so a fast screening chooses them.
 N_CHOSEN = 32
-# What has been thrown further has diverged, and overflows in every summary.
+# Larger values come from divergences, and overflow in every summary.
 LARGEST = 1e100
 
 
@@ -25,7 +25,7 @@ class Scalars(NamedTuple):
     Attributes
     ----------
     names : list of str
-        Each with the index that it has in its variable, such as ``"w[1,3]"``; a scalar has none.
+        The variable with the index of the entry, such as ``"w[1,3]"``; a scalar has no index.
     values : ndarray
         Shape ``(chain, draw, scalar)``.
     """
@@ -35,7 +35,7 @@ class Scalars(NamedTuple):
 
     @classmethod
     def of(cls, variables: Mapping[str, np.ndarray]) -> Scalars:
-        """Lay variables ``(chain, draw, *shape)`` side by side, without what does not move."""
+        """Join the entries of variables ``(chain, draw, *shape)``, without constant ones."""
         names = [
             name + (f"[{','.join(map(str, index))}]" if index else "")
             for name, x in variables.items()

@@ -20,10 +20,10 @@ from pymc_geodesic.diagnostics.monte_carlo import mcse
 
 __all__ = ["SteinCheck", "stein_check"]
 
-# A standard error is itself estimated, from about as many independent numbers as half the effective
-# draws; the tails of z are those of Student's t.
+# The standard error is estimated too, from about half as many independent numbers as there are
+# effective draws, so that z has the tails of Student's t.
 ERRORS_PER_DRAW = 0.5
-# What rounding leaves of an identity that holds at every draw.
+# Rounding error of an identity that holds at every draw.
 ROUNDING = 1e-9
 
 
@@ -34,13 +34,13 @@ class SteinCheck:
     Attributes
     ----------
     table : DataFrame
-        One row an identity, worst first: ``mean``, expected to be zero; ``mcse``, its Monte Carlo
+        One row per identity, worst first: ``mean``, expected to be zero; ``mcse``, its Monte Carlo
         standard error; ``z``; ``effect``, the mean in standard deviations of a single draw;
         ``p_value``, corrected for the number of identities.
     level : float
         Probability with which draws of the posterior fail.
     tolerance : float
-        Effect that is let pass.
+        Largest effect that is accepted.
     """
 
     table: pd.DataFrame
@@ -58,17 +58,17 @@ class SteinCheck:
         return self.failed.empty
 
     def __str__(self) -> str:
-        """Say the verdict in a sentence."""
+        """Write the verdict as a sentence."""
         worst, n = self.table.iloc[0], len(self.table)
         figures = f"z = {worst['z']:.1f}, corrected p = {worst['p_value']:.2g}"
         if self.passed:
             return (
-                f"The draws satisfy {n} Stein identities within Monte Carlo error; furthest off is "
-                f"{worst.name} ({figures})."
+                f"The draws satisfy {n} Stein identities within Monte Carlo error; the furthest "
+                f"off is {worst.name} ({figures})."
             )
         return (
             f"The draws contradict {len(self.failed)} of {n} Stein identities of the model; "
-            f"furthest off is {worst.name} ({figures}). They are not draws of its posterior: "
+            f"the furthest off is {worst.name} ({figures}). They are not draws of its posterior: "
             "see `pmg.diagnose`."
         )
 
@@ -93,46 +93,46 @@ def stein_check(
 
         E[\Delta f(x) - \nabla f(x) \cdot \nabla U(x)] = 0,
 
-    with the Laplace-Beltrami operator and the potential energy U against surface measure. f goes
-    through coordinates and products of two: harmonics of degree one and two for unit vectors,
-    monomials for probability vectors, centred coordinates and products for real variables in the
-    coordinates in which they are sampled. Products of two different entries are left out of
-    variables with more than ten. The identities are linear in the gradient, so that minibatch
-    gradients test them without bias.
+    with the Laplace-Beltrami operator and the potential energy U with respect to surface measure.
+    The functions f are harmonics of degree one and two for unit vectors, monomials of degree one
+    and two for probability vectors, and centred coordinates and their products for real variables,
+    in the coordinates in which they are sampled. For variables with more than ten entries, products
+    of two different entries are left out. The identities are linear in the gradient, so that
+    minibatch gradients test them without bias.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample``, with any step.
     model : Model, optional
-        The model that was sampled; the one of the context by default.
+        The model that was sampled; by default that of the context.
     var_names : sequence of str, optional
         Continuous free variables to test; all by default.
     batches : int or "all"
-        Minibatches whose mean gradient is taken at each draw, or the whole data. More of them make
-        the test sharper.
+        Number of minibatches averaged at each draw, or the whole data. More minibatches make the
+        test sharper.
     order : {1, 2}
-        Degree of the functions: one tests means only, two variances and covariances too.
+        Degree of the functions: one only tests means, two also variances and covariances.
     tolerance : float
-        Effect that is let pass, in standard deviations of a single draw. With zero, the default,
-        enough draws show the bias of order ``step_size**2`` of any unadjusted sampler.
+        Largest effect that is accepted, in standard deviations of a single draw. With zero, the
+        default, enough draws reveal the bias of order ``step_size**2`` of any unadjusted sampler.
     level : float
         Probability that draws of the posterior fail, for all identities together.
     max_draws : int
-        Draws of each chain at most; more are thinned evenly.
+        Maximum number of draws per chain; longer chains are thinned evenly.
     random_seed : int or Generator, optional
         For the minibatches.
 
     Returns
     -------
     SteinCheck
-        Print it for a verdict in a sentence; ``passed`` and ``table`` say it to programs.
+        Print it for a verdict in a sentence; programs read ``passed`` and ``table``.
 
     Raises
     ------
     ValueError
         If the posterior lacks a variable of the model, ``order`` is neither one nor two, or there
-        are fewer than twenty draws a chain.
+        are fewer than twenty draws per chain.
 
     Notes
     -----
@@ -156,13 +156,12 @@ def stein_check(
         raise ValueError(f"`order` expected 1 or 2, got {order!r}.")
     if (n_draws := idata["posterior"].sizes["draw"]) < 20:
         raise ValueError(
-            f"A Stein check expected at least 20 draws a chain, got {n_draws}: its standard errors "
-            "come from them."
+            f"`stein_check` expected at least 20 draws per chain, got {n_draws}. Draw more."
         )
     draws = gradient_draws(
         idata, model=model, batches=batches, max_draws=max_draws, random_seed=random_seed
     ).chosen(var_names)
-    values = {}
+    values: dict[str, np.ndarray] = {}
     for variable, x, gradient in zip(*draws, strict=True):
         identities = stein_values(variable.manifold, x, gradient, order=order)
         values |= {name.replace("{}", variable.name): value for name, value in identities}
@@ -174,7 +173,7 @@ def _tested(values: dict[str, np.ndarray], *, tolerance: float) -> pd.DataFrame:
     """Test that the mean of every array ``(chain, draw)`` is zero."""
     array = np.stack(list(values.values()), axis=-1)
     mean, sd = array.mean(axis=(0, 1)), array.std(axis=(0, 1))
-    # Identities that hold at every draw have no error, and nothing to test.
+    # An identity that holds at every draw has no error and cannot be tested.
     free = sd > ROUNDING * max(1.0, np.abs(array).max())
     error, z, effect, p_value = (np.full(len(mean), value) for value in (0.0, 0.0, 0.0, 1.0))
     error[free] = mcse(array[..., free])
@@ -189,7 +188,7 @@ def _tested(values: dict[str, np.ndarray], *, tolerance: float) -> pd.DataFrame:
 
 
 def _holm(p_value: np.ndarray) -> np.ndarray:
-    """Correct p values for their number (Holm 1979): no assumption on how they depend."""
+    """Correct p values for their number (Holm 1979), whatever their dependence."""
     order = np.argsort(p_value)
     factors = np.arange(len(p_value), 0, -1)
     corrected = np.minimum(np.maximum.accumulate(p_value[order] * factors), 1.0)

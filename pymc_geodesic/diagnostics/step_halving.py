@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The bias of a step size, from a second run at half of it."""
+"""The bias due to the step size, from a second run at half the step size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StepHalving:
         ``bias_error`` and their quotient ``z``; and ``extrapolated`` to a step size of zero with
         ``extrapolated_error``.
     order : int
-        Power of the step size with which the bias goes.
+        Power of the step size to which the bias is proportional.
     step_size : float
         The larger of the two step sizes.
     runs : tuple of DataTree
@@ -45,7 +45,7 @@ class StepHalving:
     runs: tuple[xr.DataTree, xr.DataTree]
 
     def __str__(self) -> str:
-        """Say in a sentence where the bias is largest."""
+        """Write a sentence about the most significant bias."""
         worst = self.table.loc[self.table["z"].abs().idxmax()]
         entry, statistic = worst.name
         share = worst["bias"] / self.table.loc[(entry, "sd"), "extrapolated"]
@@ -53,7 +53,7 @@ class StepHalving:
             f"At step size {self.step_size:.3g} the {statistic} of {entry} is off by "
             f"{worst['bias']:.3g} +- {worst['bias_error']:.2g} ({share:.2g} posterior standard "
             f"deviations), the most significant of {len(self.table)} biases of order {self.order}; "
-            f"half the step leaves 1/{2**self.order} of it."
+            f"at half the step size it is 1/{2**self.order} of that."
         )
 
 
@@ -69,10 +69,10 @@ def step_halving(
     random_seed: int | None = None,
     **sample_options: Any,
 ) -> StepHalving:
-    r"""Estimate the bias that a step size causes by a run at half of it.
+    r"""Estimate the bias due to the step size from a second run at half the step size.
 
-    With a bias of order p, averages :math:`\hat f_\epsilon` at step size :math:`\epsilon` tell the
-    bias there and, by Richardson's extrapolation, what they would be without,
+    If the bias is of order p, two averages :math:`\hat f_\epsilon` at step sizes :math:`\epsilon`
+    give the bias and, by Richardson extrapolation, its removal,
 
     .. math::
 
@@ -81,7 +81,7 @@ def step_halving(
 
     with p of two for the splitting dynamics and one for :class:`SGLD`, :class:`SGRLD` and the Euler
     form of :class:`SGNHT`. Both runs cover the same time: the second makes twice as many
-    transitions a draw.
+    transitions per draw.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def step_halving(
         The model to sample.
     step : class or callable
         A stochastic-gradient step class of this package, or a function that takes a step size and
-        returns such a step. It is called inside the model. A class keeps friction or diffusion of
-        the first run in the second; a function must see to that itself.
+        returns such a step. It is called inside the model. With a class, the second
+        run takes friction or diffusion from the first; a function has to do so itself.
     step_size : float
         The larger step size :math:`\epsilon`.
     options : mapping, optional
@@ -98,9 +98,9 @@ def step_halving(
     var_names : sequence of str, optional
         Variables to report; all of the posterior by default.
     order : int, optional
-        p; by default the step knows it.
+        The order p; by default that of the step.
     draws : int
-        Draws that are kept of each chain of each run.
+        Number of draws kept per chain and run.
     random_seed : int, optional
         Seed; the two runs are independent.
     **sample_options
@@ -114,12 +114,12 @@ def step_halving(
     Raises
     ------
     ValueError
-        If the step is not a stochastic-gradient step, whose bias is what this is about.
+        If the step is not a stochastic-gradient step.
 
     Notes
     -----
     Gradient noise that is not accounted for heats a chain in proportion to the step size, whatever
-    the order of the splitting: pass ``order=1`` if that is the bias to be removed.
+    the order of the splitting. To remove this bias, pass ``order=1``.
 
     References
     ----------
@@ -159,14 +159,14 @@ def step_halving(
     return StepHalving(table, order, step_size, (runs[0], runs[1]))
 
 
-def _build(step, step_size: float, options: dict[str, Any]) -> StochasticStep:
+def _build(step: Callable[..., Any], step_size: float, options: dict[str, Any]) -> StochasticStep:
     if isinstance(step, type) and issubclass(step, StochasticStep):
         return step(step_size=step_size, **options)
     built = step(step_size, **options) if not isinstance(step, type) else None
     if not isinstance(built, StochasticStep):
         raise ValueError(
             "`step` expected a stochastic-gradient step class of this package, such as "
-            f"`pmg.SGHMC`, or a function from a step size to such a step; got {step!r}."
+            f"`pmg.SGHMC`, or a function from a step size to such a step, got {step!r}."
         )
     return built
 
@@ -188,7 +188,7 @@ def _summary(run: xr.DataTree, var_names: Sequence[str] | None) -> pd.DataFrame:
 
 
 def _extrapolated(coarse: pd.DataFrame, fine: pd.DataFrame, *, order: int) -> pd.DataFrame:
-    """Extrapolate two runs whose errors are independent to a step size of zero."""
+    """Extrapolate two runs with independent errors to a step size of zero."""
     power = 2**order
     weights = power / (power - 1), 1 / (power - 1)
     change = coarse["estimate"] - fine["estimate"]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Posterior summaries that know unit vectors."""
+"""Posterior summaries that treat unit vectors as directions."""
 
 from __future__ import annotations
 
@@ -38,40 +38,40 @@ def summary(
     compositions: Sequence[str] | None = None,
     axial: bool = False,
 ) -> pd.DataFrame:
-    r"""Summarise draws as ``az.summary`` does, with unit vectors seen as directions.
+    r"""Summarise draws like ``az.summary``, with unit vectors as directions.
 
-    **Unit vectors.** The coordinates of a mean of unit vectors are not those of a unit vector, and
-    R-hat of a coordinate depends on the axes. Here
+    **Unit vectors.** The mean of unit vectors is not a unit vector, and R-hat of a coordinate
+    depends on the axes. Here
 
     - ``mean`` is the mean direction :math:`\bar x / |\bar x|`, of norm one, and ``mcse_mean`` its
       standard error by the delta method: that of the mean of
       :math:`(I - \bar\mu \bar\mu^\top) x / \bar R`;
-    - ``resultant_length`` is :math:`\bar R = |\bar x|`, one where all draws agree;
+    - ``resultant_length`` is :math:`\bar R = |\bar x|`, one if all draws agree;
     - ``angular_sd`` is the root mean square angle to the mean direction, in radians;
     - ``r_hat``, ``ess_bulk`` and ``ess_tail`` are the worst over the coordinates in an orthonormal
       frame of the tangent space at the mean direction and the cosine of the angle to it. They are
-      the same for all entries of a vector, do not depend on the axes, and have no seam, as angles
-      have. In other words: the frame is that in which the draws would be looked at on a map, and
-      the cosine tells chains that agree in direction but not in spread.
+      the same for all entries of a vector, do not depend on the axes, and have no seam, unlike
+      angles. The frame is that of a map centred at the mean direction. The cosine reveals chains
+      that agree in direction but not in spread.
 
     ``sd``, the interval and ``mcse_sd`` are those of the coordinates.
 
     Draws whose mean is within its Monte Carlo error of zero, such as those along a great circle or
-    in equal shares on opposite sides, have no mean direction: it and its statistics are NaN, and a
-    warning says so. A warning also names vectors at both ends of an axis.
+    in equal shares on opposite sides, have no mean direction: it and its statistics are NaN,
+    with a warning. Vectors at both ends of an axis also give a warning.
 
-    **Axes.** With ``axial=True`` unit vectors count up to their sign. ``mean`` is then the
+    **Axes.** With ``axial=True`` the sign of unit vectors is ignored. ``mean`` is then the
     principal axis, the first eigenvector :math:`a_1` of :math:`\frac1S \sum_t x_t x_t^\top`;
-    ``axis_share`` is its eigenvalue, one where all draws lie on the axis and 1/n where they come
-    from everywhere; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
+    ``axis_share`` is its eigenvalue, one if all draws lie on the axis and 1/n if they come from
+    everywhere; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
     standard error by the delta method. R-hat and the effective sample sizes are those of the
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
 
-    **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS on the
-    probabilities. These statistics look at ranks only, so that the logarithm of an entry would give
-    the same; a log-ratio would give every entry the troubles of its neighbour near zero, and is not
-    defined where a draw has an entry of exactly zero, as draws of ``SGRLD`` can have.
+    **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS of the
+    probabilities. These statistics depend on ranks only, so that the logarithm of an entry gives
+    the same. A log-ratio would mix the convergence of two entries, and is not defined for entries
+    of exactly zero, which draws of ``SGRLD`` can have.
 
     Parameters
     ----------
@@ -84,18 +84,18 @@ def summary(
     group : str
         Group of the draws.
     coords : mapping, optional
-        Part of the draws. The axis of a vector must be left whole.
+        Part of the draws. The axis of a vector must stay complete.
     kind : {"all", "stats", "diagnostics"}
-        Which columns.
+        The columns to compute.
     ci_prob, ci_kind
         As in ``az.summary``.
     round_to : int or "none"
-        Decimals, or "none" for the numbers as they are. Effective sample sizes are rounded down to
+        Number of decimals, or "none" for no rounding. Effective sample sizes are rounded down to
         whole numbers unless it is "none".
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, and of those that are probability vectors. By
-        default they are told by their draws: a last axis with norm one in all of them, or
-        without negative entries and with a sum of one. An empty list turns this off.
+        default they are detected from the draws: a last axis with norm one in all draws, or without
+        negative entries and with a sum of one. An empty list turns this off.
 
     axial : bool
         Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors.
@@ -103,19 +103,20 @@ def summary(
     Returns
     -------
     pandas.DataFrame
-        One row an entry, as in ``az.summary``. The columns ``resultant_length``, or ``axis_share``,
-        and ``angular_sd`` are there if there is a unit vector, and NaN for other variables.
+        One row per entry, as in ``az.summary``. The columns ``resultant_length``, or
+        ``axis_share``, and ``angular_sd`` exist if there is a unit vector, and are NaN for other
+        variables.
 
     Raises
     ------
     ValueError
-        If `kind` is unknown, or a name given is not that of a variable with an axis of its own, or
-        is one of `directions` or `compositions` without being it.
+        If `kind` is unknown, a name is not that of a variable with an axis of its own, or a
+        variable named in `directions` or `compositions` does not have that geometry.
 
     Warns
     -----
     UserWarning
-        Of unit vectors that have no mean direction, or no principal axis, or two ends.
+        For unit vectors without a mean direction or principal axis, or at both ends of an axis.
 
     See Also
     --------
@@ -137,14 +138,14 @@ def summary(
     >>> round(float((found["mean"] ** 2).sum()), 2)
     1.0
     """
-    # ArviZ imports JAX where that is installed: only who asks for a summary waits for it.
+    # Imported on first use, because ArviZ imports JAX if installed.
     import arviz as az
 
     from arviz_base import dataset_to_dataframe, extract
 
     if kind not in KINDS:
         raise ValueError(f"`kind` expected one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
-    selection = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
+    selection: dict[str, Any] = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
     draws = extract(idata, combined=False, keep_dataset=True, **selection)
     draws = draws if coords is None else draws.sel(coords)
     kinds = geometries(draws, directions=directions, compositions=compositions)
@@ -176,7 +177,7 @@ def _with_columns(found: xr.Dataset, names: list[str]) -> xr.Dataset:
 
 
 def _put(found: xr.DataArray, statistics: Mapping[str, np.ndarray]) -> None:
-    """Put the statistics of directions into their places."""
+    """Write the statistics of directions into the summary."""
     for column, values in statistics.items():
         if column in found["summary"].values:
             found.loc[{"summary": column}] = values

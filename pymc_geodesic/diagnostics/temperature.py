@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Kinetic and configurational temperatures, with what to expect of them."""
+"""Kinetic and configurational temperatures, with their expected values."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scipy import optimize, stats
 from pymc_geodesic.diagnostics.fields import work_and_divergence
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
+from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["configurational_temperature", "kinetic_temperature"]
 
@@ -21,11 +22,11 @@ KINETIC, FREEDOM = "kinetic_temperature", "degrees_of_freedom"
 
 
 def kinetic_temperature(idata: xr.DataTree, *, prob: float = 0.99) -> pd.DataFrame:
-    r"""Kinetic temperature of each variable against its law at temperature one.
+    r"""Compare the kinetic temperature of each variable with its distribution at temperature one.
 
     With velocities :math:`v \sim N(0, \Lambda(x))` on a manifold of intrinsic dimension m, the
-    temperature of a transition, :math:`v^\top v / m`, has the law :math:`\chi^2_m / m`, whose
-    mean is one.
+    temperature of a transition, :math:`v^\top v / m`, has the distribution
+    :math:`\chi^2_m / m`, whose mean is one.
 
     Parameters
     ----------
@@ -38,8 +39,8 @@ def kinetic_temperature(idata: xr.DataTree, *, prob: float = 0.99) -> pd.DataFra
     -------
     DataFrame
         One row for each variable, and one for all together if there are several. ``mean`` with its
-        Monte Carlo standard error ``mcse``; ``z``, the distance of the mean from one in these;
-        ``degrees_of_freedom``, m; ``lower`` and ``upper``, the band of a single transition.
+        Monte Carlo standard error ``mcse``; ``z``, the distance of the mean from one in standard
+        errors; ``degrees_of_freedom``, m; ``lower`` and ``upper``, the band of a single transition.
 
     Raises
     ------
@@ -49,8 +50,8 @@ def kinetic_temperature(idata: xr.DataTree, *, prob: float = 0.99) -> pd.DataFra
     Notes
     -----
     The temperature recorded for a draw is the mean over its transitions, so that with ``n_steps``
-    of more than one nearly all draws lie inside the band. Velocities can have the right temperature
-    while positions have not: see :func:`configurational_temperature`. At the end of a transition of
+    above one nearly all draws lie inside the band. Velocities can have the right temperature while
+    positions do not: see :func:`configurational_temperature`. At the end of a transition of
     :class:`SGHMC` the velocity along a direction of curvature :math:`\omega^2` has the temperature
     :math:`1 / (1 - \epsilon^2 \omega^2 / 4)` when the position has temperature one, 1.07 at
     :math:`\epsilon \omega = 1/2`.
@@ -120,30 +121,30 @@ def configurational_temperature(
 
     which is one for draws of the posterior and larger for draws that are too wide. F is
     ``x - mean`` for real variables, in the coordinates in which they are sampled, and for
-    probability vectors in log ratios; for unit vectors it is the tangent part of a quadratic
-    function's gradient that follows the draws' first two moments. F is chosen by other chains than
-    the one it is averaged over, by the other half of the draws if there is one chain.
+    probability vectors in log ratios; for unit vectors it is the tangent part of the gradient
+    of a quadratic function with the first two moments of the draws. The moments of F come from
+    other chains than the one that is averaged or, with one chain, from the other half of the draws.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample``, with any step.
     model : Model, optional
-        The model that was sampled; the one of the context by default.
+        The model that was sampled; by default that of the context.
     batches : int or "all"
-        Minibatches whose mean gradient is taken at each draw, or the whole data. Any number gives
-        an estimate without bias. Without ``pm.Minibatch`` gradients are exact.
+        Number of minibatches averaged at each draw, or the whole data. Any number gives an unbiased
+        estimate. Without ``pm.Minibatch`` gradients are exact.
     max_draws : int
-        Draws of each chain at most; more are thinned evenly.
+        Maximum number of draws per chain; longer chains are thinned evenly.
     random_seed : int or Generator, optional
         For the minibatches.
 
     Returns
     -------
     DataFrame
-        One row a variable: ``mean``, the temperature; ``mcse``, its Monte Carlo standard error, not
-        finite where nothing can be said, as for a uniform unit vector; ``z``, its distance from
-        one.
+        One row per variable: ``mean``, the temperature; ``mcse``, its Monte Carlo standard error,
+        which is not finite if the temperature is not identified, as for a uniform unit vector;
+        ``z``, its distance from one in standard errors.
 
     Raises
     ------
@@ -176,7 +177,9 @@ def configurational_temperature(
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "mcse", "z"])
 
 
-def _temperature(manifold, x: np.ndarray, gradient: np.ndarray) -> tuple[float, float, float]:
+def _temperature(
+    manifold: Manifold, x: np.ndarray, gradient: np.ndarray
+) -> tuple[float, float, float]:
     work, divergence = _cross_fitted(manifold, x, gradient)
     excess, error = mean_and_mcse(work - divergence)
     _, denominator_error = mean_and_mcse(divergence)
@@ -188,8 +191,10 @@ def _temperature(manifold, x: np.ndarray, gradient: np.ndarray) -> tuple[float, 
     return temperature, ratio_error / denominator, z_score(excess, error)
 
 
-def _cross_fitted(manifold, x, gradient) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate at each part of the draws the field that the other parts choose."""
+def _cross_fitted(
+    manifold: Manifold, x: np.ndarray, gradient: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Evaluate at each part of the draws the field determined by the other parts."""
     chains, draws = x.shape[:2]
     halves = [slice(0, draws // 2), slice(draws // 2, None)]
     parts = (
@@ -207,14 +212,14 @@ def _cross_fitted(manifold, x, gradient) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _highest_density(freedom: int, prob: float) -> tuple[float, float]:
-    """Shortest interval that ``chi2_m / m`` is in with this probability."""
-    law = stats.chi2(freedom, scale=1 / freedom)
+    """Shortest interval that holds this probability of ``chi2_m / m``."""
+    distribution = stats.chi2(freedom, scale=1 / freedom)
     # The density falls from the left end for one or two degrees of freedom.
     if freedom <= 2:
-        return 0.0, float(law.ppf(prob))
+        return 0.0, float(distribution.ppf(prob))
 
     def length(below: float) -> float:
-        return law.ppf(below + prob) - law.ppf(below)
+        return distribution.ppf(below + prob) - distribution.ppf(below)
 
     below = optimize.minimize_scalar(length, bounds=(0, 1 - prob), method="bounded").x
-    return float(law.ppf(below)), float(law.ppf(below + prob))
+    return float(distribution.ppf(below)), float(distribution.ppf(below + prob))

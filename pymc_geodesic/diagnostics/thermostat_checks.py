@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether a thermostat has found its friction, and what that friction does to a transition."""
+"""Checks that a thermostat has found its friction, and that the friction is not too large."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pymc_geodesic.diagnostics.findings import Finding
 
 __all__ = ["LARGEST_DAMPING", "damping", "thermostat"]
 
-# Steps that tune themselves let noise heat by up to a tenth.
+# Self-tuned steps accept heating by noise of up to a tenth.
 TOLERANCE = 0.1
-# Positions are too wide by cosh(0.4) = 1.08 in variance beyond it.
+# Beyond it the variance of positions is more than cosh(0.4) = 1.08 times too large.
 LARGEST_DAMPING = 0.8
 # A friction in balance with the noise keeps the mean kinetic temperature far above it.
 LOCKED = 0.8
@@ -21,11 +21,11 @@ UNSETTLED = "thermostat_unsettled"
 
 
 def damping(evidence: Evidence) -> list[Finding]:
-    """Look for a chain whose velocities are damped by much in one transition.
+    """Look for a chain whose velocities are strongly damped in one transition.
 
-    The cause is the noise, if the friction balances it, and else what the tuning phase met.
+    The cause is the gradient noise if the friction balances it, and otherwise the tuning phase.
     """
-    # Chains tune themselves each on its own: the product of two means belongs to none of them.
+    # Each chain tunes itself, so a product of means over chains would describe none of them.
     products = np.mean(evidence.stats["thermostat"] * evidence.stats["step_size"], axis=1)
     chain = int(np.argmax(products))
     damping = float(products[chain])
@@ -41,7 +41,7 @@ def damping(evidence: Evidence) -> list[Finding]:
         f"{damping:.2g} (thermostat times step size), which makes variances too wide by a factor "
         f"of {np.cosh(damping / 2):.3g}."
     )
-    # The thermostat's share that comes from the noise is itself proportional to the step.
+    # The part of the thermostat that balances the noise is itself proportional to the step size.
     advice = (
         f"Decrease `step_size` from {step_size:.2g} to {step_size * (0.3 / damping) ** 0.5:.2g} or "
         "enlarge the batch."
@@ -57,7 +57,7 @@ def _locked(figures: dict[str, float], temperature: float) -> Finding:
     )
     advice = (
         "Increase `tune`, or start nearer to the posterior (`initvals`): the friction is still "
-        "that of the way there."
+        "that of the approach."
     )
     evidence = figures | {"kinetic_temperature": temperature}
     return Finding(UNSETTLED, "error", sentence, advice, evidence)
@@ -83,7 +83,7 @@ def thermostat(evidence: Evidence) -> list[Finding]:
     sentence = f"One thermostat cannot serve all variables: kinetic temperatures are {named}."
     advice = (
         "Give `thermostat='per_variable'` (or 'per_point'), or raise `diffusion`, which makes the "
-        "noise that all share the larger part."
+        "noise common to all variables dominate."
     )
     evidence_of = off["mean"].to_dict()
     return [Finding("shared_thermostat", "warning", sentence, advice, evidence_of)]

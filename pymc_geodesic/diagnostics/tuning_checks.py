@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether the chains of a run tuned to the same posterior."""
+"""A check that the chains of a run tuned to the same posterior."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pymc_geodesic.diagnostics.monte_carlo import effective_draws
 
 __all__ = ["check_tuning"]
 
-# Chains that tune themselves on one posterior choose step sizes within tens of per cent.
+# Step sizes that chains tune on the same posterior differ by tens of per cent.
 LARGEST_RATIO = 3.0
-# Standard errors between the mean energies of two chains; their errors are themselves estimated.
+# In standard errors, which are estimated too, between the mean energies of two chains.
 SIGNIFICANT = 8.0
-# Between means of the energy, in its own standard deviations over a Gaussian posterior; it is the
-# logarithm of how much less probable the draws of the other chain are.
+# Between mean energies, in standard deviations of the energy over a Gaussian posterior. The
+# difference is the log of the ratio of the densities at the draws of the two chains.
 APART = 3.0
 
 
@@ -26,8 +26,8 @@ def check_tuning(stats: Mapping[str, np.ndarray], *, n_entries: int) -> list[Fin
     """Compare step sizes and mean energies of the chains.
 
     Chains that explore one posterior, or copies of it with other labels, have the same mean energy,
-    and chains that tuned themselves have about the same step size. Others have found different
-    modes, of which at most one matters.
+    and chains that tuned themselves have about the same step size. Otherwise they have found
+    different modes, of which at most one matters.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def check_tuning(stats: Mapping[str, np.ndarray], *, n_entries: int) -> list[Fin
     evidence = {name: value for _, values in found for name, value in values.items()}
     sentence = f"The chains tuned to different posteriors: {figures}."
     advice = (
-        "Keep the chains of the lowest energy, or start all near one mode with `initvals`; "
+        "Keep the chains of the lowest energy, or start all chains near one mode with `initvals`; "
         "`pmg.initial_directions` gives a start for mixtures of unit vectors. Do not average "
         "these chains."
     )

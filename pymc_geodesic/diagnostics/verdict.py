@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A short verdict on a run: what is wrong, and what to change."""
+"""A short verdict on a run: its faults and how to correct them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model
+from pymc.util import RandomState
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
@@ -45,24 +46,24 @@ def diagnose(
     model: Model | None = None,
     random_seed: int | np.random.Generator | None = 0,
 ) -> Diagnosis:
-    """Print a verdict on a run: what is wrong, which parameter to change, in which direction.
+    """Print a verdict on a run: its faults, which parameters to change, and in which direction.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample`` with a step of this package.
     model : Model, optional
-        The model that was sampled; the one of the context, if there is one. With it ``total_size``
-        is compared with the rows of the data and gradients are evaluated at some draws. They are
-        left out, and the verdict says so, where variables belong to the rows of a batch or the
-        likelihood has no closed form, as in models of topics.
+        The model that was sampled; by default that of the context, if there is one. With it
+        ``total_size`` is compared with the number of rows, and gradients are evaluated at some
+        draws. If variables belong to the rows of a batch, or if the likelihood has no closed form
+        as in topic models, the gradients are left out, and the verdict says so.
     random_seed : int or Generator, optional
         For the minibatches.
 
     Returns
     -------
     Diagnosis
-        The findings as objects; ``str`` of it is what is printed.
+        The findings as objects; its ``str`` is the printed text.
 
     Raises
     ------
@@ -71,17 +72,16 @@ def diagnose(
 
     Notes
     -----
-    Names of findings, with the evidence each rests on:
+    Names of findings, with the evidence for each:
 
-    - ``total_size``: it is not the number of rows of ``pm.Minibatch``. The draws alone cannot tell:
-      needs the model.
+    - ``total_size``: it differs from the number of rows of ``pm.Minibatch``. This needs the model.
     - ``step_size_too_large``: diverging draws; velocities hotter than positions; a thermostat that
       damps more than 0.8 in a transition; Langevin steps of the order of the posterior variance;
       with the model, positions too wide or too narrow.
     - ``friction_too_small``: with a fixed friction, velocities and positions that are too hot.
     - ``gradient_noise_too_large``: with a fixed friction, velocities that are too cold.
-    - ``thermostat_unsettled``, ``shared_thermostat``: temperatures that differ from one although
-      there is a thermostat, in all or for some variables; a chain that its friction keeps cold.
+    - ``thermostat_unsettled``, ``shared_thermostat``: with a thermostat, temperatures of all or
+      some variables that differ from one; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
@@ -89,11 +89,11 @@ def diagnose(
       whose mean energies differ.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
-    - ``not_stationary``: other chains that disagree, with each other or with their own past.
-    - ``few_effective_draws``: the draws are worth fewer than 100 independent ones.
+    - ``not_stationary``: other chains that disagree with each other or with their own past.
+    - ``few_effective_draws``: fewer than 100 effective draws.
 
-    Temperatures count if they differ from one by four standard errors and by more than the steps
-    of this package allow themselves when they tune their own parameters; see
+    Temperatures are reported if they differ from one by four standard errors and by more than
+    self-tuned steps accept; see
     :func:`~pymc_geodesic.stein_check` and :func:`~pymc_geodesic.step_halving` for smaller biases.
 
     Examples
@@ -116,7 +116,7 @@ def diagnose(
     try:
         known = None if model is None else model_points(idata, model, max_draws=10**9)
         findings += _from_draws(idata, stats, records, known, exact=_is_exact(model))
-        # Draws that are no draws of any distribution have no temperature.
+        # Chains that are not stationary have no temperature.
         if known is not None and known.latent:
             not_checked = (
                 "the temperatures of positions. They need the gradient of the log density, which "
@@ -126,7 +126,7 @@ def diagnose(
             findings += _positions(idata, model, stats, random_seed)
     except Exception:
         if model is not None:
-            # What the draws say by themselves must not be lost with what the model says.
+            # The findings from the draws must survive a failure of the model's gradient.
             print(_verdict(_from_draws(idata, stats, records, None, exact=False)))
         raise
     diagnosis = _verdict(findings, not_checked)
@@ -150,25 +150,25 @@ def _from_draws(
     *,
     exact: bool,
 ) -> list[Finding]:
-    """Look at draws and statistics; the model, where it is known, only gives the coordinates."""
+    """Check draws and statistics; the model, if known, only defines the coordinates."""
     points = _points(idata, known, records)
     followed = dict(points)
     is_one_step = stats["step_size"].ndim == 2
     labels = check_labels(component_draws(idata))
     if labels:
-        # Only what does not depend on the order can be compared.
+        # Only what does not depend on the order of components can be compared.
         followed = {}
     if "potential_estimate" in stats and is_one_step:
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))
-    # Of several steps it is not known which variables each has moved.
+    # With several steps it is unknown which of them moved which variable.
     if is_one_step:
-        # Chains that come down from far away are hot for another reason.
+        # Chains that have not converged are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         step = records[0].step if records else None
-        # Chains on different posteriors have no settings in common.
+        # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
     if is_one_step and not findings:
@@ -176,11 +176,18 @@ def _from_draws(
     return findings
 
 
-def _evidence(idata, stats, points, *, is_stationary: bool, exact: bool) -> Evidence:
+def _evidence(
+    idata: xr.DataTree,
+    stats: Mapping[str, np.ndarray],
+    points: Mapping[str, np.ndarray],
+    *,
+    is_stationary: bool,
+    exact: bool,
+) -> Evidence:
     temperatures = None
     if is_stationary and KINETIC in stats and FREEDOM in stats:
         temperatures = kinetic_temperature(idata)
-    # The others are functions of these.
+    # Other variables are functions of these.
     sampled = [name for name in points if f"{FREEDOM}_{name}" in stats] or list(points)
     entries = {name: points[name].reshape(*points[name].shape[:2], -1) for name in sampled}
     return Evidence(stats, temperatures, entries, exact)
@@ -190,12 +197,14 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
     data_tree(idata)
     if "sample_stats" not in idata or "step_size" not in idata["sample_stats"].data_vars:
         raise ValueError(
-            "`diagnose` expected sample statistics of a step of this package, with a `step_size`; "
+            "`diagnose` expected sample statistics of a step of this package, with a `step_size`, "
             f"got the groups {sorted(idata.children)}. Sample with `pm.sample(step=...)`."
         )
-    # Of a run without recorded variables there are statistics.
+    # A run without recorded variables still has statistics.
     if (draws := idata["sample_stats"].sizes["draw"]) < 20:
-        raise ValueError(f"`diagnose` expected at least 20 draws a chain, got {draws}. Draw more.")
+        raise ValueError(
+            f"`diagnose` expected at least 20 draws per chain, got {draws}. Draw more."
+        )
     found = idata["sample_stats"].to_dataset()
     return {
         name: found[name].transpose("chain", "draw", ...).to_numpy()
@@ -207,10 +216,10 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
 def _points(
     idata: xr.DataTree, known: ModelPoints | None, records: Sequence[RunRecord]
 ) -> dict[str, np.ndarray]:
-    """Draws in the coordinates of the sampler where the model is known, else in their own.
+    """Return draws in the sampler's coordinates if the model is known, otherwise in their own.
 
-    Without a model only square roots of probability vectors can be taken, and other variables than
-    those sampled are functions of these.
+    Without a model the only change is to square roots of probability vectors. Variables that were
+    not sampled are functions of the others.
     """
     if known is not None:
         names = [variable.name for variable in known.variables]
@@ -231,13 +240,15 @@ def _points(
 
 
 def _is_simplex(x: np.ndarray, manifold: str | None) -> bool:
-    """Tell probability vectors, from the draws themselves where no record says so."""
+    """Whether draws are probability vectors, by the record or else by the draws themselves."""
     if manifold is not None:
         return manifold == Simplex.name
     return x.ndim > 2 and x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-6)
 
 
-def _positions(idata, model: Model, stats, random_seed) -> list[Finding]:
+def _positions(
+    idata: xr.DataTree, model: Model, stats: Mapping[str, np.ndarray], random_seed: RandomState
+) -> list[Finding]:
     temperatures = configurational_temperature(
         idata, model=model, max_draws=MAX_DRAWS, random_seed=random_seed
     )

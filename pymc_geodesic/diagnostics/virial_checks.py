@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether the temperatures that the positions of a run had, transition by transition, are one."""
+"""A check that the recorded temperatures of the positions of a run are one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
 __all__ = ["check_virial"]
 
 CONFIGURATIONAL = "configurational_temperature"
-# Standard errors, and twice what a step that tunes itself may be off: its own positions are
+# In standard errors, and twice the deviation that a self-tuned step accepts: its temperatures are
 # between 1 - 0.5^2 / 4 (a thermostat at half a posterior scale) and 1.1 (noise).
 SIGNIFICANT, WRONG_TEMPERATURE = 4.0, 0.2
-# Fewer draws with a fresh batch have no standard error worth the name.
+# With fewer draws from fresh batches the standard error is unreliable.
 FEWEST_DRAWS = 20
 
 
@@ -42,7 +42,7 @@ def check_virial(stats: Mapping[str, np.ndarray]) -> list[Finding]:
     }
     if not off:
         return []
-    # The total says nothing that its variables do not.
+    # The total adds nothing to its variables.
     off = {name: mean for name, mean in off.items() if name != "all" or len(off) == 1}
     worst = max(off.values(), key=lambda mean: abs(mean - 1))
     named = ", ".join(f"{mean:.3g} for {_who(name)}" for name, mean in off.items())
@@ -64,12 +64,12 @@ def _who(name: str) -> str:
 
 
 def _mean_and_z(values: np.ndarray) -> tuple[float, float]:
-    """Mean and its distance from one in standard errors, over the draws that tell a temperature."""
+    """Mean and its distance from one in standard errors, over draws that have a temperature."""
     known = np.isfinite(values)
     fewest = int(known.sum(axis=1).min())
     if fewest < FEWEST_DRAWS:
         return 1.0, 0.0
-    # Chains that shared their batches differently may differ in how many they are.
+    # Chains may differ in the number of these draws.
     kept = np.stack([chain[mask][-fewest:] for chain, mask in zip(values, known, strict=True)])
     mean, mcse = mean_and_mcse(kept)
     return mean, z_score(mean - 1, mcse)

@@ -19,7 +19,7 @@ def weighted(
 ) -> xr.Dataset:
     r"""Posterior means, standard deviations and quantiles weighted by step size.
 
-    A draw made with a small step stands for a short stretch of the diffusion's time. With step
+    A draw made with a small step represents a short time of the diffusion. With step
     sizes :math:`\epsilon_t`, expectations are estimated by
 
     .. math::
@@ -35,13 +35,13 @@ def weighted(
     var_names : sequence of str, optional
         Variables to summarise; all by default.
     quantiles : sequence of float
-        Probabilities of the quantiles; by default the median and an interval of 89 per cent.
+        Probabilities of the quantiles; by default the median and an 89 per cent interval.
 
     Returns
     -------
     Dataset
         For each variable its own shape with a leading dimension ``statistic``: ``mean``, ``sd`` and
-        one entry a quantile.
+        one entry per quantile.
 
     Raises
     ------

@@ -12,8 +12,8 @@ With :math:`a = n - 1`, everything here comes from one integral over :math:`t = 
 taken by the trapezoidal rule in :math:`u`, where :math:`s = s_0 + \sigma (u + \sinh u) / 2`,
 :math:`s_0` is the mode of the integrand and :math:`\sigma` its width. The integrand is analytic,
 so 65 points are enough for every :math:`n \ge 2` and every :math:`\kappa \ge 0`: no branches
-on the order, no under- or overflow, and few nodes to compile. All differences from the mode are
-formed without cancellation, so that single precision works too.
+on the order, no under- or overflow, and few nodes to compile. Differences from the mode are
+computed without cancellation, so that single precision works too.
 """
 
 from typing import Any
@@ -99,7 +99,7 @@ def _ratio_graph(n: TensorVariable, kappa: TensorVariable) -> TensorVariable:
 
 
 def _ratio_derivative_graph(n: TensorVariable, kappa: TensorVariable) -> TensorVariable:
-    # A' = Var t; 1 - t = (1 - t0) / (1 + q m), and 1 - t0 is formed without cancellation.
+    # A' = Var t; 1 - t = (1 - t0) / (1 + q m), and 1 - t0 is computed without cancellation.
     quad = _Quadrature(n, kappa)
     inverse = 1.0 / quad.d
     spread = quad.mean((inverse - quad.mean(inverse)[..., None]) ** 2)
@@ -117,7 +117,7 @@ def _ratio_pullback(inputs, outputs, cotangents):
 def _apply(graph, pullback, name: str, n: Any, kappa: Any) -> TensorVariable:
     """Wrap ``graph`` in an inlined Op whose gradient in ``kappa`` is ``pullback``."""
     if isinstance(n, int | np.integer) and n < 2:
-        raise ValueError(f"The dimension `n` has to be 2 or more, got {n}.")
+        raise ValueError(f"`n` expected a dimension of at least 2, got {n}.")
     kappa = as_float_tensor(kappa)
     n = pt.as_tensor(n).astype(kappa.dtype)
     inputs = [n.type("n"), kappa.type("kappa")]
@@ -185,7 +185,7 @@ def vmf_log_normalizer(n: int | TensorVariable, kappa: Any) -> TensorVariable:
 def bessel_ratio(n: int | TensorVariable, kappa: Any) -> TensorVariable:
     r"""Return :math:`A_n(\kappa) = I_{n/2}(\kappa) / I_{n/2-1}(\kappa)`.
 
-    It is the mean resultant length of the von Mises-Fisher law, :math:`E \mu^\top x`. Its
+    It is the mean resultant length of the von Mises-Fisher distribution, :math:`E \mu^\top x`. Its
     derivative is :math:`A_n' = 1 - A_n^2 - (n - 1) A_n / \kappa = \operatorname{Var} \mu^\top x`.
 
     Parameters

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The concentration of Dirichlet-like priors, where it is known."""
+"""The concentration of Dirichlet-like priors, if it is known."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from pymc_geodesic.distributions.validation import as_float_tensor, constant_val
 __all__ = ["LogisticNormal", "LogisticNormalRV"]
 
 # Measured: the first matrix product in a Numba graph costs 23 s of cold compilation. Up to this
-# length a sum over the products of entries is as fast, and takes no more than 2 kB a draw.
+# length a sum over the products of entries is as fast, and takes no more than 2 kB per draw.
 _SHORT = 16
 
 # Relative to the largest entry: above the rounding of a computed covariance matrix or its
@@ -51,7 +51,7 @@ def _diagonal(chol: TensorVariable) -> TensorVariable:
 
 
 def _multiply(matrix: TensorVariable, vector: TensorVariable) -> TensorVariable:
-    """Return the product of each matrix and vector, over leading axes that broadcast."""
+    """Multiply matrices and vectors, with leading axes that broadcast."""
     length = matrix.type.shape[-1]
     if length is not None and length <= _SHORT:
         return (matrix * vector[..., None, :]).sum(axis=-1)
@@ -148,7 +148,7 @@ def _factor(cov: Any, chol: Any) -> TensorVariable:
 
 
 def _check_lengths(mu: TensorVariable, chol: TensorVariable, argument: str) -> None:
-    """Raise an error when ``mu`` is visibly empty or does not go with the matrix."""
+    """Raise an error when ``mu`` is visibly empty or does not fit the matrix."""
     if mu.ndim == 0 or mu.type.shape[-1] == 0:
         raise ValueError(
             "`LogisticNormal` expected K - 1 means of log-ratios, one or more, in the last axis "
@@ -157,8 +157,8 @@ def _check_lengths(mu: TensorVariable, chol: TensorVariable, argument: str) -> N
     length, rows = mu.type.shape[-1], chol.type.shape[-1]
     if length is not None and rows is not None and length != rows:
         raise ValueError(
-            f"`LogisticNormal` expected `mu` and `{argument}` of one length in the last axis, got "
-            f"{length} and {rows}. For K probabilities both have length K - 1."
+            f"`LogisticNormal` expected `mu` and `{argument}` of equal length in the last axis, "
+            f"got {length} and {rows}. For K probabilities both have length K - 1."
         )
 
 
@@ -211,7 +211,7 @@ class LogisticNormal(SimplexContinuous):
     ------
     ValueError
         When not exactly one of ``cov`` and ``chol`` is given; when the shapes of ``mu``, the
-        matrix, ``shape`` and ``observed`` can be seen not to go together; when ``mu`` can be seen
+        matrix, ``shape`` and ``observed`` can be seen not to fit together; when ``mu`` can be seen
         not to be finite, ``cov`` not to be symmetric and positive definite or ``chol`` not
         to be lower triangular with a positive diagonal; or when ``observed`` can be seen not to
         hold probability vectors with positive entries that sum to 1 (within 1e-6; 1e-4 in single
@@ -219,12 +219,12 @@ class LogisticNormal(SimplexContinuous):
 
     Notes
     -----
-    The law does not depend on which entry comes last: another choice is a linear map of z.
+    The distribution does not depend on the choice of the last entry, which is a linear map of z.
     The log density is -inf off the simplex and where an entry is 0. The default transform is
     PyMC's ``simplex``, and the support point is :math:`\operatorname{softmax}(\mu, 0)`.
 
     Draws below the smallest normal floating point number (2.2e-308) are raised to it, so that
-    their log density is finite. This takes a difference of log-ratios above 708.
+    their log density is finite. This only happens where log-ratios differ by more than 708.
 
     References
     ----------

@@ -14,8 +14,8 @@ from pymc_geodesic.distributions.validation import constant_value
 
 __all__ = ["check_probability_vectors", "from_logs", "log_entries", "sums_to_one"]
 
-# Largest difference of a sum from 1. Far above the rounding of sums of 1e6 entries and far below
-# any deliberate scaling, in double and in single precision.
+# Largest difference of a sum from 1. It is far above the rounding of sums of 1e6 entries and far
+# below any deliberate scaling, in double and in single precision.
 SUM_TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 
@@ -73,17 +73,17 @@ def check_probability_vectors(x: Any, argument: str, owner: str) -> None:
         raise ValueError(
             f"`{owner}` expected positive entries in the last axis of `{argument}`, got "
             f"{np.count_nonzero(value == 0)} exact zeros, where the log density is infinite. "
-            "Raise them to a value that your measurements cannot tell from 0 and divide by the "
+            "Raise them to a value below the precision of your measurements and divide by the "
             "sum, or model the counts behind the proportions with `pm.Multinomial`."
         )
 
 
 def log_entries(value: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-    """Return ``log(value)``, and without the last axis whether all of it is finite.
+    """Return ``log(value)``, and whether it is finite throughout the last axis.
 
-    PyTensor turns the log of a softmax into the difference of logs. The test is therefore one of
-    the log and not of ``value``: entries of a transformed variable may underflow to 0 in a
-    sampler and keep a finite log.
+    PyTensor turns the log of a softmax into a difference of logs. Entries of a transformed variable
+    may therefore underflow to 0 in a sampler and keep a finite log, so the log is tested and not
+    ``value``.
     """
     log_value = pt.log(value)
     # Also False where `value` is negative, as comparisons with NaN are.
@@ -92,7 +92,7 @@ def log_entries(value: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
 
 
 def sums_to_one(value):
-    """Return, without the last axis, whether an array or tensor sums to 1 within the tolerance."""
+    """Return whether an array or tensor sums to 1 along its last axis, within the tolerance."""
     tolerance = SUM_TOLERANCE.get(str(value.dtype), SUM_TOLERANCE["float64"])
     return abs(value.sum(axis=-1) - 1.0) <= np.asarray(tolerance, dtype=value.dtype)
 
@@ -101,7 +101,7 @@ def from_logs(logs: TensorVariable) -> TensorVariable:
     r"""Return :math:`e^{l_i} / \sum_j e^{l_j}`, no entry below the smallest normal number.
 
     Smaller entries are raised to it (2.2e-308 in double precision), so that their logs are
-    finite; the sum, K times this at most, does not change in floating point.
+    finite. The sum changes by at most K times this, which rounding absorbs.
     """
     weights = pt.exp(logs - logs.max(axis=-1, keepdims=True))
     floor = np.finfo(logs.dtype).tiny

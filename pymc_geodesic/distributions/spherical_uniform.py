@@ -73,7 +73,7 @@ class SphericalUniform(Continuous):
     Raises
     ------
     ValueError
-        When n cannot be told or is below 2, or ``observed`` can be seen not to hold unit
+        When n is unknown or below 2, or ``observed`` can be seen not to hold unit
         vectors.
 
     Notes
@@ -92,7 +92,7 @@ class SphericalUniform(Continuous):
     .. code-block:: python
 
         with pm.Model():
-            mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five points of the sphere in space
+            mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five unit vectors
     """
 
     rv_type = SphericalUniformRV
@@ -107,7 +107,7 @@ class SphericalUniform(Continuous):
         if dims is not None or observed is not None:
             support_shape = get_support_shape(
                 support_shape=support_shape,
-                shape=None,  # `dist` looks at it
+                shape=None,  # checked by `dist`
                 dims=dims,
                 observed=observed,
             )
@@ -123,15 +123,15 @@ class SphericalUniform(Continuous):
         )
         if support_shape is None:
             raise ValueError(
-                "`SphericalUniform` does not know the dimension of its space. Pass `shape`, "
-                "`dims`, `observed` or `support_shape`; the last element is the dimension."
+                "`SphericalUniform` expected the dimension n of its space, got none. Pass `shape`, "
+                "`dims`, `observed` or `support_shape`; the last element is n."
             )
         support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
         [known] = constant_fold([support_shape], raise_not_constant=False)
         if isinstance(known, np.ndarray) and np.any(known < 2):
             raise ValueError(
-                "`SphericalUniform` needs a sphere of dimension 1 or more, that is two or more "
-                f"elements in the last axis, got length {known[-1]}."
+                "`SphericalUniform` expected unit vectors of two or more elements in the last "
+                f"axis, got length {known[-1]}. End `shape` or `dims` with 2 or more."
             )
         return super().dist([support_shape], **kwargs)
 
@@ -141,7 +141,7 @@ class SphericalUniform(Continuous):
         return pt.full(rv.shape, 1.0 / pt.sqrt(n))
 
     def logp(value, support_shape) -> TensorVariable:
-        """Return minus the log of the area on the sphere, and -inf elsewhere."""
+        """Return minus the log of the area of the sphere, and -inf off the sphere."""
         static = value.type.shape[-1]
         n = support_shape[0] if static is None else np.asarray(static)
         half = 0.5 * n.astype(value.dtype)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Log densities that are minus infinity off the support, by a test that samplers leave out."""
+"""Log densities that are minus infinity off the support, with a test that samplers remove."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ __all__ = ["local_remove_support_test", "on_support"]
 
 
 class SupportTest(Switch):
-    """A switch between a log density and minus infinity, by whether a value is in the support."""
+    """A switch to minus infinity where a value is not in the support."""
 
 
 _support_test = Elemwise(SupportTest(name="support_test"))
@@ -26,10 +26,11 @@ _support_test = Elemwise(SupportTest(name="support_test"))
 def on_support(
     log_density: TensorVariable, value: TensorVariable, contains: Callable
 ) -> TensorVariable:
-    """Return the log density where the support contains the value, and -inf elsewhere.
+    """Return the log density on the support and -inf elsewhere.
 
-    Constants are tested now. Other values are tested whenever the log density is evaluated, but by
-    the samplers of this package: they move on the support and test data where they read it.
+    Constants are tested immediately. Other values are tested whenever the log density is evaluated,
+    except by the samplers of this package, which stay on the support and test data when they read
+    it.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def on_support(
     value : TensorVariable
         The values.
     contains : callable
-        Tells of arrays and of tensors, value by value, whether they are in the support.
+        Maps an array or a tensor to whether each value is in the support.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def on_support(
 
 @node_rewriter([_support_test])
 def local_remove_support_test(fgraph, node):
-    """Leave only the log density."""
+    """Remove the test and keep the log density."""
     inside, log_density, _ = node.inputs
     if log_density.type.broadcastable == node.outputs[0].type.broadcastable:
         return [log_density]

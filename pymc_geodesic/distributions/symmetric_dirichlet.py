@@ -111,7 +111,7 @@ class SymmetricDirichlet(SimplexContinuous):
     Raises
     ------
     ValueError
-        When K cannot be told or is below 2, ``alpha`` can be seen not to be positive and finite,
+        When K is unknown or below 2, ``alpha`` can be seen not to be positive and finite,
         or ``observed`` can be seen not to hold probability vectors with positive entries that sum
         to 1 (within 1e-6; 1e-4 in single precision). A symbolic ``alpha`` is checked when the log
         density is evaluated.
@@ -135,9 +135,9 @@ class SymmetricDirichlet(SimplexContinuous):
 
     Draws are made in log space. Where an entry is too small for a normal floating point
     number, the draw is the smallest one (2.2e-308, or 1.2e-38 in single precision) instead of 0:
-    its log is finite, but says no more than that the entry is below. At K = 10 this holds for
-    one entry in 1,300 at :math:`\alpha = 0.01` and for 44 % of them at 0.001. A fit of ``alpha``
-    to such draws is therefore biased upwards.
+    its log is then finite, but only a bound. At K = 10 this concerns one entry in 1,300 at
+    :math:`\alpha = 0.01` and 44 % of the entries at 0.001. A fit of ``alpha`` to such draws is
+    therefore biased upwards.
 
     References
     ----------
@@ -165,13 +165,13 @@ class SymmetricDirichlet(SimplexContinuous):
         if dims is not None or observed is not None:
             support_shape = get_support_shape(
                 support_shape=support_shape,
-                shape=None,  # `dist` looks at it
+                shape=None,  # checked by `dist`
                 dims=dims,
                 observed=observed,
             )
         if dims is not None:
             length = modelcontext(None).dim_lengths[convert_dims(dims)[-1]]
-            if isinstance(length, SharedVariable):  # else `dist` sees it, or it is not known yet
+            if isinstance(length, SharedVariable):  # otherwise `dist` reads it, or it is unknown
                 _check_length(length.get_value())
         return super().__new__(
             cls, name, *args, support_shape=support_shape, dims=dims, observed=observed, **kwargs
@@ -193,8 +193,8 @@ class SymmetricDirichlet(SimplexContinuous):
         )
         if support_shape is None:
             raise ValueError(
-                "`SymmetricDirichlet` expected to be told the number K of probabilities, got "
-                "none. Pass `shape`, `dims`, `observed` or `support_shape`; the last element is K."
+                "`SymmetricDirichlet` expected the number K of probabilities, got none. Pass "
+                "`shape`, `dims`, `observed` or `support_shape`; the last element is K."
             )
         support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
         [length] = constant_fold([support_shape], raise_not_constant=False)

@@ -9,8 +9,8 @@ from pytensor.tensor.variable import TensorVariable
 
 __all__ = ["UnitVectorTransform", "UnitVectorsTransform", "unit_vector", "unit_vectors"]
 
-# Radius about which the auxiliary law of the length lies, in units of its width. With NUTS,
-# 3 and less let trajectories cross the origin, 8 and more make the ring too thin for its length.
+# Mean of the auxiliary distribution of the length, in units of its width. With NUTS, 3 and less let
+# trajectories cross the origin; 8 and more make the ring too thin for its length.
 _RADIUS = 4.0
 
 
@@ -31,14 +31,14 @@ class UnitVectorTransform(Transform):
     measure. If the density of :math:`x` is :math:`p(x)`, the density
     :math:`p(y / |y|) \, e^{-(|y| - 4)^2/2}` of :math:`y` factors into :math:`p(x)` and
     :math:`r^{n-1} e^{-(r - 4)^2/2}`: the direction has density proportional to :math:`p`, and the
-    radius is independent of it. This holds for any proper law of the radius; only the geometry
-    that the sampler sees depends on it.
+    radius is independent of it. This holds for any proper distribution of the radius; only the
+    geometry that the sampler sees depends on it.
 
-    The usual choice, a standard normal vector, lets the radius come close to 0 in few dimensions,
-    where the map is singular: of 4,000 draws of NUTS at n = 2 and kappa = 50, 172 diverged. With
-    the ring of radius 4 none did in 96,000 draws, for n of 2 and 3 and kappa of 0, 0.5, 5 and 50.
-    ``log_jac_det`` is therefore a log density of the auxiliary radius, up to a constant, and not
-    that of the determinant of a Jacobian matrix.
+    The usual choice, a standard normal vector, lets the radius come close to 0 in low dimensions,
+    where the map is singular: at n = 2 and kappa = 50, 172 of 4,000 NUTS draws diverged. With the
+    ring of radius 4 none of 96,000 draws diverged, for n of 2 and 3 and kappa of 0, 0.5, 5 and 50.
+    ``log_jac_det`` is therefore a log density of the auxiliary radius, up to a constant, not of
+    the determinant of a Jacobian matrix.
 
     ``forward`` is the identity on the sphere, so that a unit vector is a valid value.
 
@@ -53,7 +53,7 @@ class UnitVectorTransform(Transform):
     array([0.6, 0.8])
     """
 
-    # PyMC finds the variable's name by cutting one word off the value's: no underscore in it.
+    # Without an underscore: PyMC removes one word from the value's name to find the variable's.
     name = "unitvector"
     ndim_supp = 1
 
@@ -74,7 +74,7 @@ class UnitVectorTransform(Transform):
 
 
 class UnitVectorsTransform(UnitVectorTransform):
-    """Write the rows of a matrix, which have a joint density, as directions.
+    """Write the rows of a matrix with a joint density as directions.
 
     As :class:`UnitVectorTransform`, with the auxiliary log densities of all rows summed.
     """

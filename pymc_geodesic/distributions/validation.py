@@ -39,7 +39,7 @@ def as_float_tensor(x: Any) -> TensorVariable:
 
 
 def constant_value(x: Any) -> np.ndarray | None:
-    """Return the array behind ``x`` where it can be seen without evaluating a graph."""
+    """Return the array behind ``x`` if it is known without evaluating a graph."""
     if isinstance(x, Constant):
         return np.asarray(x.data)
     if x is None or isinstance(x, Variable):
@@ -48,7 +48,7 @@ def constant_value(x: Any) -> np.ndarray | None:
 
 
 def static_shape(x: Any) -> tuple[int | None, ...]:
-    """Return the shape of an array, or what is known of that of a tensor."""
+    """Return the shape of an array, or the static shape of a tensor."""
     return x.type.shape if isinstance(x, Variable) else np.shape(x)
 
 
@@ -80,8 +80,8 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
         )
     if shape[-1] is not None and shape[-1] < 2:
         raise ValueError(
-            f"`{owner}` needs a sphere of dimension 1 or more, that is two or more elements in "
-            f"the last axis of `{argument}`, got length {shape[-1]}."
+            f"`{owner}` expected unit vectors of two or more elements in the last axis of "
+            f"`{argument}`, got length {shape[-1]}. Pass `{argument}` with at least two."
         )
     value = constant_value(x)
     if value is None or value.size == 0:
@@ -91,7 +91,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got missing or "
             f"infinite values. Remove or impute these rows before the model is built."
         )
-    # Without a copy of the data in double precision.
+    # Avoids a copy of the data in double precision.
     norms = np.sqrt(np.einsum("...i,...i->...", value, value, dtype="float64"))
     if np.any(np.abs(norms - 1.0) > UNIT_NORM_TOLERANCE):
         raise ValueError(
@@ -102,7 +102,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
 
 
 def has_unit_norm(x):
-    """Return, without the last axis, whether the norm of an array or tensor is 1 within 1e-6."""
+    """Return whether the norm along the last axis of an array or tensor is 1 within 1e-6."""
     x = x.astype("float64")
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
     return abs((x * x).sum(axis=-1) - 1.0) <= 2.0 * UNIT_NORM_TOLERANCE
@@ -126,7 +126,7 @@ def check_lengths(lengths: Mapping[str, int | None], owner: str) -> None:
     known = {name: length for name, length in lengths.items() if length is not None}
     if len(set(known.values())) > 1:
         listed = ", ".join(f"{length} in `{name}`" for name, length in known.items())
-        raise ValueError(f"`{owner}` expected vectors of one length, got {listed}.")
+        raise ValueError(f"`{owner}` expected vectors of equal length, got {listed}.")
 
 
 def check_broadcast(shapes: Mapping[str, tuple[int | None, ...]], owner: str) -> None:
@@ -148,10 +148,10 @@ def check_broadcast(shapes: Mapping[str, tuple[int | None, ...]], owner: str) ->
 
 
 def is_data(value: TensorVariable) -> bool:
-    """Tell whether ``value`` depends on nothing but constants, shared variables and indices.
+    """Return whether ``value`` depends only on constants, shared variables and indices.
 
-    Such values are data: they never change in a way that a sampler controls, so a test of
-    every row at every evaluation of the log density would be wasted.
+    Such values are data, which no sampler changes: testing every row at every evaluation of the
+    log density would be wasteful.
     """
     return not any(
         getattr(root, "dtype", "").startswith("float") for root in explicit_graph_inputs([value])

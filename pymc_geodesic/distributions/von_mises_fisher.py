@@ -39,14 +39,14 @@ _N_PROPOSALS = 40
 
 
 def _dimension(x: TensorVariable):
-    """Return the length of the last axis, as an integer where the type tells it."""
+    """Return the length of the last axis, as an integer if the type knows it."""
     static = x.type.shape[-1]
     return x.shape[-1] if static is None else static
 
 
 def _cosine(value: TensorVariable, mu: TensorVariable, n) -> TensorVariable:
     # Measured: the first matrix product in a Numba graph costs 23 s of cold compilation, and halves
-    # the time of a gradient at 100 rows of length 5,000. Short rows are as fast without.
+    # the time of a gradient at 100 rows of length 5,000. Short rows are as fast without it.
     if mu.ndim == 1 and value.ndim == 2 and is_data(value) and isinstance(n, int) and n >= 100:
         return value @ mu
     return (value * mu).sum(axis=-1)
@@ -55,8 +55,8 @@ def _cosine(value: TensorVariable, mu: TensorVariable, n) -> TensorVariable:
 def _propose_height(n, kappa, size, rng):
     r"""Draw :math:`w = \mu^\top x` by Wood's rejection; return :math:`w`, :math:`1 - w^2`, rng.
 
-    The proposals of a draw run along a last axis of fixed length, which needs no loop and
-    compiles on every backend. Wood's formulas are rearranged so that nothing cancels.
+    The proposals of a draw lie along a last axis of fixed length, which needs no loop and
+    compiles on every backend. Wood's formulas are rearranged to avoid cancellation.
     """
     a = pt.as_tensor(n - 1.0).astype(kappa.dtype)
     kappa = kappa[..., None]
@@ -128,7 +128,7 @@ class VonMisesFisher(Continuous):
     Parameters
     ----------
     mu : tensor_like of float, shape (..., n)
-        Mean directions, unit vectors in the last axis. They are never normalised for you.
+        Mean directions, unit vectors in the last axis. They are not normalised.
     kappa : tensor_like of float, shape (...)
         Concentration, at least 0. At 0 the distribution is uniform.
 
@@ -146,11 +146,11 @@ class VonMisesFisher(Continuous):
     evaluated.
 
     Draws are exact up to an event of probability below 3e-19: Wood's rejection algorithm with
-    40 proposals a draw. The default transform is
+    40 proposals per draw. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
-    A free (not observed) ``pm.Mixture`` of these needs ``default_transform=unit_vector``
-    spelled out, as PyMC does not pass on transforms that it does not know.
+    A free (not observed) ``pm.Mixture`` of these needs an explicit
+    ``default_transform=unit_vector``, because PyMC only passes on its own transforms.
 
     References
     ----------

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Masses as arrays: what the compiled kernels are given, and momenta from velocities."""
+"""Masses as arrays: the inputs of compiled kernels, and maps of velocities and gradients."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ class Mass(Protocol):
         ...
 
     def refined(self, covariance: np.ndarray) -> Mass:
-        """Return the mass in whose frame what has this covariance in the present one has none.
+        """Return the mass whose frame whitens this covariance, which is given in the present frame.
 
-        A vector is read as the diagonal; a mass of one number for a variable takes the mean.
+        A vector is the diagonal of a covariance. If the mass of a variable is a number, the mean of
+        its variances is used.
         """
         ...
 
@@ -86,9 +87,9 @@ class VariableMasses:
     Parameters
     ----------
     masses : sequence of ndarray
-        One a variable: an array that broadcasts to it, its diagonal mass, or a matrix.
+        One per variable: an array that broadcasts to it, its diagonal mass, or a matrix.
     dense : sequence of bool
-        Which of them are matrices, acting along their variable's last axis.
+        Whether each is a matrix, which acts along the last axis of its variable.
     shapes : sequence of tuple of int
         Shape of each variable.
     dtype : str

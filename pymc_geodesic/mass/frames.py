@@ -2,10 +2,10 @@
 #   SPDX-License-Identifier: Apache-2.0
 r"""A product of manifolds with a mass.
 
-With mass :math:`M = L L^\top` the momentum p has the law N(0, M). What is carried instead is
-:math:`v = L^{-1} p`, whose law is N(0, I): in this frame kinetic energy, friction, noise and
-thermostats are what they are without a mass, and only two things change. The position moves by
-:math:`M^{-1} p = L^{-\top} v`, and the gradient g enters as :math:`L^{-1} g`.
+With mass :math:`M = L L^\top` the momentum p has the distribution N(0, M). The state contains
+:math:`v = L^{-1} p` instead, with distribution N(0, I). In this frame kinetic energy, friction,
+noise and thermostats are the same as without a mass, and only two things change: the position moves
+by :math:`M^{-1} p = L^{-\top} v`, and the gradient g enters as :math:`L^{-1} g`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class VariableFrames:
     Parameters
     ----------
     maps : sequence of Scaling or Whitening
-        One a variable.
+        One per variable.
     """
 
     def __init__(self, maps: Sequence[Scaling | Whitening]) -> None:
@@ -106,9 +106,20 @@ class VariableFrames:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return tuple(m.from_frame(v) for m, v in zip(self.maps, velocity, strict=True))
 
-    def variance(self, variance):  # noqa: D102
-        pairs = zip(self.maps, variance, strict=True)
-        return tuple(None if v is None else m.variance(v) for m, v in pairs)
+    def variance(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
+        parts = enumerate(variance)
+        return tuple(None if v is None else self.diagonal(i).variance(v) for i, v in parts)
+
+    def diagonal(self, index: int) -> Scaling:
+        """Return the map of a variable with a diagonal mass.
+
+        Steps refuse a dense mass of a curved variable, or together with a known noise.
+        """
+        found = self.maps[index]
+        assert isinstance(found, Scaling)
+        return found
 
 
 class JointFrame:
@@ -132,7 +143,9 @@ class JointFrame:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return self._split(pt.dot(self._joined(velocity), self.inverse))
 
-    def variance(self, variance):  # noqa: D102
+    def variance(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
         # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
         return variance
 
@@ -149,7 +162,7 @@ class JointFrame:
 
 
 class WeightedProduct(Product):
-    """A product whose velocities are held in the frame in which their mass is one.
+    """A product whose velocities are in the frame in which their mass is one.
 
     Parameters
     ----------
@@ -170,7 +183,7 @@ class WeightedProduct(Product):
         moved = [
             (position + t * rate, velocity)
             if isinstance(factor, Euclidean)
-            else factor.geodesic(position, velocity, t * self.frame.maps[i].scale)
+            else factor.geodesic(position, velocity, self._duration(t, i))
             for i, (factor, position, velocity, rate) in enumerate(
                 zip(self.factors, x, v, rates, strict=True)
             )
@@ -180,12 +193,18 @@ class WeightedProduct(Product):
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:  # noqa: D102
         return tuple(
-            time if isinstance(factor, Euclidean) else time * self.frame.maps[i].scale
+            time if isinstance(factor, Euclidean) else self._duration(time, i)
             for i, factor in enumerate(self.factors)
         )
 
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
         return self.frame.to_frame(gradient)
 
-    def variance_to_frame(self, variance):  # noqa: D102
+    def variance_to_frame(  # noqa: D102
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
         return self.frame.variance(variance)
+
+    def _duration(self, time: TensorVariable, index: int) -> TensorVariable:
+        assert isinstance(self.frame, VariableFrames)
+        return time * self.frame.diagonal(index).scale

@@ -19,7 +19,7 @@ from pymc_geodesic.potential.variables import SampledVariable
 __all__ = ["GivenMass", "read_mass", "require_flat"]
 
 GivenMass = ArrayLike | Mapping[str, ArrayLike]
-"""A mass that is known: for all variables, or one for each by name."""
+"""A known mass: for all variables, or one per variable by name."""
 
 
 def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | None:
@@ -32,13 +32,19 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
         variable, or is more than a number for a variable on a curved manifold.
     """
     dtype = variables[0].position.dtype
-    by_name = isinstance(mass, Mapping)
-    read = (_by_name if by_name else _of_all_entries)(mass, variables, dtype)
-    # Compilers may round a product with one in another order; without it the bits are the same.
+    read: Mass
+    if isinstance(mass, Mapping):
+        read = _by_name(mass, variables, dtype)
+    else:
+        read = _of_all_entries(mass, variables, dtype)
+    # Without a mass of one the draws are the same to the last bit: compilers may round products
+    # with one differently.
     return None if read.is_one else read
 
 
-def _by_name(mass: Mapping[str, ArrayLike], variables, dtype: str) -> VariableMasses:
+def _by_name(
+    mass: Mapping[str, ArrayLike], variables: Sequence[SampledVariable], dtype: str
+) -> VariableMasses:
     names = [variable.name for variable in variables]
     if unknown := set(mass) - set(names):
         raise ValueError(f"`mass` expected variables among {names}, got {sorted(unknown)}.")
@@ -59,14 +65,14 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
         if mass.shape != (size, size):
             raise ValueError(
                 f"`mass` of `{variable.name}` expected a number, an array that broadcasts to its "
-                f"shape {variable.shape}, or a matrix of shape {(size, size)} along its last axis; "
+                f"shape {variable.shape}, or a matrix of shape {(size, size)} along its last axis, "
                 f"got shape {mass.shape}."
             ) from None
         return _checked_matrix(mass), True
     return _checked_diagonal(mass), False
 
 
-def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
+def _of_all_entries(mass: ArrayLike, variables: Sequence[SampledVariable], dtype: str) -> Mass:
     mass = _as_array(mass)
     sizes = [math.prod(variable.shape) for variable in variables]
     if mass.ndim:
@@ -79,12 +85,12 @@ def _of_all_entries(mass: ArrayLike, variables, dtype: str) -> Mass:
         raise ValueError(
             f"`mass` expected a number, {size} diagonal entries of shape {(size,)} or a matrix of "
             f"shape {(size, size)}, for the entries of "
-            f"{', '.join(f'`{variable.name}`' for variable in variables)} in this order; got shape "
-            f"{mass.shape}. Give a dict by variable name for one mass a variable."
+            f"{', '.join(f'`{variable.name}`' for variable in variables)} in this order, got shape "
+            f"{mass.shape}. Give a dict by variable name for one mass per variable."
         )
     _checked_diagonal(mass)
     parts = np.split(np.broadcast_to(mass, (size,)), np.cumsum(sizes)[:-1])
-    # A number stays one: on a curved manifold nothing else is a mass.
+    # A number stays a number, the only possible mass on a curved manifold.
     masses = [
         mass if mass.ndim == 0 else part.reshape(variable.shape)
         for part, variable in zip(parts, variables, strict=True)
@@ -110,7 +116,9 @@ def _checked_diagonal(mass: np.ndarray) -> np.ndarray:
 
 def _checked_matrix(mass: np.ndarray) -> np.ndarray:
     if not np.allclose(mass, mass.T):
-        raise ValueError("`mass` expected a symmetric matrix, got one that is not.")
+        raise ValueError(
+            "`mass` expected a symmetric matrix, got one that is not. Take `(mass + mass.T) / 2`."
+        )
     smallest = np.linalg.eigvalsh(mass)[0] if np.all(np.isfinite(mass)) else np.nan
     if not smallest > 0:
         raise ValueError(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pictures of draws on manifolds and of the sampler that made them."""
+"""Plots of draws on manifolds and of sampler statistics."""
 
 from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitude_latitude
 from pymc_geodesic.plots.simplex import plot_simplex

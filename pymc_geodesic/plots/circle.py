@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Directions of the plane, drawn about a circle."""
+"""Directions in the plane, drawn about a circle."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from pymc_geodesic.plots.style import (
 
 __all__ = ["draw_circle"]
 
-# The highest density reaches so far beyond the circle of radius one.
+# Height of the largest density above the circle of radius one.
 HEIGHT = 0.7
-# Peaks that differ by more are not drawn to one scale: the lower ones would be flat.
+# Peaks that differ by a larger factor are not drawn to one scale: the lower ones would be flat.
 LARGEST_RATIO = 5.0
 FINE = np.linspace(-np.pi, np.pi, 1441)
 
@@ -43,7 +43,7 @@ def draw_circle(
     mass: Sequence[float],
     cap: float | None,
 ) -> None:
-    """Draw densities outside a circle, data on it, and the arcs that hold the draws within."""
+    """Draw densities outside a circle, data on it, and arcs of high probability inside."""
     curves = {label: _curve(_angles(values)) for label, values in draws.items()}
     exact = None if log_density is None else _normalized(log_density)
     peaks = {label: density.max() for label, (_, density) in curves.items()}
@@ -64,7 +64,7 @@ def draw_circle(
         own = scale if one_scale else HEIGHT / peaks[label]
         ax.plot(at, 1 + own * density, color=color_of(i), linewidth=1.8, zorder=4)
         _draw_arc(ax, values, label, color_of(i), 0.86 - gap * i, cap, many)
-    title = None if one_scale else "each density to a scale of its own"
+    title = None if one_scale else "each density to its own scale"
     if draws and not many:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), frameon=False, title=title)
     elif title is not None:
@@ -72,7 +72,7 @@ def draw_circle(
 
 
 def _curve(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate the density on the circle, and more finely where the draws are."""
+    """Evaluate the density on the circle, on a finer grid near the draws."""
     fine = np.quantile(angles, np.linspace(0, 1, 201))
     at = np.unique(np.concatenate([FINE, fine]))
     return at, circle_density(angles, at)

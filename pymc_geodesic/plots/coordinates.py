@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Longitude and latitude of points of the sphere in three dimensions."""
+"""Longitude and latitude of points on the sphere in three dimensions."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ __all__ = ["from_longitude_latitude", "to_longitude_latitude"]
 
 
 def to_longitude_latitude(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Give longitude and latitude, in degrees, of the directions `x`.
+    """Return longitude and latitude, in degrees, of the directions `x`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def to_longitude_latitude(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If the last axis of `x` has not three entries.
+        If the last axis of `x` does not have three entries.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def to_longitude_latitude(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     x = np.asarray(x, dtype=float)
     if x.ndim == 0 or x.shape[-1] != 3:
         raise ValueError(
-            f"`x` must hold directions in three dimensions, shape (..., 3), got shape {x.shape}."
+            f"`x` expected directions in three dimensions, shape (..., 3), got shape {x.shape}."
         )
     longitude = np.arctan2(x[..., 1], x[..., 0])
     latitude = np.arctan2(x[..., 2], np.hypot(x[..., 0], x[..., 1]))
@@ -46,7 +46,7 @@ def to_longitude_latitude(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def from_longitude_latitude(longitude: ArrayLike, latitude: ArrayLike) -> np.ndarray:
-    """Give the unit vectors at the given longitudes and latitudes.
+    """Return the unit vectors at longitudes and latitudes.
 
     Parameters
     ----------

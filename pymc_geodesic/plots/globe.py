@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The sphere seen from outside, as something to draw on."""
+"""The sphere seen from outside, as a canvas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from pymc_geodesic.plots.world_map import graticule_lines
 
 __all__ = ["Globe"]
 
-# What lies on the far side is seen through the sphere, as faintly as this.
+# Opacity of the far side, which is seen through the sphere.
 FAR = 0.12
 
 
@@ -40,24 +41,24 @@ class Globe:
         ax.set_proj_type("ortho")
         ax.set_box_aspect((1, 1, 1), zoom=1.55)
         ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
-        # Artists lie one on another as on the map; matplotlib would sort them by their middles.
+        # Stack artists by zorder as on the map; matplotlib would sort them by their centres.
         ax.computed_zorder = False
 
-    def dots(self, x: np.ndarray, *, label: str | None = None, **style) -> None:
+    def dots(self, x: np.ndarray, *, label: str | None = None, **style: Any) -> None:
         """Show directions as dots."""
         alpha = style.pop("alpha", 1.0)
         near = x @ self.eye > 0
         self.ax.plot(*x[~near].T, linestyle="none", alpha=FAR * alpha, **style)
         self.ax.plot(*x[near].T, linestyle="none", alpha=alpha, label=label, **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         near = (x @ self.eye > 0)[:, None]
         self.ax.plot(*np.where(near, np.nan, x).T, alpha=FAR, **style)
         self.ax.plot(*np.where(near, x, np.nan).T, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
-        """Write beside a direction, faintly on the far side."""
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
+        """Write text beside a direction, faint on the far side."""
         place = proj3d.proj_transform(*x, self.ax.get_proj())[:2]
         self.ax.annotate(text, place, alpha=1.0 if x @ self.eye > 0 else 2 * FAR, **style)
 
@@ -69,12 +70,12 @@ class Globe:
         levels, held = levels_of(values, np.cos(np.deg2rad(latitude))[:, None], mass)
         if len(levels) == 0:
             return
-        middles = 0.25 * sum(_corners(values))
+        middles = np.mean(_corners(values), axis=0)
         cells = np.stack(_corners(corners), axis=2)
         near = cells.mean(axis=2) @ self.eye > 0
         colors = np.vstack([to_rgba("white"), shades_of(len(levels))])
         region = np.searchsorted(levels, middles[near], side="right")
-        # The cells' own edges close the gaps that rendering leaves between them.
+        # Edges of the same colour close the gaps that rendering leaves between cells.
         faces = {"facecolors": colors[region], "edgecolors": colors[region], "linewidths": 0.5}
         self.ax.add_collection3d(Poly3DCollection(cells[near], zorder=0, **faces))
         for line in contour_lines(longitude, latitude, values, levels):
@@ -87,7 +88,7 @@ class Globe:
         self.ax.set_axis_off()
         for line in graticule_lines():
             self.curve(line, color="0.72", linewidth=0.5, zorder=1)
-        # The rim is half in front: a little nearer to the eye, all of it is seen.
+        # Half of the rim is hidden; moved slightly towards the eye, all of it is visible.
         turn = np.linspace(0, 2 * np.pi, 361)
         across = np.linalg.svd(self.eye[None])[2][1:]
         rim = np.column_stack([np.cos(turn), np.sin(turn)]) @ across + 1e-6 * self.eye
@@ -95,5 +96,5 @@ class Globe:
 
 
 def _corners(grid: np.ndarray) -> list[np.ndarray]:
-    """Values at the four corners of the cells of a grid, in turn."""
+    """Values at the four corners of the cells of a grid, in order."""
     return [grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]]

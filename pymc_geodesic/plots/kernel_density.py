@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Densities of draws by kernels on circle and sphere, as wide as cross-validation finds.
+r"""Kernel densities of draws on circle and sphere, with cross-validated bandwidth.
 
 A kernel is a von Mises-Fisher density of concentration :math:`1 / h^2` about a draw, with h the
-bandwidth in radians. The bandwidth has the largest likelihood of draws that are left out. Draws are
-left out by blocks of consecutive ones: neighbours in a chain are near each other, and would ask for
-a bandwidth that follows the path of the chain.
+bandwidth in radians. The bandwidth maximises the likelihood of held-out draws. Blocks of
+consecutive draws are held out together: neighbours in a chain are close to each other, and the
+bandwidth would otherwise follow the path of the chain.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = [
 ]
 
 N_BLOCKS = 20
-# Bandwidths that are tried before the search between the best one's neighbours.
+# Number of bandwidths tried before the search between the neighbours of the best one.
 N_BANDWIDTHS = 10
 # A kernel as wide as this is uniform to a few per cent.
 WIDEST = 3.0
-# Draws that the bandwidth is chosen by: it takes time with their square.
+# Number of draws used to choose the bandwidth, which takes quadratic time.
 MOST_DRAWS = 1000
 # Kernels evaluated at a time: 16 MB.
 CHUNK = 2_000_000
 
 
 def choose_bandwidth(x: np.ndarray) -> float:
-    """Choose the bandwidth that predicts blocks of draws best from the other blocks.
+    """Choose the bandwidth that best predicts blocks of draws from the other blocks.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def choose_bandwidth(x: np.ndarray) -> float:
         area=2 * np.pi if n == 2 else 4 * np.pi,
         widest=WIDEST,
     )
-    # The best bandwidth falls with the number of draws to the power 1 / (4 + dimension).
+    # The best bandwidth is proportional to the number of draws to the power -1 / (4 + dimension).
     return found * (len(few) / len(x)) ** (1 / (n + 3))
 
 
@@ -69,16 +69,16 @@ def find_bandwidth(
     area: float,
     widest: float,
 ) -> float:
-    """Search for the bandwidth with the largest likelihood of draws that are left out.
+    """Search for the bandwidth with the largest likelihood of held-out draws.
 
     Parameters
     ----------
     squares : ndarray, shape (S, T)
-        Squared distances of draws to the middles of kernels, from :func:`squared_distances`.
+        Squared distances of draws from the centres of kernels, by :func:`squared_distances`.
     log_height : callable
-        Log density of a kernel at its middle for a bandwidth.
+        Log density of a kernel at its centre, for a bandwidth.
     area : float
-        Of all that draws can lie in.
+        Area of the whole space.
     widest : float
         Largest bandwidth.
     """
@@ -89,7 +89,7 @@ def find_bandwidth(
     n_draws = len(squares)
 
     def loss(log_bandwidth: float) -> float:
-        # A share of one draw is uniform: no single draw can then decide alone.
+        # A uniform share of one draw keeps a single draw from deciding alone.
         bandwidth = np.exp(log_bandwidth)
         inside = _held_out(squares, bandwidth) + log_height(bandwidth)
         return -np.logaddexp(inside + np.log1p(-1 / n_draws), -np.log(n_draws * area)).mean()
@@ -114,14 +114,14 @@ def log_density(at: np.ndarray, x: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 def squared_distances(x: np.ndarray, middles: np.ndarray) -> np.ndarray:
-    """Squared distances of draws to the middles of kernels, infinite in a draw's own block.
+    """Squared distances of draws from the centres of kernels, infinite in a draw's own block.
 
     Parameters
     ----------
     x : ndarray, shape (S, n)
         Draws in the order of the chain.
     middles : ndarray, shape (S m, n)
-        For each draw in turn its m kernels: itself, or its mirror images too.
+        For each draw its m kernel centres: itself, and its mirror images if there are any.
     """
     block = np.arange(len(x)) * min(N_BLOCKS, len(x)) // len(x)
     squares = cdist(x, middles, "sqeuclidean")
@@ -137,13 +137,13 @@ def _held_out(squares: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 def _sum_of_kernels(squares: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Add up kernels of height one; where all are out of reach a tiny number is left."""
+    """Add kernels of height one, with a tiny lower bound where all of them vanish."""
     kernels = squares * (-0.5 / bandwidth**2)
     return np.exp(kernels, out=kernels).sum(axis=1) + np.finfo(float).tiny
 
 
 def _log_height(bandwidth: float, n: int) -> float:
-    """Log density of a kernel at its middle."""
+    """Log density of a kernel at its centre."""
     kappa = bandwidth**-2.0
     if n == 2:
         return float(-np.log(2 * np.pi * i0e(kappa)))

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which draws a picture shows: vectors by label, from a DataTree, a mapping or an array."""
+"""The draws that a plot shows: vectors by label, from a DataTree, a mapping or an array."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "thinned",
 ]
 
-Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
+type Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
 """Result of ``pm.sample``, arrays by label, or one array."""
 
 Coordinates = Mapping[str, Any]
@@ -38,8 +38,8 @@ def dataset_of(
     group: str,
     coords: Coordinates | None,
 ) -> xr.Dataset:
-    """Take the chosen part of the draws, with the sample dimensions first."""
-    # ArviZ imports JAX where that is installed: only who draws a picture waits for it.
+    """Return the chosen part of the draws, with the sample dimensions first."""
+    # Imported on first use, because ArviZ imports JAX if installed.
     from arviz_base import extract
 
     draws = extract(idata, var_names=var_names, group=group, combined=False, keep_dataset=True)
@@ -56,10 +56,10 @@ def labelled_vectors(
     group: str = "posterior",
     coords: Coordinates | None = None,
 ) -> dict[str | None, np.ndarray]:
-    """Give the draws of each vector, of shape (S, n), by label.
+    """Return the draws of each vector, of shape (S, n), by label.
 
-    From a DataTree the variables are those named, or all of the geometry, and of the ``sizes`` if
-    there are any; each point of a variable with several gets a label of its own.
+    From a DataTree, take the named variables, or all of the geometry, and of the ``sizes`` if any
+    are given. Each point of a variable with several points gets its own label.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def labelled_vectors(
 
 
 def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) -> xr.DataArray:
-    """Return the only variable of these kinds with so many axes of its own.
+    """Return the only variable of these kinds with ``ndim`` axes of its own.
 
     Raises
     ------
@@ -105,21 +105,21 @@ def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) 
     names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 2 + ndim]
     if len(names) != 1:
         raise ValueError(
-            f"Expected one variable to show, got {names or sorted(map(str, dataset.data_vars))}. "
-            "Choose one with `var_names`."
+            f"`var_names` expected one suitable variable, got "
+            f"{names or sorted(map(str, dataset.data_vars))}. Name one."
         )
     return dataset[names[0]]
 
 
 def probability_or_default(ci_prob: float | None) -> float:
-    """Return the probability given, or ArviZ's own for intervals."""
+    """Return the given probability, or ArviZ's default for intervals."""
     from arviz_base import rcParams
 
     return rcParams["stats.ci_prob"] if ci_prob is None else ci_prob
 
 
 def thinned(values: np.ndarray, max_draws: int) -> np.ndarray:
-    """Take at most so many draws, evenly."""
+    """Take at most ``max_draws`` draws, evenly."""
     return values[:: -(-len(values) // max_draws)]
 
 

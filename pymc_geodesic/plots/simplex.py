@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pictures of probability vectors: a triangle for three entries, bars for any other number."""
+"""Plots of probability vectors: a triangle for three entries, bars for any other number."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -43,14 +44,14 @@ def plot_simplex(
     """Draw probability vectors.
 
     With three entries every draw is a dot in a triangle: the nearer to a corner, the larger that
-    entry. With any other number there is a bar for each entry, as long as its posterior mean, in
-    falling order, with the interval that holds `ci_prob` of the draws.
+    entry. With any other number each entry has a bar of the height of its posterior mean, in
+    descending order, with the interval that holds `ci_prob` of the draws.
 
     Parameters
     ----------
     draws : DataTree, mapping of str to array_like, or array_like
-        Result of ``pm.sample``; or draws of one vector, of shape (..., K); or several such arrays
-        by label.
+        Result of ``pm.sample``, draws of one vector of shape (..., K), or several such arrays by
+        label.
     var_names : str or sequence of str, optional
         Variables of a DataTree. By default all probability vectors.
     group : str
@@ -58,24 +59,23 @@ def plot_simplex(
     coords : mapping, optional
         Part of a DataTree, as in ArviZ.
     contours : sequence of float
-        With three entries: lines about the regions of highest density of the draws that hold these
-        probabilities.
+        Probabilities of the highest-density regions that are outlined, with three entries.
     ci_prob : float, optional
         Probability of the intervals, with equal tails; ``rcParams["stats.ci_prob"]`` by default.
     labels : sequence of str, optional
         Names of the entries. By default the coordinates of the last dimension.
     n_entries : int
-        At most so many bars are shown, those of the largest entries.
+        Maximum number of bars; the largest entries are shown.
     max_draws : int
-        At most so many draws of each vector are shown as dots, evenly thinned. Means, intervals and
-        contours use all.
+        Maximum number of draws of each vector that are shown as dots, evenly thinned. Means,
+        intervals and contours use all draws.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into; a new figure by default.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The axes with the picture.
+        The axes with the plot.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def plot_simplex(
     Notes
     -----
     The density of the contours is with respect to area in the triangle. Draws near a side are
-    mirrored at it, so that no density is lost outside.
+    reflected at it, so that no density is lost outside.
 
     Examples
     --------
@@ -94,13 +94,13 @@ def plot_simplex(
     >>> p = np.random.default_rng(1).dirichlet([2.0, 3.0, 4.0], size=500)
     >>> ax = pmg.plot_simplex(p, labels=["paper", "scissors", "stone"], contours=[0.5, 0.9])
     """
-    options = {"var_names": var_names, "group": group, "coords": coords}
+    options: dict[str, Any] = {"var_names": var_names, "group": group, "coords": coords}
     vectors = labelled_vectors(draws, geometry="composition", **options)
     sizes = {values.shape[-1] for values in vectors.values()}
     if len(sizes) > 1:
         raise ValueError(
-            f"Expected vectors with one number of entries, got {sorted(sizes)}. Choose with "
-            "`var_names`."
+            f"`draws` expected vectors with equally many entries, got {sorted(sizes)}. Choose "
+            "with `var_names`."
         )
     [size] = sizes
     names = _names(draws, labels, size, options, list(vectors))
@@ -108,7 +108,7 @@ def plot_simplex(
         return _draw_triangle(vectors, names, contours, max_draws, ax)
     if len(vectors) > 1:
         raise ValueError(
-            f"Bars show one probability vector, got {len(vectors)}: {list(vectors)}. Choose with "
+            f"`draws` expected one vector to show as bars, got {list(vectors)}. Choose with "
             "`var_names` and `coords`."
         )
     [(label, values)] = vectors.items()

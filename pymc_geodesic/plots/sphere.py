@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pictures of directions: on a map or a globe in three dimensions, about a circle in two."""
+"""Plots of directions: on a map or a globe in three dimensions, about a circle in two."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,11 +27,13 @@ from pymc_geodesic.plots.zoomed_map import ZoomedMap
 
 __all__ = ["plot_sphere"]
 
+type Canvas = WorldMap | Globe | ZoomedMap
+
 CANVASES = {canvas.projection: canvas for canvas in (WorldMap, Globe, ZoomedMap)}
 
-# In the legend, of dots that are smaller on the map.
+# Size in the legend of dots that are smaller on the map.
 SMALLEST_MARK = 6.0
-# Directions that were written with three digits are unit vectors to within this.
+# Unit vectors written with three digits have this precision.
 NORM_TOLERANCE = 2e-3
 
 
@@ -54,14 +56,14 @@ def plot_sphere(
 ) -> Axes:
     r"""Draw directions: draws of unit vectors, data, densities and the caps that hold the draws.
 
-    Unit vectors in three dimensions are shown on Mollweide's equal-area map or on a globe, those in
-    two about a circle.
+    Unit vectors in three dimensions are shown on Mollweide's equal-area map or on a globe, and unit
+    vectors in two dimensions about a circle.
 
     Parameters
     ----------
     draws : DataTree, mapping of str to array_like, or array_like, optional
-        Result of ``pm.sample``; or draws of one direction, of shape (..., n); or several such
-        arrays by label. The legend gives each mean direction and the radius of its cap.
+        Result of ``pm.sample``, draws of one direction of shape (..., n), or several such arrays by
+        label. The legend gives each mean direction and the radius of its cap.
     var_names : str or sequence of str, optional
         Variables of a DataTree. By default all unit vectors in two or three dimensions.
     group : str
@@ -74,25 +76,24 @@ def plot_sphere(
         Takes unit vectors of shape (m, n) and returns log densities of shape (m,) with respect to
         the surface measure, up to a constant.
     mass : sequence of float
-        The regions of highest density of `log_density` with these probabilities are shaded.
+        Probabilities of the highest-density regions of `log_density` that are shaded.
     cap : float or None
-        Probability of the smallest cap about the mean direction; None draws none.
+        Probability of the cap about the mean direction; None for no cap.
     contours : sequence of float
-        Lines about the regions of highest density of the draws with these probabilities; for
-        directions in three dimensions. About a circle the density is always shown.
+        Probabilities of the highest-density regions of the draws that are outlined, for directions
+        in three dimensions. About a circle the density is always shown.
     projection : {"mollweide", "3d", "zoom"}
-        For directions in three dimensions: a map; a globe on which the far side is faint; or an
-        equal-area map that is only as wide as what it shows, for posteriors that would be a dot.
+        For directions in three dimensions: a map, a globe on which the far side is faint, or an
+        equal-area map of the visible region only, for posteriors that would otherwise be a dot.
     center : tuple of float, optional
-        Longitude and latitude, in degrees, of the middle; by default (0, 0) on the map, and the
-        mean of what is shown on the globe and the zoomed map.
+        Longitude and latitude of the middle, in degrees. By default (0, 0) on the map, and the mean
+        direction of all that is shown on the globe and the zoomed map.
     tilt : float
-        Degrees by which the picture is turned clockwise about its middle. The map stretches what
-        lies near its rim: choose `center` and `tilt` so that the parts that matter lie along
-        its long axis.
+        Degrees by which the plot is turned clockwise about its middle. The map distorts shapes near
+        its rim: choose `center` and `tilt` so that the important parts lie along its long axis.
     max_draws : int
-        At most so many draws of each direction are shown, evenly thinned, and used for `contours`.
-        The mean, the cap and the density about a circle use all.
+        Maximum number of draws of each direction that are shown and used for `contours`, evenly
+        thinned. The mean, the cap and the density about a circle use all draws.
     ax : matplotlib.axes.Axes, optional
         Axes with `projection`, or with ``projection="polar"`` for directions in two dimensions. A
         new figure by default.
@@ -100,7 +101,7 @@ def plot_sphere(
     Returns
     -------
     matplotlib.axes.Axes
-        The axes with the picture.
+        The axes with the plot.
 
     Raises
     ------
@@ -110,20 +111,21 @@ def plot_sphere(
 
     Notes
     -----
-    `log_density` is evaluated on a grid of about one degree, on the zoomed map one of 241 by 241
-    points, so regions narrower than that are not resolved.
+    `log_density` is evaluated on a grid of about one degree, or of 241 by 241 points on the zoomed
+    map. Narrower regions are not resolved.
 
-    The lines of `contours` belong to a density by von Mises-Fisher kernels, whose bandwidth has the
-    largest likelihood of blocks of draws that are left out. Their levels are quantiles of the
-    densities at the draws, each without its block: a new draw lies within a line with the
-    probability stated, up to 1.5 over the root of the number of draws, whether the draws have one
-    mode, several or lie about a great circle. Kernels are at least 1/400 as wide as all draws.
+    The lines of `contours` belong to a density by von Mises-Fisher kernels, whose bandwidth
+    maximises the likelihood of held-out blocks of draws. Their levels are quantiles of the
+    densities at the draws, each without its block. A new draw therefore lies within a line with the
+    stated probability, up to 1.5 over the root of the number of draws, for draws with one mode,
+    several modes, or about a great circle. Kernels are at least 1/400 as wide as all draws.
 
-    Both maps keep areas: equally crowded dots mean equal densities. Draws that come from everywhere
-    or cancel have no mean direction and get no mark and no cap; :func:`pymc_geodesic.summary` with
-    ``axial=True`` describes axes. More than twelve directions are named beside their marks. About a
-    circle, densities are drawn outwards, each to the same height if their peaks differ by a factor
-    above five, and the arcs inside it are the caps.
+    Both maps preserve areas, so that equal concentrations of dots mean equal densities. Draws that
+    come from everywhere or cancel have no mean direction, and neither mark nor cap;
+    :func:`pymc_geodesic.summary` with ``axial=True`` describes axes. More than twelve directions
+    are labelled beside their marks. About a circle, densities are drawn outwards; if their peaks
+    differ by a factor above five, each is scaled to the same height. The arcs inside the circle are
+    the caps.
 
     Examples
     --------
@@ -150,36 +152,31 @@ def plot_sphere(
         ax = _axes(ax, "polar", (5.6, 5.8))
         draw_circle(ax, named, data=data, log_density=log_density, mass=mass, cap=cap)
         return ax
-    if projection not in CANVASES:
-        expected = ", ".join(f'"{name}"' for name in CANVASES)
-        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
-    canvas_type = CANVASES[projection]
-    ax = _axes(ax, canvas_type.axes_projection, canvas_type.figsize)
-    if center is None:
-        center = (0.0, 0.0) if projection == "mollweide" else _middle(named, data)
-    canvas = canvas_type(ax, center, tilt)
+    if projection != "mollweide" and center is None:
+        center = _middle(named, data)
+    canvas = _canvas(projection, ax, center or (0.0, 0.0), tilt)
     if data is not None:
-        dots = {"color": "0.25", "alpha": 0.45, "markersize": 2.6, "markeredgewidth": 0}
-        canvas.dots(data, marker=".", zorder=3, **dots)
+        dots: dict[str, Any] = {"color": "0.25", "alpha": 0.45, "markeredgewidth": 0}
+        canvas.dots(data, marker=".", markersize=2.6, zorder=3, **dots)
     many = len(named) > LONGEST_LEGEND
     for i, (label, values) in enumerate(named.items()):
         _draw_cloud(canvas, values, label, color_of(i), max_draws, contours, cap, many)
-    # Last, because the zoomed map is as wide as what has been shown on it.
+    # Last, because the zoomed map is as wide as its contents.
     if log_density is not None:
         canvas.shade(log_density, mass)
     canvas.graticule()
     if named and not many:
-        legend = ax.legend(frameon=False, **canvas.legend)
+        legend = canvas.ax.legend(frameon=False, **canvas.legend)
         for mark in legend.get_lines():
             mark.set(markersize=max(mark.get_markersize(), SMALLEST_MARK), alpha=1.0)
-    return ax
+    return canvas.ax
 
 
 def _normalized(values: ArrayLike) -> np.ndarray:
     values = np.asarray(values, dtype=float)
     if values.ndim == 0 or values.shape[-1] not in (2, 3):
         raise ValueError(
-            "Expected directions in two or three dimensions, shape (..., 2) or (..., 3), got shape "
+            "`plot_sphere` expected directions of shape (..., 2) or (..., 3), got shape "
             f"{values.shape}. `pmg.summary` describes directions in any number of dimensions."
         )
     values = values.reshape(-1, values.shape[-1])
@@ -187,7 +184,7 @@ def _normalized(values: ArrayLike) -> np.ndarray:
     off = np.abs(norms - 1)
     if not np.all(off < NORM_TOLERANCE):
         raise ValueError(
-            f"Expected directions as unit vectors, got a length of {norms.flat[off.argmax()]:.6g}. "
+            f"`plot_sphere` expected unit vectors, got a length of {norms.flat[off.argmax()]:.6g}. "
             "Divide the vectors by their lengths."
         )
     return values / norms
@@ -198,8 +195,8 @@ def _dimension(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) 
     sizes = {values.shape[-1] for values in shown}
     if len(sizes) > 1:
         raise ValueError(
-            "Expected directions of one kind, got some in two and some in three dimensions. Choose "
-            "with `var_names`."
+            "`plot_sphere` expected directions of one dimension, got some in two and some in "
+            "three. Choose with `var_names`."
         )
     return sizes.pop() if sizes else 3
 
@@ -209,7 +206,7 @@ def _axes(ax: Axes | None, projection: str, figsize: tuple[float, float]) -> Axe
         return plt.figure(figsize=figsize, layout="constrained").add_subplot(projection=projection)
     if ax.name != projection:
         raise ValueError(
-            f'`ax` must have the projection "{projection}", got "{ax.name}". '
+            f'`ax` expected the projection "{projection}", got "{ax.name}". '
             f'Make it with `plt.subplot(projection="{projection}")`.'
         )
     return ax
@@ -223,8 +220,16 @@ def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> 
     return float(longitude), float(latitude)
 
 
+def _canvas(projection: str, ax: Axes | None, center: tuple[float, float], tilt: float) -> Canvas:
+    if projection not in CANVASES:
+        expected = ", ".join(f'"{name}"' for name in CANVASES)
+        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
+    canvas = CANVASES[projection]
+    return canvas(_axes(ax, canvas.axes_projection, canvas.figsize), center, tilt)
+
+
 def _draw_cloud(
-    canvas: WorldMap | Globe | ZoomedMap,
+    canvas: Canvas,
     values: np.ndarray,
     label: str | None,
     color: str,
@@ -235,7 +240,7 @@ def _draw_cloud(
 ) -> None:
     """Show draws of one direction, their contours, and the cap about their mean direction."""
     shown = thinned(values, max_draws)
-    dots = {"color": color, "alpha": 0.5, "markersize": 3, "markeredgewidth": 0}
+    dots: dict[str, Any] = {"color": color, "alpha": 0.5, "markersize": 3, "markeredgewidth": 0}
     canvas.dots(shown, marker=".", zorder=5, **dots)
     if len(contours):
         halo = [withStroke(linewidth=2.4, foreground="white")]

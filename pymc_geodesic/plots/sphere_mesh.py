@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Triangles on the sphere near draws, as fine as is needed, and contours on them."""
+"""Triangles on the sphere near draws, refined to a given size, and contours on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GOLDEN = (1 + np.sqrt(5)) / 2
 
 
 def mesh_near(x: np.ndarray, *, edge: float, reach: float) -> tuple[np.ndarray, np.ndarray]:
-    """Divide the icosahedron's triangles until they are small, where there are points.
+    """Refine the triangles of the icosahedron near points.
 
     Parameters
     ----------
@@ -23,18 +23,19 @@ def mesh_near(x: np.ndarray, *, edge: float, reach: float) -> tuple[np.ndarray, 
     edge : float
         Longest side of a triangle, in radians.
     reach : float
-        Triangles further from all points are left out.
+        Triangles farther than this from all points are left out.
 
     Returns
     -------
     vertices : ndarray, shape (m, 3)
         Unit vectors.
     triangles : ndarray of int, shape (t, 3)
-        Numbers of their vertices; neighbours share them.
+        Indices of their vertices, which neighbours share.
     """
     tree = cKDTree(x)
     vertices, triangles = _icosahedron()
-    # A side of the icosahedron spans 1.107 radians; dividing it puts a fifth on what a half is.
+    # A side of the icosahedron spans 1.107 radians. Halves of a divided side are up to a fifth
+    # longer.
     side = 1.107
     while side * 1.2 > edge:
         vertices, triangles = _divided(vertices, triangles)
@@ -47,28 +48,30 @@ def mesh_near(x: np.ndarray, *, edge: float, reach: float) -> tuple[np.ndarray, 
     return vertices[used], triangles.reshape(-1, 3)
 
 
-def isolines(triangles: np.ndarray, vertices: np.ndarray, values: np.ndarray, level: float):
-    """Trace the lines at which values that are linear in each triangle have a level.
+def isolines(
+    triangles: np.ndarray, vertices: np.ndarray, values: np.ndarray, level: float
+) -> list[np.ndarray]:
+    """Trace the contour lines of values that are linear in each triangle.
 
     Parameters
     ----------
     triangles, vertices : ndarray
-        As from :func:`mesh_near`.
+        Mesh of :func:`mesh_near`.
     values : ndarray, shape (m,)
-        At the vertices.
+        Values at the vertices.
     level : float
-        Of the lines.
+        Level of the lines.
 
     Returns
     -------
     list of ndarray, shape (n, 3)
-        Unit vectors along each line; those that do not end at the rim of the mesh are closed.
+        Unit vectors along each line. Lines that do not end at the rim of the mesh are closed.
     """
     above = values >= level
     crossed = triangles[(above[triangles].any(axis=1)) & (~above[triangles]).any(axis=1)]
     if len(crossed) == 0:
         return []
-    # Each of these triangles is crossed on two sides, which it shares with its neighbours.
+    # A line crosses each of these triangles on two sides, shared with its neighbours.
     sides = np.sort(crossed[:, [[0, 1], [1, 2], [2, 0]]], axis=-1)
     cut = above[sides[..., 0]] != above[sides[..., 1]]
     keys, places = np.unique(sides[cut], axis=0, return_inverse=True)
@@ -83,14 +86,14 @@ def _icosahedron() -> tuple[np.ndarray, np.ndarray]:
     signs = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)])
     rectangle = np.column_stack([np.zeros(4), signs * [1.0, GOLDEN]])
     vertices = np.concatenate([np.roll(rectangle, shift, axis=1) for shift in range(3)])
-    # Turned a little, so that no vertex or side lies where posteriors like to be, on an axis.
+    # Rotated slightly, so that no vertex or side lies on an axis, where posteriors often are.
     turn = np.linalg.qr(np.array([[0.9, 0.2, -0.3], [-0.1, 1.1, 0.4], [0.3, -0.5, 0.8]]))[0]
     vertices = vertices @ turn / np.hypot(1, GOLDEN)
     return vertices, ConvexHull(vertices).simplices
 
 
 def _divided(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut every triangle into four at the middles of its sides."""
+    """Divide every triangle into four at the midpoints of its sides."""
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=-1).reshape(-1, 2)
     keys, places = np.unique(sides, axis=0, return_inverse=True)
     middles = vertices[keys].sum(axis=1)
@@ -108,12 +111,13 @@ def _chained(pairs: np.ndarray, n: int) -> list[list[int]]:
         neighbours[a].append(b)
         neighbours[b].append(a)
     left = set(range(n))
-    lines = []
-    # Open lines first, from one of their ends.
+    lines: list[list[int]] = []
+    # Open lines come first, from one of their ends.
     for start in sorted(left, key=lambda i: len(neighbours[i])):
         if start not in left:
             continue
-        line, here = [], start
+        line: list[int] = []
+        here: int | None = start
         while here is not None:
             left.discard(here)
             line.append(here)

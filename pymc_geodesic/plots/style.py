@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Colours and small parts that the pictures share."""
+"""Colours and small parts shared by the plots."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ __all__ = [
     "shades_of",
 ]
 
-# Okabe and Ito's colours, which people with the common colour deficiencies can tell apart.
+# The colours of Okabe and Ito, which are distinct for people with common colour deficiencies.
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 BORDER = "#A67C1A"
 HALO = [withStroke(linewidth=2.5, foreground="white")]
@@ -35,35 +36,35 @@ _SHADES = LinearSegmentedColormap.from_list("mass", ["#FBF3DC", "#F3DFA2", "#E3B
 
 
 def color_of(i: int) -> str:
-    """Give the colour of the i-th thing shown."""
+    """Return the colour of the i-th element."""
     return PALETTE[i % len(PALETTE)]
 
 
 def shades_of(n: int) -> np.ndarray:
-    """Give the colours of n regions, the densest last."""
+    """Return the colours of n regions, the densest last."""
     return _SHADES(np.linspace(0, 1, n))
 
 
 def minus(text: str) -> str:
-    """Set minus signs as such."""
+    """Replace hyphens by minus signs."""
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def in_degrees(*angles: float) -> str:
+def in_degrees(*angles: float | np.ndarray) -> str:
     """Write angles, in degrees, to one decimal."""
-    # Adding zero takes the sign off a zero.
+    # Adding zero removes the sign of a negative zero.
     return minus(", ".join(f"{round(float(angle), 1) + 0.0:.1f}°" for angle in angles))
 
 
 def radius_in_degrees(radius: float) -> str:
-    """Write a radius, given in radians, to one decimal or to two digits where it is small."""
+    """Write a radius in degrees, to one decimal, or to two digits below one degree."""
     degrees = float(np.rad2deg(radius))
     return in_degrees(degrees) if degrees >= 1 else f"{degrees:.2g}°"
 
 
-def legend_of_regions(ax: Axes, held: Sequence[float], **options) -> None:
-    """Name the shaded regions of highest density, the densest first."""
+def legend_of_regions(ax: Axes, held: Sequence[float] | np.ndarray, **options: Any) -> None:
+    """Add a legend of the shaded regions of highest density, the densest first."""
     patches = [Patch(facecolor=shade, edgecolor=BORDER) for shade in shades_of(len(held))]
     labels = [f"densest {share:.0%}" for share in held]
-    # `ax.legend` would be replaced by the legend of the draws.
+    # Not `ax.legend`, which the legend of the draws would replace.
     ax.add_artist(Legend(ax, patches[::-1], labels[::-1], frameon=False, fontsize=8, **options))

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The triangle of probability vectors with three entries, as something to draw on."""
+"""The triangle of probability vectors with three entries, as a canvas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +18,15 @@ from pymc_geodesic.plots.style import HALO
 
 __all__ = ["Triangle"]
 
-# The corners, of sides of length one: the first entry at the lower left, the third at the top.
+# Corners of a triangle with sides of length one: the first entry is at the lower left, the third on
+# top.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
-# Draws that the bandwidth is chosen by: each has a dozen mirror images.
+# Number of draws used to choose the bandwidth; each has a dozen mirror images.
 MOST_DRAWS = 400
 # Density of the faintest line, as a share of the highest.
 LOWEST = 1e-6
-# Cells along each side of the grid on which the density of draws is counted.
+# Number of cells along each side of the grid on which draws are counted.
 GRID = 240
 
 
@@ -41,11 +43,11 @@ class Triangle:
         for i, name in enumerate(names):
             self._name_corner(i, name)
 
-    def dots(self, p: np.ndarray, **style) -> None:
+    def dots(self, p: np.ndarray, **style: Any) -> None:
         """Show probability vectors as dots."""
         self.ax.plot(*(p @ CORNERS).T, linestyle="none", **style)
 
-    def contours(self, p: np.ndarray, mass: Sequence[float], **style) -> None:
+    def contours(self, p: np.ndarray, mass: Sequence[float], **style: Any) -> None:
         """Draw the borders of the densest regions of draws."""
         for line in _regions(p @ CORNERS, mass):
             self.ax.plot(*line.T, **style)
@@ -58,7 +60,7 @@ class Triangle:
                 start[(i + 1) % 3] = end[(i + 2) % 3] = 1 - share
                 line = np.array([start, end]) @ CORNERS
                 self.ax.plot(*line.T, color="0.85", linewidth=0.6, zorder=1)
-                # Each entry is read on the side that leads to its corner, along the grid's lines.
+                # Each entry is read along the grid lines on the side that leads to its corner.
                 outwards = line[0] - line[1]
                 place = line[0] + 0.035 * outwards / np.linalg.norm(outwards)
                 text = {"ha": "center", "va": "center", "fontsize": 8, "color": "0.45"}
@@ -74,24 +76,25 @@ class Triangle:
 def _regions(points: np.ndarray, mass: Sequence[float]) -> list[np.ndarray]:
     """Find the borders of the densest regions of points of the triangle.
 
-    Points near a side are mirrored at it: the density of a kernel would otherwise be lost outside.
-    Kernels are as wide as cross-validation finds, but no narrower than a cell, and the levels are
-    quantiles of the density at the points, each without its own kernel.
+    Points near a side are reflected at it, so that no density is lost outside. The bandwidth is
+    cross-validated, but at least a cell. The levels are quantiles of the density at the points,
+    each without its own kernel.
     """
     x, y, density, at_points = _density(points)
     levels = np.quantile(at_points, 1 - np.asarray(mass, dtype=float))
-    # Of some hundred draws the last lie alone: no line can be drawn around nothing.
+    # With few draws the outermost are isolated and have no density, hence a lowest level.
     levels = np.maximum(levels, density.max() * LOWEST)
     lines = [_cut(line) for line in contour_lines(x, y, density.T, levels)]
     return [line for line in lines if not np.isnan(line).all()]
 
 
 def _density(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Give the sides of a grid, the density on it, and at the points without their own kernels."""
+    """Return a grid's sides, the density on it, and that at the points without their kernel."""
     bandwidth = _bandwidth(points)
     low, high = points.min(axis=0) - 4 * bandwidth, points.max(axis=0) + 4 * bandwidth
     edges = [np.linspace(a, b, GRID + 1) for a, b in zip(low, high, strict=True)]
-    counts, *_ = np.histogram2d(*_images(points).T, bins=edges)
+    across, up = _images(points).T
+    counts, *_ = np.histogram2d(across, up, bins=edges)
     cells = np.maximum(bandwidth * GRID / (high - low), 1.0)
     density = gaussian_filter(counts, cells, mode="constant")
     places = (np.digitize(p, edge[1:-1]) for p, edge in zip(points.T, edges, strict=True))
@@ -108,18 +111,18 @@ def _bandwidth(points: np.ndarray) -> float:
         area=np.sqrt(3) / 4,
         widest=0.5,
     )
-    # Draws that are all the same are shown as wide as a dot.
+    # Identical draws are shown as wide as a dot.
     return max(found * (len(few) / len(points)) ** (1 / 6), 1e-6)
 
 
 def _images(points: np.ndarray) -> np.ndarray:
-    """Give every point followed by its mirror images, of shape (S m, 2)."""
+    """Return every point followed by its mirror images, of shape (S m, 2)."""
     return (_barycentric(points)[:, None, None] @ _mirrors() @ CORNERS).reshape(-1, 2)
 
 
 def _mirrors() -> np.ndarray:
-    """Matrices that map weights of the corners into the triangles that touch the triangle."""
-    # Across side i, weight i changes its sign and the others grow by what it was.
+    """Matrices that map weights of the corners into the neighbouring triangles."""
+    # Reflection at side i changes the sign of weight i and adds its value to the others.
     sides = np.eye(3)[:, :, None] * (1 - 3 * np.eye(3))[:, None, :] + np.eye(3)
     found = np.eye(3)[None]
     for _ in range(3):
@@ -136,6 +139,6 @@ def _barycentric(points: np.ndarray) -> np.ndarray:
 
 
 def _cut(line: np.ndarray) -> np.ndarray:
-    """Lift the pen outside the triangle."""
+    """Interrupt a line outside the triangle."""
     outside = _barycentric(line).min(axis=-1, keepdims=True) < -1e-3
     return np.where(outside, np.nan, line)

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Temperature, thermostat and step size over the draws."""
+"""Plots of temperature, thermostat and step size over the draws."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,19 +46,19 @@ def plot_thermostat(
     idata : DataTree
         Result of ``pm.sample`` with a step of this package.
     var_names : str or sequence of str, optional
-        Variables whose own temperature and thermostat are shown; all by default. An empty list
-        leaves those of all variables together.
+        Variables whose own temperature and thermostat are shown; all by default. With an empty list
+        only those of all variables together are shown.
     group : str
         ``"warmup_sample_stats"`` shows the tuning phase, if it was kept by
         ``discard_tuned_samples=False``.
     dims : mapping of str to int, optional
-        Degrees of freedom of variables, by name. They are read from the sample statistics if these
-        have them, and else from the shapes of the draws, with one fewer for each unit vector and
-        probability vector; give those of variables that are bound in other ways.
+        Degrees of freedom of variables, by name. By default they are read from the sample
+        statistics, or else from the shapes of the draws, with one fewer for each unit vector and
+        probability vector. Pass those of variables with other constraints.
     prob : float
         Probability of the band.
     axes : array_like of matplotlib.axes.Axes, optional
-        One a panel; a new figure by default.
+        One per panel; a new figure by default.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def plot_thermostat(
     Raises
     ------
     ValueError
-        If the group has none of these statistics, or not those of a variable named, or `axes` has
+        If the group has none of these statistics or lacks those of a named variable, or `axes` has
         another length.
 
     Examples
@@ -116,19 +117,19 @@ def temperature_band(
     step_size: float | None = None,
     friction: float | None = None,
 ) -> tuple[float, float]:
-    r"""Give the interval of the kinetic temperature of a draw, with equal tails.
+    r"""Return the equal-tailed interval of the kinetic temperature of a draw.
 
-    The temperature of one transition, :math:`v^\top v / m`, has the law
-    :math:`\chi^2_m / m`. A draw records the mean over its n transitions, whose velocities forget
-    each other at the rate of the friction :math:`\xi`: squares are correlated by
-    :math:`\rho^k`, :math:`\rho = e^{-2 \xi \epsilon}`, over k transitions. Such a mean is
-    about as wide as one of
+    The temperature of one transition, :math:`v^\top v / m`, has the distribution
+    :math:`\chi^2_m / m`. A draw records the mean over its n transitions, whose velocities
+    decorrelate at the rate of the friction :math:`\xi`: squares have the correlation
+    :math:`\rho^k`, with :math:`\rho = e^{-2 \xi \epsilon}`, over k transitions. Such a mean has
+    about the variance of the mean of
 
     .. math::
 
         n_e = n \Big/ \Big( 1 + 2 \sum_{k=1}^{n-1} (1 - k / n)\, \rho^k \Big)
 
-    independent ones, and has about the law :math:`\chi^2_{m n_e} / (m n_e)`.
+    independent transitions, and about the distribution :math:`\chi^2_{m n_e} / (m n_e)`.
 
     Parameters
     ----------
@@ -137,10 +138,10 @@ def temperature_band(
     prob : float
         Probability of the interval.
     n_steps : int
-        Transitions a draw, n.
+        Number n of transitions per draw.
     step_size, friction : float, optional
-        :math:`\epsilon` and :math:`\xi`. Without them a draw is taken to be one transition:
-        the interval is then the widest possible.
+        :math:`\epsilon` and :math:`\xi`. Without them a draw counts as one transition,
+        which gives the widest possible interval.
 
     Returns
     -------
@@ -149,9 +150,9 @@ def temperature_band(
 
     Notes
     -----
-    :math:`\rho` is exact for a free particle. For a particle in a well velocity and position
-    exchange energy; the sum of the correlations stays about the same. A thermostat holds the mean
-    over long times closer to one than this says.
+    :math:`\rho` is exact for a free particle. In a potential well, velocity and position
+    exchange energy, but the sum of the correlations stays about the same. A thermostat keeps the
+    mean over long times closer to one than this interval.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def temperature_band(
 
 
 def _panels(found: xr.Dataset, var_names: str | Sequence[str] | None) -> list[str]:
-    """Name the statistics to show: of all variables together, then of each."""
+    """Return the names of the statistics to show: of all variables together, then of each."""
     if isinstance(var_names, str):
         var_names = [var_names]
     panels = []
@@ -180,9 +181,12 @@ def _panels(found: xr.Dataset, var_names: str | Sequence[str] | None) -> list[st
             wanted = [f"{statistic}_{variable}" for variable in var_names]
             missing = [name for name in wanted if name not in found]
             if missing and statistic == TEMPERATURE:
-                raise ValueError(f"Expected the statistics {missing}, got {sorted(own)}.")
+                raise ValueError(
+                    f"`var_names` expected the statistics {missing}, got {sorted(own)}. Leave it "
+                    "out to show all."
+                )
             own = [name for name in wanted if name in found]
-        # The mean of thermostats that differ says nothing that they do not.
+        # The mean of several thermostats adds nothing.
         show_all = statistic in found and (statistic == TEMPERATURE or not own)
         panels += [statistic] * show_all + own
     return panels + ["step_size"] * ("step_size" in found)
@@ -191,16 +195,17 @@ def _panels(found: xr.Dataset, var_names: str | Sequence[str] | None) -> list[st
 def _degrees_of_freedom(
     idata: xr.DataTree, found: xr.Dataset, given: Mapping[str, int]
 ) -> dict[str, int]:
-    """Degrees of freedom of each temperature, as far as they are known."""
+    """Return the degrees of freedom of each temperature, if known."""
     freedom = {}
     prefix = f"{TEMPERATURE}_"
-    variables = [str(n).removeprefix(prefix) for n in found.data_vars if str(n).startswith(prefix)]
-    for variable in variables or [None]:
+    names = map(str, found.data_vars)
+    variables = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    for variable in variables or (None,):
         statistic = FREEDOM if variable is None else f"{FREEDOM}_{variable}"
         name = TEMPERATURE if variable is None else prefix + variable
         if variable is None and len(given) == 1:
             [freedom[name]] = given.values()
-        elif variable in given:
+        elif variable is not None and variable in given:
             freedom[name] = given[variable]
         elif statistic in found:
             freedom[name] = int(found[statistic].values.flat[0])
@@ -223,14 +228,14 @@ def _dim_of_draws(idata: xr.DataTree, variable: str | None) -> int | None:
     return intrinsic_dimension(draws[variable], geometry)
 
 
-def _averaging(found: xr.Dataset, name: str) -> dict[str, float]:
-    """Find over how many transitions, of what length and friction, a temperature is averaged."""
+def _averaging(found: xr.Dataset, name: str) -> dict[str, Any]:
+    """Return number, step size and friction of the transitions in a temperature's average."""
     suffix = name.removeprefix(TEMPERATURE)
     frictions = [f + s for f in FRICTIONS for s in (suffix, "") if f + s in found]
     if "n_steps" not in found or "step_size" not in found or not frictions:
         return {}
     return {
-        # Chains that tune themselves differ; the fewest transitions give the widest band.
+        # Self-tuned chains differ; the fewest transitions give the widest band.
         "n_steps": int(found["n_steps"].min()),
         "step_size": float(found["step_size"].mean()),
         "friction": float(found[frictions[0]].mean()),
@@ -243,7 +248,7 @@ def _axes(axes: ArrayLike | None, n: int) -> np.ndarray:
         _, axes = plt.subplots(n, 1, figsize=size, sharex=True, squeeze=False, layout="constrained")
     axes = np.ravel(axes)
     if len(axes) != n:
-        raise ValueError(f"`axes` expected {n}, one a panel, got {len(axes)}.")
+        raise ValueError(f"`axes` expected {n}, one per panel, got {len(axes)}.")
     return axes
 
 

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Mollweide's equal-area map of the sphere, as something to draw on."""
+"""Mollweide's equal-area map of the sphere, as a canvas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,26 +25,26 @@ class WorldMap:
     projection = axes_projection = "mollweide"
     figsize = (9.0, 5.1)
     legend = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.04), "ncols": 2}
-    # A cap of a smaller radius, in degrees, could not be seen under the mark of the mean.
+    # In degrees. A smaller cap would be hidden by the mark of the mean.
     smallest_cap = 4.0
 
     def __init__(self, ax: Axes, center: tuple[float, float], tilt: float) -> None:
         self.ax = ax
         self.rotation = _rotation_to(center, tilt)
 
-    def dots(self, x: np.ndarray, **style) -> None:
+    def dots(self, x: np.ndarray, **style: Any) -> None:
         """Show directions as dots."""
         self.ax.plot(*self._on_map(x), linestyle="none", **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         longitude, latitude = self._on_map(x)
-        # A line that leaves the map at one side comes back at the other: lift the pen there.
+        # A line that leaves the map at one side returns at the other: interrupt it there.
         longitude[1:][np.abs(np.diff(longitude)) > np.pi / 2] = np.nan
         self.ax.plot(longitude, latitude, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
-        """Write beside a direction."""
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
+        """Write text beside a direction."""
         self.ax.annotate(text, self._on_map(x), **style)
 
     def shade(self, log_density: LogDensity, mass: Sequence[float]) -> None:
@@ -60,11 +61,11 @@ class WorldMap:
         self.ax.contourf(*grid, levels=[*levels, np.inf], colors=shades, zorder=0)
         line = {"colors": BORDER, "linestyles": "solid", "linewidths": 0.9, "zorder": 2}
         self.ax.contour(*grid, levels=levels, **line)
-        # The corners outside the ellipse are empty.
+        # The corners outside the ellipse have room.
         legend_of_regions(self.ax, held, loc="lower right", bbox_to_anchor=(1, -0.02))
 
     def graticule(self) -> None:
-        """Draw the lines of longitude and latitude, turned with the map, and name them."""
+        """Draw the lines of longitude and latitude, turned with the map, with labels."""
         self.ax.grid(False)
         self.ax.set_xticks([])
         self.ax.set_yticks([])
@@ -88,7 +89,7 @@ class WorldMap:
         )
 
     def _on_map(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Radians that matplotlib's geographic axes want for the directions `x`."""
+        """Angles of the directions `x` for matplotlib's geographic axes, in radians."""
         longitude, latitude = to_longitude_latitude(x)
         x = from_longitude_latitude(longitude, latitude) @ self.rotation.T
         longitude, latitude = to_longitude_latitude(x)
@@ -105,7 +106,7 @@ def graticule_lines() -> list[np.ndarray]:
 
 
 def _rotation_to(center: tuple[float, float], tilt: float) -> np.ndarray:
-    """Rotation matrix that brings `center` to the middle of the map, (1, 0, 0), and tilts it."""
+    """Rotation matrix that moves `center` to the middle of the map, (1, 0, 0), and tilts it."""
     longitude, latitude = center
     to_meridian = Rotation.from_euler("z", -longitude, degrees=True)
     to_equator = Rotation.from_euler("y", latitude, degrees=True)

@@ -1,10 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Lambert's equal-area map of a part of the sphere, as something to draw on."""
+"""Lambert's equal-area map of a part of the sphere, as a canvas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,12 @@ from pymc_geodesic.plots.style import BORDER, legend_of_regions, shades_of
 __all__ = ["ZoomedMap"]
 
 GRID = 241
-# Where there is nothing to show: about as wide as a hemisphere.
+# Width of an empty map: about a hemisphere.
 WIDEST = 90.0
 
 
 class ZoomedMap:
-    """A map in degrees east and north of `center`, which is as wide as what it shows."""
+    """A map in degrees east and north of `center`, as wide as its contents."""
 
     projection = "zoom"
     axes_projection = "rectilinear"
@@ -41,20 +42,20 @@ class ZoomedMap:
         self.center = from_longitude_latitude(*center)
         self.reach = 0.0
 
-    def dots(self, x: np.ndarray, **style) -> None:
+    def dots(self, x: np.ndarray, **style: Any) -> None:
         """Show directions as dots."""
         self._reach_to(x)
         self.ax.plot(*self._on_map(x), linestyle="none", **style)
 
-    def curve(self, x: np.ndarray, **style) -> None:
+    def curve(self, x: np.ndarray, **style: Any) -> None:
         """Draw a line through directions."""
         east, north = self._on_map(x)
-        # The antipode of the center is the whole rim: lift the pen there.
+        # The antipode of the center is the whole rim: interrupt lines there.
         east[1:][np.hypot(np.diff(east), np.diff(north)) > WIDEST] = np.nan
         self.ax.plot(east, north, **style)
 
-    def text(self, x: np.ndarray, text: str, **style) -> None:
-        """Write beside a direction."""
+    def text(self, x: np.ndarray, text: str, **style: Any) -> None:
+        """Write text beside a direction."""
         self.ax.annotate(text, self._on_map(x), **style)
 
     def shade(self, log_density: LogDensity, mass: Sequence[float]) -> None:
@@ -86,7 +87,7 @@ class ZoomedMap:
         self.reach = max(self.reach, float(np.rad2deg(2 * np.sin(angle / 2))))
 
     def _on_map(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Differences from the center keep the digits of directions that are near it.
+        # Differences from the center keep the digits of nearby directions.
         ahead, east, north = np.moveaxis((x - self.center) @ self.frame, -1, 0)
         stretch = np.rad2deg(np.sqrt(2 / np.maximum(2 + ahead, 1e-12)))
         return stretch * east, stretch * north

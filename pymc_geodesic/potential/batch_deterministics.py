@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Deterministics that are computed from a batch, and so of other rows at every draw."""
+"""Deterministics that depend on a batch, and therefore on other rows at every draw."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def uses_batch(variables: Iterable[Variable]) -> bool:
 
 
 def batch_deterministics(model: Model) -> list[str]:
-    """Name the Deterministics of a model that depend on ``pm.Minibatch`` data."""
+    """List the names of a model's Deterministics that depend on ``pm.Minibatch`` data."""
     return [variable.name for variable in model.deterministics if uses_batch([variable])]
 
 
 def warn_of_batch_deterministics(model: Model) -> None:
-    """Warn that PyMC records a Deterministic for a random batch, another one at every draw."""
+    """Warn that PyMC records a Deterministic for a different random batch at every draw."""
     if names := batch_deterministics(model):
         warnings.warn(
             f"The Deterministics {names} depend on `pm.Minibatch` data: `pm.sample` records them "
-            "for another random batch at every draw. Leave them out by `pm.sample(var_names=...)`, "
-            "and compute them for all rows afterwards by `pm.compute_deterministics(idata, "
-            f"model=pmg.full_data(model), var_names={names})`.",
+            "for a different random batch at every draw. Leave them out by "
+            "`pm.sample(var_names=...)`, and compute them for all rows afterwards by "
+            f"`pm.compute_deterministics(idata, model=pmg.full_data(model), var_names={names})`.",
             UserWarning,
             stacklevel=2,
         )

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the structure of a model must be for a log likelihood that is estimated from batches."""
+"""Requirements on the structure of a model whose log likelihood is estimated from batches."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def require_sum_over_rows(
     batches : sequence of collections of TensorVariable
         The tensors whose rows are drawn together, for each source of batches.
     data, size : str
-        The data, and the value of ``total_size`` to pass, in the words of a message.
+        Descriptions, for messages, of the data and of the value of ``total_size`` to pass.
 
     Raises
     ------
     ValueError
-        If a potential depends on a batch; if an observed variable that does has no ``total_size``,
-        takes the rows for one value.
+        If a potential depends on a batch, or if an observed variable that depends on a batch has no
+        ``total_size`` or treats the rows as a single value.
     """
     _require_no_potentials(model, batches, data)
     for batch in batches:
@@ -72,8 +72,8 @@ def _require_no_potentials(
         if not tensors.isdisjoint(ancestors([potential])):
             raise ValueError(
                 f"The potential `{potential.name}` depends on {data}, got no `total_size` for it: "
-                "a `pm.Potential` does not say how many rows it stands for, so it cannot be scaled "
-                "to the whole data. Write it as an observed variable, "
+                "the number of rows in a `pm.Potential` is unknown, so it cannot be scaled to the "
+                "whole data. Write it as an observed variable, "
                 f'`pm.CustomDist("{potential.name}", ..., logp=lambda value, ...: ..., '
                 "observed=batch, total_size=len(data))`, whose `logp` is the term of each row, "
                 "without a factor of your own."
@@ -89,7 +89,7 @@ def _require_row_axis(model: Model, rv: TensorVariable) -> None:
         f"The observed variable `{rv.name}` expected rows that are independent given the "
         f"parameters, got one {name} over all rows of a batch. Rows that depend on each other, as "
         "in a time series, a random walk or a Gaussian process, have no log likelihood that a "
-        "batch of them could estimate. Give the model the whole data and sample it by NUTS or "
+        "batch can estimate. Give the model the whole data and sample it by NUTS or "
         "`pmg.GMC`."
     )
 
@@ -110,7 +110,7 @@ def require_fixed_priors(
     batches: Sequence[Collection[TensorVariable]],
     local: Collection[TensorVariable],
 ) -> None:
-    """Refuse free variables whose prior changes with the batch, unless they are local to its rows.
+    """Refuse free variables whose prior depends on the batch, unless they are local to its rows.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def require_fixed_priors(
 
 
 def _known_by_value(variable: TensorVariable) -> set[Variable]:
-    """List what the value of a variable depends on, and not only its shape."""
+    """Return the variables on which the value of a variable depends, and not only its shape."""
     found: set[Variable] = set()
     left: list[Variable] = [variable]
     while left:
@@ -146,7 +146,7 @@ def _known_by_value(variable: TensorVariable) -> set[Variable]:
 
 
 def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable]]) -> None:
-    """Refuse an observed variable whose rows come from several independent draws of rows."""
+    """Refuse an observed variable that combines rows from several independent batches."""
     seen: dict[TensorVariable, int] = {}
     for i, batch in enumerate(batches):
         for rv in batched_variables(model, batch):

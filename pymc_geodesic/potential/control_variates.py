@@ -22,15 +22,15 @@ __all__ = ["ControlVariateEstimator"]
 
 
 class ControlVariateEstimator(MinibatchEstimator):
-    r"""Correct the minibatch gradient by what the same minibatch gives at a center c.
+    r"""Correct the minibatch gradient by the gradient of the same minibatch at a center c.
 
     .. math::
 
         \nabla \tilde U(x) - \nabla \tilde U(c) + \nabla U(c).
 
-    Without bias wherever the center is; its noise is that of the change of the gradient from c to
-    x, which shrinks with the posterior as the data grows.
-    On a manifold the estimate is formed in the embedding and projected at x, as any gradient is.
+    It is unbiased for every center. Its noise is that of the change of the gradient from c to x,
+    which shrinks with the posterior as the data grow. On a manifold the estimate is formed in the
+    embedding and projected at x, like any gradient.
 
     Baker, J., Fearnhead, P., Fox, E. B. and Nemeth, C. (2019). Control variates for stochastic
     gradient MCMC. Statistics and Computing 29.
@@ -50,14 +50,14 @@ class ControlVariateEstimator(MinibatchEstimator):
     def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""
         evaluate = self._gradient()
-        # The whole data's gradient at the center knows of no step: poles are as they are there.
+        # Without softened poles, because the gradient of the whole data at the center has none.
         at_center = evaluate(self.center, [pt.zeros_like(width) for width in self.width])
         terms = zip(evaluate(position, self.width), at_center, self.center_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 
     def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
-        """Make a function of the gradient, so that it is compiled once and not at each point."""
+        """Build a function of the gradient, so that it is compiled once and not at each point."""
         potential = self.potential
         rows = [index.type() for index in self.indices]
         width = tuple(length.type() for length in self.width)

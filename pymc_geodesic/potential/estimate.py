@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a transition may ask of the gradient."""
+"""The interface between transitions and gradient estimators."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Estimate", "Estimator"]
 
 
 class Estimate(NamedTuple):
-    """A gradient of the potential energy, with what is known of its noise.
+    """A gradient of the potential energy, with the variance of its noise.
 
     Attributes
     ----------
     gradient : tuple of TensorVariable
-        Estimate of dU/dx in the frame in which velocities are held, one tensor a variable.
+        Estimate of dU/dx in the frame in which velocities are held, one tensor per variable.
     variance : tuple of (TensorVariable or None)
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
     """

@@ -61,7 +61,7 @@ class KnownNoise:
         The potential whose gradient is noisy.
     variance : float, array or mapping of str to float or array, optional
         Variance of each gradient coordinate, in units of the gradient squared and in the embedding;
-        a mapping gives one entry a variable by name, zero for the rest. None is no noise.
+        a mapping gives one entry per variable by name, zero for the rest. None is no noise.
 
     Raises
     ------
@@ -153,7 +153,7 @@ class FisherNoise:
         if any(source.batch_size < 2 for source in potential.sources):
             raise ValueError(
                 "`gradient_noise='fisher'` expected batches of two rows or more, because it "
-                "measures the spread within a batch; got a batch of one row."
+                "measures the spread within a batch, got a batch of one row."
             )
         self.potential = potential
         # How many rows there are, where a batch draws each of them once.

@@ -16,7 +16,7 @@ __all__ = ["LocalExpectation", "find_expectations"]
 
 
 class LocalExpectation(Op):
-    r"""An expectation over latent variables of the rows, estimated anew for each minibatch.
+    r"""An expectation over latent variables of the rows, estimated for each minibatch.
 
     A distribution whose latent variables z have no tractable sum writes its log density as that of
     data and latent variables together, with the expectation of its sufficient statistics in their
@@ -27,7 +27,8 @@ class LocalExpectation(Op):
         \nabla \log p(x \mid \phi) = E_{z \mid x, \phi} \nabla \log p(x, z \mid \phi),
 
     its gradient with the expectation held fixed is that of the log density. The
-    stochastic-gradient steps call :meth:`estimate` once a minibatch. Nothing else can evaluate it.
+    stochastic-gradient steps call :meth:`estimate` once per minibatch. Nothing else can evaluate
+    it.
     """
 
     @abstractmethod
@@ -35,12 +36,12 @@ class LocalExpectation(Op):
         """Estimate the output from the values of the inputs."""
 
     def perform(self, node, inputs, output_storage):
-        """Refuse: there is no value without a random generator."""
+        """Raise an error, because there is no value without a random generator."""
         raise NotImplementedError(
-            f"The log density of this model has no closed form ({type(self).__name__}), so that "
+            f"The log density of this model has no closed form ({type(self).__name__}), so "
             "only its gradient can be estimated. Sample it by `pmg.SGRLD`, `pmg.SGNHT` or another "
-            "stochastic-gradient step of pymc_geodesic. In place of its log likelihood, "
-            "`pmg.topics.document_completion_perplexity` compares models by words held out."
+            "stochastic-gradient step of pymc_geodesic. Instead of its log likelihood, "
+            "`pmg.topics.document_completion_perplexity` compares models by held-out words."
         )
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The model that sees all of its data: for predictions, model comparison and exact samplers."""
+"""The model with its whole data, for predictions, model comparison and exact samplers."""
 
 from __future__ import annotations
 
@@ -29,49 +29,47 @@ __all__ = ["full_data"]
 def full_data(model: Model) -> Model:
     """Return the model with every ``pm.Minibatch`` replaced by its whole data.
 
-    Draws are made with minibatches; what is done with them afterwards wants every row. The model
-    returned has the same variables, so that it takes the draws of the model given:
-    ``pm.compute_log_likelihood`` (and with it ``az.loo``), ``pm.sample_posterior_predictive`` and
-    PyMC's own samplers all work with it.
+    Sampling uses minibatches, but later computations need every row. The new model has the same
+    variables, so that it accepts the draws of the original: ``pm.compute_log_likelihood`` (and with
+    it ``az.loo``), ``pm.sample_posterior_predictive`` and PyMC's own samplers work with it.
 
     Parameters
     ----------
     model : pymc.Model
-        A model with ``pm.Minibatch`` data. It is not changed.
+        A model with ``pm.Minibatch`` data. It does not change.
 
     Returns
     -------
     pymc.Model
         A new model with the same names, coordinates, transforms, initial values, Deterministics and
-        Potentials. Nothing is scaled by ``total_size``, for all rows are there. A Deterministic
-        that depends on a batch is computed for all rows.
+        Potentials. The likelihood is not scaled by ``total_size``, because all rows are present.
+        A Deterministic that depends on a batch is computed for all rows.
 
     Raises
     ------
     ValueError
         If a free variable or a Potential depends on a minibatch, a variable belongs to the rows of
-        a batch, as those in ``local`` do, an observed minibatch has no
-        ``total_size`` or one that is not the number of rows of its data, a dimension of it has
-        another length than the data, or the model's shapes fit batches only.
+        a batch, like those in ``local``, an observed minibatch has no ``total_size`` or one that is
+        not its number of rows, a dimension differs in length from the data, or the model's shapes
+        only fit batches.
 
     Notes
     -----
-    The data is held once more, for the new model has copies of the data variables of the old one:
-    ``pm.set_data`` changes one of them only.
+    The new model has copies of the data variables, which take memory; ``pm.set_data`` changes only
+    one of the two.
 
-    Predict by this model only. From the model with minibatches ``pm.sample_posterior_predictive``
-    predicts the rows of one random batch, and ``pm.compute_log_likelihood`` gives scaled values of
-    such rows, without a word.
+    Use only this model for predictions. With the original model ``pm.sample_posterior_predictive``
+    silently predicts the rows of one random batch, and ``pm.compute_log_likelihood`` returns scaled
+    values of such rows.
 
-    A Deterministic that depends on a batch has the values of another batch at every draw, which
-    PyMC would take for those of all rows. Leave it out of the draws by ``var_names`` of
+    A Deterministic that depends on a batch has the values of a different batch at every draw, which
+    PyMC would use as those of all rows. Leave it out of the draws by ``var_names`` of
     ``pm.sample``, or before predicting:
     ``idata["posterior"] = idata["posterior"].to_dataset().drop_vars("eta")``. Its values for all
     rows are ``pm.compute_deterministics(idata, model=full, var_names=["eta"])``.
 
-    Of ``pm.model.transform.remove_minibatched_nodes`` this differs in that likelihoods lose the
-    scaling by ``total_size``, graphs inside of operations get the shapes of all rows, and initial
-    values are kept.
+    Unlike ``pm.model.transform.remove_minibatched_nodes``, this removes the scaling by
+    ``total_size``, gives graphs inside operations the shapes of all rows, and keeps initial values.
 
     Examples
     --------
@@ -86,7 +84,7 @@ def full_data(model: Model) -> Model:
     After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
     ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
     """
-    find_batch_sources(pymc_model(model))  # refuses what `total_size` does not scale
+    find_batch_sources(pymc_model(model))  # refuses terms that `total_size` does not scale
     _require_expandable(model)
     try:
         with hidden_initial_values(model):
@@ -96,7 +94,7 @@ def full_data(model: Model) -> Model:
     except (ValueError, TypeError) as error:
         _refuse_row_variables(model)
         raise ValueError(
-            "The model could not be written for all rows of its data: some shape in it fits a "
+            "The model cannot be written for all rows of its data: some shape in it fits a "
             f"batch only. Take shapes from the data, as in `x.shape[0]`. The cause: {error}"
         ) from error
     _require_all_rows(model, result)
@@ -109,13 +107,13 @@ def _require_expandable(model: Model) -> None:
     for rv in model.free_RVs:
         if uses_batch([rv]):
             raise ValueError(
-                f"The free variable `{rv.name}` depends on `pm.Minibatch` data: the draws have its "
-                "values for a batch, not for all rows. Sum or integrate it out of the model."
+                f"The free variable `{rv.name}` depends on `pm.Minibatch` data: its draws are "
+                "for a batch, not for all rows. Sum or integrate it out of the model."
             )
 
 
 def _refuse_row_variables(model: Model) -> None:
-    """Say so if shapes do not fit because of variables that belong to the rows of a batch."""
+    """Raise an error if shapes do not fit because variables belong to the rows of a batch."""
     point, values = model.initial_point(), model.continuous_value_vars
     variables = sampled_variables(model, values, initial_point=point, coordinates={})
     if names := list(row_variables(model, variables)):
@@ -129,7 +127,7 @@ def _refuse_row_variables(model: Model) -> None:
 
 
 def _with_all_rows(graph: FunctionGraph) -> FunctionGraph:
-    """Write a model's graph again with the data in place of batches, and without scaling."""
+    """Rebuild a model's graph with the data instead of batches, and without scaling."""
     new: dict[Variable, Variable] = {}
     renew(graph.toposort(), new, _without_batches)
     result = FunctionGraph(outputs=[new.get(out, out) for out in graph.outputs], clone=False)
@@ -146,7 +144,7 @@ def _without_batches(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variab
 
 
 def _require_all_rows(model: Model, result: Model) -> None:
-    """Refuse to drop the scaling where not all rows that it counted are there."""
+    """Refuse to remove the scaling unless all scaled rows are present."""
     for rv in model.observed_RVs:
         if not isinstance(rv.owner.op, MinibatchRandomVariable):
             continue
@@ -156,7 +154,7 @@ def _require_all_rows(model: Model, result: Model) -> None:
                 raise ValueError(
                     f"The observed variable `{rv.name}` expected as many rows of data as its "
                     f"`total_size`, {int(size.eval())}, got {rows}. The rest of its data is not in "
-                    "the model: write it with all of them."
+                    "the model: build it with all rows."
                 )
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Initial values of a model that is taken apart and put together again."""
+"""Initial values of a model while its graph is rebuilt."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ __all__ = ["InitialValues", "give_initial_values", "hidden_initial_values"]
 
 
 class InitialValues(treedict):
-    """Initial values that do not keep PyMC from taking a model apart.
+    """Initial values that let PyMC convert a model into a graph.
 
-    PyMC refuses to do so as soon as one of ``values()`` is not ``None``, and thereby to compute the
-    log likelihood of a model with initial values, which has nothing to do with them. Everything
-    that starts a sampler reads them by key.
+    PyMC refuses if any of ``values()`` is not ``None``, and therefore cannot compute the log
+    likelihood of a model with initial values. Code that starts a sampler reads them by key.
     """
 
     def values(self):
@@ -28,7 +27,7 @@ class InitialValues(treedict):
 
 @contextmanager
 def hidden_initial_values(model: Model) -> Iterator[None]:
-    """Hide the initial values of a model, with which PyMC does not take it apart."""
+    """Hide the initial values of a model, so that PyMC converts it into a graph."""
     kept = model.rvs_to_initial_values
     model.rvs_to_initial_values = dict.fromkeys(kept)
     try:
@@ -38,6 +37,6 @@ def hidden_initial_values(model: Model) -> Iterator[None]:
 
 
 def give_initial_values(model: Model, source: Model) -> None:
-    """Give the variables of a model the initial values that those of ``source`` have."""
+    """Copy the initial values of the variables of ``source`` to a model."""
     kept = source.rvs_to_initial_values
     model.rvs_to_initial_values = InitialValues({model[rv.name]: kept[rv] for rv in kept})

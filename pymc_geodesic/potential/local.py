@@ -30,12 +30,12 @@ _STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
 
 
 def rows_of(variables: Sequence[SampledVariable]) -> int:
-    """Return the number of rows that local variables have in common.
+    """Return the common number of rows of local variables.
 
     Raises
     ------
     ValueError
-        If their first axes differ, or one has none.
+        If their first axes differ, or one variable has no axis.
     """
     shapes = {variable.name: variable.shape for variable in variables}
     lengths = {shape[0] if len(shape) else None for shape in shapes.values()}
@@ -49,7 +49,7 @@ def rows_of(variables: Sequence[SampledVariable]) -> int:
 
 
 def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorVariable, int]:
-    """Return the rows of the whole data that each local variable stands for.
+    """Return the number of rows of the whole data for each local variable.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def averaged_over_draws(
     *,
     static_shapes: bool,
 ) -> tuple[list[TensorVariable], Point]:
-    """Replace local variables by several draws, and terms that depend on them by their mean.
+    """Replace local variables by several draws, and dependent terms by their mean.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def averaged_over_draws(
     Returns
     -------
     terms : list of TensorVariable
-        The terms, without parameter checks where they depend on the draws.
+        The terms. Those that depend on the draws have no parameter checks.
     draws : tuple of TensorVariable
-        Inputs for the draws, ``(n_draws, n_rows, ...)``, one a variable.
+        Inputs for the draws, ``(n_draws, n_rows, ...)``, one per variable.
     """
-    # In the variables' order, and not in that of a set: compiled functions are cached by the graph.
+    # In the order of the variables, not of a set: compiled functions are cached by the graph.
     draws = {
         x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape))
         for x in (variable.position for variable in variables)
@@ -113,8 +113,8 @@ def averaged_over_draws(
 def _with_one_product(term: TensorVariable) -> TensorVariable:
     """Multiply all draws by a shared matrix at once.
 
-    PyTensor does so too, but only after the gradient has been taken: there it would be a product
-    for each draw and then their sum. JAX, for which the number of draws is not known here, cannot.
+    PyTensor only does so after the gradient has been taken, where it is a sum of one product per
+    draw. On JAX it cannot, because the number of draws is unknown here.
     """
     return rewrite_graph(term, include=(), custom_rewrite=_STACK_DRAWS)
 
@@ -127,9 +127,9 @@ class LocalPotential:
     model : pymc.Model
         The model; it is not changed.
     variables, local_variables : sequence of SampledVariable
-        The global variables, which are conditioned on, and the local ones.
+        The global variables, which are conditioned on, and the local variables.
     rows : mapping
-        For each source of minibatches the rows to use.
+        The rows to use, for each source of minibatches.
     static_shapes : bool
         As for :class:`~pymc_geodesic.potential.potential.Potential`.
 
@@ -180,7 +180,7 @@ class LocalPotential:
     def energy_and_gradient(
         self, local: Point, position: Point, indices: Sequence[TensorVariable]
     ) -> tuple[TensorVariable, Point]:
-        """Energy of each row, and the gradient of each in the embedding of its variables."""
+        """Energy of each row, and its gradient in the embedding of its variables."""
         own = [variable.position for variable in self.variables]
         checked = with_checks_of_rows(self._terms, own, n_rows=self.n_rows)
         energy = -sum(term.sum(axis=tuple(range(1, term.ndim))) for term in checked)
@@ -190,7 +190,7 @@ class LocalPotential:
         return energy, tuple(gradient)
 
     def start(self, default: Point, position: Point, indices: Sequence[TensorVariable]) -> Point:
-        """Point to sample from: what the data's distribution knows, else ``default``."""
+        """Point to start from: that of the data's distribution if known, otherwise ``default``."""
         known = [start for start in self._starts if start is not None]
         at = iter(self._at(known, (*default, *position), indices)) if known else iter(())
         pairs = zip(self._starts, default, strict=True)

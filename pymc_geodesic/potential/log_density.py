@@ -39,7 +39,7 @@ __all__ = ["LogDensity", "lift_data", "without_checks"]
 
 Source = BatchSource | StreamSource
 
-# Below this many entries a constant costs the compiler nothing and may be folded away.
+# A constant with fewer entries costs the compiler nothing and may be folded.
 LARGE_CONSTANT = 64
 
 
@@ -53,11 +53,11 @@ class LogDensity:
     variables : sequence of SampledVariable
         Variables to express by their position in the embedding.
     rows : dict
-        For each source of minibatches the indices of the rows to use, or the rows of a stream; None
-        for all the data.
+        For each source of minibatches, the indices of the rows to use, or the rows of a stream;
+        None for all data.
     sizes : mapping, optional
-        Rows of the whole data that each of these free variables, which belong to the rows of a
-        batch, stands for.
+        Number of rows of the whole data for each of these free variables, which belong to the rows
+        of a batch.
     scaled : bool
         Whether the likelihood is scaled by ``total_size``.
     """
@@ -88,7 +88,7 @@ class LogDensity:
         }
 
     def terms(self) -> list[TensorVariable]:
-        """Write the log density term by term: random variables, potentials and volume terms.
+        """Build the log density term by term: random variables, potentials and volume terms.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class LogDensity:
         return terms + [term for term in volumes if term is not None]
 
     def start_of(self, variable: SampledVariable) -> TensorVariable | None:
-        """Point from which to sample a variable, where the distribution of its data knows one."""
+        """Point to start a variable from, if the distribution of its data knows one."""
         local = _unscaled(self._renewed[variable.rv])
         for rv in self._rvs:
             start = local_start(_unscaled(rv), self._values[rv], parameter=local)
@@ -143,7 +143,7 @@ def _with_rows(
     *,
     scaled: bool,
 ) -> list[TensorVariable]:
-    """Clone graphs with the given rows of the data, or all of them, in place of random batches."""
+    """Clone graphs with given rows of the data, or all rows, instead of random batches."""
     replacements = {}
     for source, given in rows.items():
         replacements |= source.replacements(given)
@@ -158,8 +158,8 @@ def _rebuilt(
 ) -> list[TensorVariable]:
     """Clone graphs with some variables replaced by others, whose static shapes may differ.
 
-    The batch's static shape is burnt into the random variables: every type must be made anew.
-    Unless they are to be ``scaled``, variables with ``total_size`` become what they were without.
+    The types of the random variables contain the static shape of the batch, so that all of them
+    are rebuilt. Unless ``scaled``, variables with ``total_size`` lose it.
     """
     made = dict(replacements)
     for node in io_toposort(list(replacements), outputs):
@@ -184,9 +184,9 @@ def _with_inputs(node: Apply, inputs: Sequence[Variable]) -> Apply:
 
 
 def _with_types(op: OpFromGraph, inputs: Sequence[Variable]) -> OpFromGraph:
-    """Let an op that holds a graph take inputs of other static shapes.
+    """Rebuild an op with an inner graph for inputs of other static shapes.
 
-    It would put up with them as they are, but fix them to the shapes that it knows.
+    The op would accept such inputs, but fix them to its own shapes.
     """
     graph = op.fgraph.unfreeze()
     pairs = zip(graph.inputs, inputs, strict=True)
@@ -200,16 +200,16 @@ def _with_types(op: OpFromGraph, inputs: Sequence[Variable]) -> OpFromGraph:
 
 
 def _looser(old: TensorVariable, new: TensorVariable) -> TensorVariable:
-    """Make an input with the static shape that both have."""
+    """Create an input with the common static shape of both."""
     pairs = zip(old.type.shape, new.type.shape, strict=True)
     return tensor(old.name, dtype=new.dtype, shape=[a if a == b else None for a, b in pairs])
 
 
 class _Rescaled(MinibatchRandomVariable):
-    """PyMC's op of variables with ``total_size``, with nodes that can be made from their inputs.
+    """PyMC's op of variables with ``total_size``, with nodes that can be rebuilt from their inputs.
 
-    PyMC's own refuses the constant None that it puts for axes without a size, so that a variable of
-    several axes cannot be made again for another batch size.
+    PyMC's op refuses the constant None that it uses for axes without a size, so that a variable
+    with several axes cannot be rebuilt for another batch size.
     """
 
     def make_node(self, rv, *total_size):
@@ -221,7 +221,7 @@ _rescaled = _Rescaled()
 
 
 def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict:
-    """Value of every random variable; those on a manifold get one without transform."""
+    """Value of every random variable, without a transform for those on a manifold."""
     values = {rv: model.rvs_to_values[rv] for rv in model.basic_RVs}
     for variable in variables:
         if not variable.is_flat:
@@ -230,12 +230,12 @@ def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict
 
 
 def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> list[TensorVariable]:
-    """Take the parameter checks out of log densities.
+    """Remove parameter checks from log densities.
 
     With ``impossible`` a failed check gives a log density of minus infinity, as in PyMC's own
-    compiled functions; without it nothing is left of the check, for graphs whose gradient is taken.
-    Tests of whether values are in the support of this package's distributions go as well: positions
-    never leave their manifolds.
+    compiled functions. Otherwise the checks disappear, for graphs whose gradient is taken. Tests of
+    the support of this package's distributions are removed too, because positions never leave their
+    manifolds.
     """
     rewriter = local_check_parameter_to_ninf_switch if impossible else local_remove_check_parameter
     outputs = clone_replace(list(outputs), replace={})
@@ -245,11 +245,11 @@ def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> li
 
 
 def lift_data(outputs: Sequence[TensorVariable], *, static_shapes: bool) -> list[TensorVariable]:
-    """Hold the data as shared variables of known shape, which no later ``pm.set_data`` changes.
+    """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
 
-    Numba compiles a large constant for half a minute and then cannot cache the result, and JAX
-    copies it many times. With ``static_shapes`` a few entries of data, which may be shapes, become
-    constants, and constants from which shapes follow stay what they are.
+    Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
+    many times. With ``static_shapes``, data of a few entries, which may be shapes, become
+    constants, and constants that determine shapes stay constants.
     """
     replacements = {}
     for variable in ancestors(list(outputs)):
@@ -273,5 +273,5 @@ def _copied(variable: SharedVariable, *, static_shapes: bool) -> Variable:
 
 
 def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:
-    """Whether data may be a constant: it is short, or a mask, whose entries make a shape."""
+    """Whether data may be a constant: short data, or a mask, whose entries determine a shape."""
     return data.size <= LARGE_CONSTANT or (static_shapes and data.dtype == bool)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The ``pm.Minibatch`` calls of a model: where they are and how to feed them our own rows."""
+"""The ``pm.Minibatch`` calls of a model, and the replacement of their rows by given ones."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class BatchSource:
     Attributes
     ----------
     batches : tuple of TensorVariable
-        The random slices that the model was written with.
+        The random slices in the model.
     tensors : tuple of TensorVariable
-        The whole data, one a slice.
+        The whole data, one per slice.
     n_rows, batch_size : int
         Rows of the data and of a batch.
     static_shapes : bool
@@ -53,11 +53,11 @@ class BatchSource:
     static_shapes: bool = False
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
-        """Make an input for the indices of rows."""
+        """Create an input for the indices of rows."""
         return tensor(name, dtype="int64", shape=(n_rows,))
 
     def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
-        """Put the rows with these indices, or all of them, in the place of random slices."""
+        """Map random slices to the rows with these indices, or to all rows."""
         if rows is None:
             return dict(zip(self.batches, self.tensors, strict=True))
         data = [take_rows(array, rows, static_shapes=self.static_shapes) for array in self.tensors]
@@ -71,7 +71,7 @@ def model_outputs(model: Model) -> list[Variable]:
 
 
 def n_rows(tensor: TensorVariable) -> int:
-    """Length of the first axis, without compiling anything where the type or the data tells."""
+    """Length of the first axis, without compiling if the type or the data contain it."""
     if tensor.type.shape[0] is not None:
         return int(tensor.type.shape[0])
     if isinstance(tensor, SharedVariable):
@@ -85,7 +85,7 @@ def _source(node, static_shapes: bool) -> BatchSource:
     rows, batch_size = n_rows(tensors[0]), n_rows(batches[0])
     if not 1 <= batch_size <= rows:
         raise ValueError(
-            f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}; got "
+            f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}, got "
             f"{batch_size}. Take smaller batches, or all rows without `pm.Minibatch`."
         )
     return BatchSource(
@@ -118,8 +118,8 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
     Raises
     ------
     ValueError
-        If the log likelihood is no sum over rows that ``total_size`` scales, an observed variable
-        has the ``dims`` of all rows, or the data is not finite.
+        If the log likelihood is not a sum over rows that ``total_size`` scales, an observed
+        variable has the ``dims`` of all rows, or the data are not finite.
     """
     sources = tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
     if sources:
@@ -145,7 +145,7 @@ def _require_length_of_batch(model: Model, sources: Sequence[BatchSource]) -> No
             raise ValueError(
                 f"The observed variable `{rv.name}` expected as many rows as a batch has, got the "
                 f"dimension {dim!r} of length {length}. Leave `dims` out of variables that observe "
-                "`pm.Minibatch` data: which rows a batch holds changes with every transition."
+                "`pm.Minibatch` data, because the rows of a batch change with every transition."
             )
 
 
@@ -156,7 +156,7 @@ def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
             if not isinstance(array, Constant | SharedVariable):
                 continue
             data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
-            # Parameters may be infinite, as the bounds of what is not censored.
+            # Parameters may be infinite, such as the bounds of uncensored rows.
             good = np.isfinite(data) if batch in observed else ~np.isnan(data)
             if bad := np.size(data) - np.count_nonzero(good):
                 raise ValueError(
@@ -166,7 +166,7 @@ def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
 
 
 def known_size(size: TensorVariable) -> int:
-    """Read a number that a model holds, without compiling anything if it is a constant."""
+    """Return the value of a scalar in a model, without compiling if it is constant."""
     return int(size.data) if isinstance(size, Constant) else int(size.eval())
 
 

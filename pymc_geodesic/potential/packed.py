@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Documents of any length as the rows of one matrix, made only when rows are asked for."""
+"""Documents of any length as the rows of one matrix, which are built on demand."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ __all__ = [
 class PackedDocuments(OpFromGraph):
     """All documents of a corpus, each as its word numbers followed by their weights.
 
-    Inputs are where each document starts, the words and the weights of all documents in one array
-    each. The output has a row a document: L word numbers, then L weights, with L the words of the
-    longest document; shorter ones end with weights of zero. The whole output is never needed to
-    sample from minibatches, for which :func:`take_rows` makes the rows of a batch alone.
+    The inputs are three arrays: the starts of the documents, the words of all documents and their
+    weights. The output has a row per document: L word numbers, then L weights, where L is the
+    number of distinct words of the longest document; shorter documents end with weights of zero.
+    Sampling from minibatches never needs the whole output: :func:`take_rows` builds the rows of a
+    batch.
     """
 
 
 def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable, *, width: int):
-    """Make the rows of all documents, by an op that :func:`take_rows` knows.
+    """Build the rows of all documents, by an op that :func:`take_rows` recognises.
 
     Parameters
     ----------
     starts : TensorVariable of int, shape (D + 1,)
-        Where each document starts in the other two, and where the last one ends.
+        Start of each document in the other two arrays, and the end of the last document.
     words, weights : TensorVariable, shape (n,)
         Word numbers and weights of all documents, one document after the other.
     width : int
-        Distinct words L of the longest document.
+        Number L of distinct words of the longest document.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable,
 def take_rows(
     array: TensorVariable, rows: TensorVariable, *, static_shapes: bool
 ) -> TensorVariable:
-    """Take rows of any data; of packed documents, make these rows alone.
+    """Take rows of any data; of packed documents, build only these rows.
 
     Unless shapes must be static, packed rows are no wider than the longest document among them.
     """
@@ -78,11 +79,11 @@ class RowsOfDocuments(OpFromGraph):
     """Packed rows of some documents, no wider than the longest of them."""
 
     def pullback(self, inputs, outputs, cotangents):
-        """Tell that all inputs are data."""
+        """Mark all inputs as data, without a gradient."""
         return [disconnected_type() for _ in inputs]
 
     def connection_pattern(self, node):
-        """Tell that all inputs are data."""
+        """Mark all inputs as data, without a gradient."""
         return [[False] for _ in node.inputs]
 
 
@@ -101,7 +102,7 @@ def _rows_of_documents_numba(op, node=None, **kwargs):
                 result[i, width + j] = weights[first + j]
         return result
 
-    return rows_of_documents, "pymc_geodesic.RowsOfDocuments.1"
+    return rows_of_documents, "pymc_geodesic.RowsOfDocuments.2"
 
 
 def _rows(starts, words, weights, rows, width: int | None) -> TensorVariable:
@@ -134,7 +135,7 @@ def require_unit_vectors(data: TensorVariable) -> None:
     norms = np.sqrt(np.add.reduceat(weights**2, starts[:-1]))
     if np.any(np.abs(norms - 1) > UNIT_NORM_TOLERANCE):
         raise ValueError(
-            "A spherical model expected documents that are unit vectors, got norms in "
+            "A spherical model expected documents as unit vectors, got norms in "
             f"[{norms.min():.6g}, {norms.max():.6g}]. Use `corpus.unit_vectors()` or "
             "`corpus.tf_idf()`."
         )
@@ -154,20 +155,20 @@ def require_counts(data: TensorVariable) -> None:
 
 
 def corpus_size(data: TensorVariable) -> tuple[int, float]:
-    """Count the documents of the corpus that data comes from, and sum its weights.
+    """Return the number of documents and the sum of weights of the corpus behind some data.
 
     Raises
     ------
     ValueError
-        If the data comes from no packed documents.
+        If the data do not come from packed documents.
     """
     if (node := _corpus(data)) is None:
-        raise ValueError(f"Expected data from a `pmg.BagOfWords`, got {data}.")
+        raise ValueError(f"`data` expected rows of a `pmg.BagOfWords`, got {data}.")
     starts, _, weights = (array.get_value(borrow=True) for array in node.inputs)
     return len(starts) - 1, float(weights.sum(dtype="float64"))
 
 
 def _corpus(data: TensorVariable):
-    """Find the node that packs the documents which data comes from."""
+    """Find the node that packs the documents behind some data."""
     nodes = [v.owner for v in ancestors([data]) if v.owner is not None]
     return next((node for node in nodes if isinstance(node.op, PackedDocuments)), None)

@@ -43,14 +43,14 @@ class Potential:
     model : pymc.Model
         The model; it is not changed.
     values : sequence of TensorVariable
-        Value variables to sample, in the model's order. The model's other variables are conditioned
-        on.
+        Value variables to sample, in the model's order. The model conditions on its other
+        variables.
     initial_point : mapping
         A value for every value variable; only the shapes are read.
     static_shapes : bool
         Whether batch sizes must be known when the graph is compiled (JAX).
     full_data : bool
-        Replace every minibatch by its whole data: the exact potential.
+        Whether to replace every minibatch by its whole data, for the exact potential.
     coordinates : mapping of Manifold class to Manifold, optional
         Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
     data : mapping of str to iterable, optional
@@ -66,9 +66,9 @@ class Potential:
     local : LocalPotential or None
         Energy of the local variables.
     data_sources : tuple of BatchSource or StreamSource
-        Where the model's batches come from.
+        Sources of the model's batches.
     sources : tuple of BatchSource or StreamSource
-        The same, unless all data is used: then there are none.
+        The same; empty if all data are used.
     expectations : list of TensorVariable
         Expectations over latent variables of the rows, as functions of positions and rows.
     latents : tuple of TensorVariable
@@ -109,7 +109,7 @@ class Potential:
         if found and streams:
             raise ValueError(
                 "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
-                "of its data from streams, or hold all of it in memory."
+                "data from streams, or keep all data in memory."
             )
         found = (*found, *streams)
         self.data_sources: tuple[BatchSource | StreamSource, ...] = found
@@ -118,7 +118,7 @@ class Potential:
             source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
             for i, source in enumerate(self.sources)
         )
-        # The number of rows is burnt into a log density, so it is written for any number of them.
+        # A log density contains the number of rows, so it is built for any number of rows.
         self._rows = tuple(
             source.placeholder(f"rows_{i}", None) for i, source in enumerate(self.sources)
         )
@@ -144,7 +144,7 @@ class Potential:
 
     @property
     def conditioned(self) -> list[TensorVariable]:
-        """Inputs that stay as they are during the transitions of a call."""
+        """Inputs that are constant during the transitions of a call."""
         return [*self.conditioned_values, *self.latents]
 
     @property
@@ -160,9 +160,9 @@ class Potential:
     def gradient(
         self, position: Point, indices: Sequence[TensorVariable], *, width: Width
     ) -> Point:
-        """dU/dx in the embedding, one tensor a variable, with poles softened over ``width``.
+        """dU/dx in the embedding, one tensor per variable, with poles softened over ``width``.
 
-        ``width`` is a length for all variables, or one for each.
+        ``width`` is a length for all variables, or one length per variable.
         """
         return self._at(self._gradients(self._soft_terms(width)), position, indices)
 
@@ -180,8 +180,8 @@ class Potential:
     ) -> tuple[Point, ...]:
         """Gradient of the scaled likelihood of each row alone, for each source of minibatches.
 
-        Every tensor has the row as an extra first axis. The mean over the rows is the likelihood's
-        share of the minibatch gradient.
+        Every tensor has an additional first axis for the rows. The mean over rows is the part of
+        the minibatch gradient that comes from the likelihood.
         """
         return tuple(
             self._at(self._row_gradients(source, width), position, indices)
@@ -191,7 +191,7 @@ class Potential:
     def expectation_inputs(
         self, position: Point, indices: Sequence[TensorVariable]
     ) -> list[list[TensorVariable]]:
-        """Return what the expectations over latent variables of the rows are estimated from."""
+        """Return the inputs of the estimates of expectations over latent variables of the rows."""
         return [
             list(self._at(list(found.owner.inputs), position, indices))
             for found in self.expectations
@@ -234,7 +234,7 @@ class Potential:
 def _for_each_row(
     gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
 ) -> TensorVariable:
-    """Give the gradient of each row alone, also where it is the same for all rows."""
+    """Return the gradient of each row separately, even if it is the same for all rows."""
     if one_row in ancestors([gradient]):
         return vectorize_graph(gradient, {one_row: rows[:, None]})
     return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))

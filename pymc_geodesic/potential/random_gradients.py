@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Keeping models with ``pm.Minibatch`` data from PyMC's own steps."""
+"""Errors and warnings for models with ``pm.Minibatch`` data and PyMC's own steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MINIBATCH_MESSAGE = (
 
 
 def check_minibatch(model: Model, *, trust_total_size: bool = False) -> None:
-    """Raise if a model holds ``pm.Minibatch`` data, which PyMC's own steps cannot sample.
+    """Raise an error if a model has ``pm.Minibatch`` data, which PyMC's own steps cannot sample.
 
-    ``pm.sample()`` without a step of this package runs NUTS on such a model to the end, without an
-    error, although every gradient comes from another batch; what it returns is meaningless. Call
-    this before ``pm.sample()`` in code that must not fall into that trap.
+    Without a step of this package, ``pm.sample()`` runs NUTS on such a model without an error,
+    although every gradient comes from another batch. The draws are meaningless. Call this function
+    before ``pm.sample()`` in code that must exclude this.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def check_minibatch(model: Model, *, trust_total_size: bool = False) -> None:
     Raises
     ------
     ValueError
-        If the model depends on ``pm.Minibatch``; with another sentence if no step could sample it
-        either, because ``total_size`` is not the number of rows or the log likelihood is no sum
+        If the model depends on ``pm.Minibatch``. The message differs if no step can sample the
+        model, because ``total_size`` is not the number of rows or the log likelihood is not a sum
         over rows.
 
     Examples
@@ -63,6 +63,6 @@ def check_minibatch(model: Model, *, trust_total_size: bool = False) -> None:
 
 
 def warn_minibatch(model: Model) -> None:
-    """Warn that a step of PyMC's is about to sample a model with ``pm.Minibatch`` data."""
+    """Warn that a step of PyMC is about to sample a model with ``pm.Minibatch`` data."""
     if has_minibatch(model):
         warnings.warn(MINIBATCH_MESSAGE, UserWarning, stacklevel=2)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Graphs written again for inputs of other shapes."""
+"""Graphs rebuilt for inputs of other shapes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from pytensor.tensor import TensorType
 __all__ = ["renew", "renewed_outputs"]
 
 Rewrite = Callable[[Apply, Sequence[Variable]], Sequence[Variable] | None]
-"""What some nodes become on new inputs; ``None`` leaves a node to :func:`renewed_outputs`."""
+"""A rule for special nodes; ``None`` leaves a node to :func:`renewed_outputs`."""
 
 
 def renew(nodes: Iterable[Apply], new: dict[Variable, Variable], rewrite: Rewrite) -> None:
-    """Write nodes again on other inputs, whose shapes may differ from those of the old ones.
+    """Rebuild nodes on other inputs, whose shapes may differ from those of the old inputs.
 
     Parameters
     ----------
     nodes : iterable of Apply
         The nodes of a graph, inputs first.
     new : dict
-        What replaces variables. The outputs of all nodes that change are added to it.
+        Replacements of variables. The outputs of all nodes that change are added.
     rewrite : callable
-        Decides about a node before the general rule does.
+        Special rule, applied to a node before the general one.
     """
     for node in nodes:
         inputs = [new.get(variable, variable) for variable in node.inputs]
@@ -46,7 +46,7 @@ def renew(nodes: Iterable[Apply], new: dict[Variable, Variable], rewrite: Rewrit
 def renewed_outputs(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variable]:
     """Apply a node's operation to other inputs.
 
-    PyTensor's own cloning keeps the shapes that an inner graph was built with, and asserts them.
+    PyTensor's own cloning keeps and asserts the original shapes of an inner graph.
     """
     op = node.op
     if isinstance(op, SymbolicOp):
@@ -60,7 +60,7 @@ def renewed_outputs(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variabl
 
 
 def _for_inputs(op: OpFromGraph, inputs: Sequence[Variable]) -> OpFromGraph:
-    """Write the inner graph of an operation again for inputs of these types."""
+    """Rebuild the inner graph of an operation for inputs of these types."""
     inputs, outputs = _inner_graph(op, [x.type for x in inputs])
     return op.clone_with_inner_graph(FunctionGraph(inputs, outputs, clone=False))
 
@@ -70,7 +70,7 @@ def _loop_for_inputs(op: Scan, inputs: Sequence[Variable]) -> Scan:
     kinds = []
     for i, inner in enumerate(op.inner_inputs):
         kind = inputs[outer[i]].type
-        # Sequences and states have the axis of the steps outside the loop only.
+        # Only outside the loop do sequences and states have the axis of the steps.
         if isinstance(kind, TensorType) and kind.ndim > inner.type.ndim:
             kind = kind.clone(shape=kind.shape[1:])
         kinds.append(kind)

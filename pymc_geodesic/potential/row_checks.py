@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Parameter checks of log densities row by row, for rows that are tested by themselves.
+"""Parameter checks of log densities row by row, for rows with separate Metropolis tests.
 
-PyMC checks parameters once for all rows. A row whose trajectory runs off, to a scale of zero say,
-would make the log densities of all rows minus infinity, and all of them would reject theirs.
+PyMC checks parameters once for all rows. A single row with a diverging trajectory, for instance to
+a scale of zero, would make the log densities of all rows minus infinity, and all would be rejected.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["with_checks_of_rows"]
 def with_checks_of_rows(
     terms: Sequence[TensorVariable], own: Sequence[TensorVariable], *, n_rows: int
 ) -> list[TensorVariable]:
-    """Turn failed parameter checks into log densities of minus infinity, of the row that failed.
+    """Turn failed parameter checks into log densities of minus infinity of the rows that failed.
 
     Parameters
     ----------
     terms : sequence of TensorVariable
         Log densities whose first axis is the row.
     own : sequence of TensorVariable
-        The rows' own variables. Checks of nothing but other parameters are for all rows.
+        Variables of the rows. Checks that involve none of them apply to all rows.
     n_rows : int
         Number of rows.
     """
@@ -58,7 +58,7 @@ def with_checks_of_rows(
 
 
 def _parts(conditions: Sequence[TensorVariable]) -> Iterator[TensorVariable]:
-    """Take a conjunction apart, down to the arrays of which all entries have to be true."""
+    """Split a conjunction into the arrays whose entries must all be true."""
     for condition in conditions:
         node = condition.owner
         if node is None:
@@ -82,7 +82,7 @@ def _of_rows(
     *,
     n_rows: int,
 ) -> TensorVariable:
-    """Reduce a condition to one truth value for each row, or for all if it is not of rows."""
+    """Reduce a condition to one truth value per row, or to one for all rows."""
     condition = pt.as_tensor_variable(condition)
     depends = not set(own).isdisjoint(ancestors([condition]))
     has_rows = condition.ndim >= max(density.ndim, 1) and condition.type.shape[0] in (None, n_rows)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Good starts for the variables of a row, known by the distribution of the row's data."""
+"""Good starts for the variables of a row, given by the distribution of the row's data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STARTS: dict[type, tuple[Start, int]] = {}
 
 
 def register_local_start(distribution: type, start: Start, *, parameter: int = 0) -> None:
-    """Tell from where to sample a parameter of a distribution that belongs to each row.
+    """Register a start for a parameter of a distribution that belongs to each row.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def register_local_start(distribution: type, start: Start, *, parameter: int = 0
     start : callable
         ``(op, value, *parameters) -> start``, symbolic; it must not depend on the parameter.
     parameter : int
-        Which of the distribution's parameters it is.
+        Index of the parameter of the distribution.
     """
     _STARTS[distribution] = start, parameter
 
@@ -33,7 +33,7 @@ def register_local_start(distribution: type, start: Start, *, parameter: int = 0
 def local_start(
     rv: TensorVariable, value: TensorVariable, *, parameter: TensorVariable
 ) -> TensorVariable | None:
-    """Return a start for ``parameter`` if it is the one that the distribution of ``rv`` knows."""
+    """Return a start for ``parameter`` if the distribution of ``rv`` registered one."""
     start, index = _STARTS.get(type(rv.owner.op), (None, 0))
     if start is None:
         return None

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Variables that belong to the rows of a batch and were not said to."""
+"""A warning about variables that belong to the rows of a batch without being named so."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["row_variables", "warn_of_row_variables"]
 
 
 def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) -> None:
-    """Warn of variables with an entry for each row of a batch, which other rows are given next."""
+    """Warn of variables with an entry for each row of a batch, which the next batch would share."""
     for name, data in row_variables(model, variables).items():
         warnings.warn(
             f"The variable `{name}` has an entry for each of the {data.type.shape[0]} rows of a "
-            f"batch of `{data.name}`. It is sampled as one variable that all batches share, so "
-            "that every batch gives the same entry to other rows. If it belongs to the rows, name "
+            f"batch of `{data.name}`. It is sampled as one variable shared by all batches, so "
+            "that every batch uses the same entry for other rows. If it belongs to the rows, name "
             f"it in `local=pmg.LocalGMC([{name}])`.",
             UserWarning,
             stacklevel=2,
@@ -39,8 +39,8 @@ def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) ->
 def row_variables(model: Model, variables: Sequence[SampledVariable]) -> dict[str, TensorVariable]:
     """Find the variables that belong to the rows of a batch, each with the data of these rows.
 
-    A variable whose first axis is as long as the batch is looked at more closely: it belongs to the
-    rows if the log density of a row depends on the entry of this row and on no other.
+    A variable whose first axis is as long as the batch belongs to the rows if the log density of a
+    row depends on the entry of this row and on no other entry.
     """
     found = {}
     for data in model.observed_RVs:
@@ -59,11 +59,11 @@ def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariab
     [log_density] = model.logp(vars=[data], sum=False)
     point = model.initial_point()
     n_rows = variable.shape[0]
-    # A transform along the rows, as that of one probability vector, mixes them.
+    # A transform along the rows, such as that of one probability vector, mixes them.
     if log_density.ndim == 0 or point[variable.value.name].shape[0] != n_rows:
         return False
     looked_at = {0, n_rows // 2, n_rows - 1}
-    # Only the structure counts, so that any point will do at which no gradient is zero by chance.
+    # Only the structure matters, so any point serves at which no gradient is zero by chance.
     rng = np.random.default_rng(1)
     point = {name: x + 0.1 * rng.uniform(size=x.shape) for name, x in point.items()}
     gradients = [

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Data that is read batch by batch, in place of a ``pm.Data`` of the model."""
+"""Data read batch by batch, in place of a ``pm.Data`` of the model."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["RowCheck", "StreamSource", "find_streams"]
 
 
 class RowCheck(Protocol):
-    """A check of the rows of a stream, made in the first whole pass.
+    """A check of the rows of a stream, made in its first complete pass.
 
     Attributes
     ----------
     complete : bool
-        Whether a whole pass has been checked.
+        Whether a complete pass has been checked.
     """
 
     complete: bool
 
     def __call__(self, rows: np.ndarray, first: int) -> str | None:
-        """Say why rows cannot be observed, the first of which has this number, or return None."""
+        """Return why some rows cannot be observed, or None; ``first`` is the first row's index."""
         ...
 
 
@@ -47,11 +47,11 @@ class StreamSource:
     variable : TensorVariable
         The data variable.
     loader : iterable of ndarray
-        Gives the batches of one pass each time it is iterated over.
+        Yields the batches of one pass each time it is iterated over.
     n_rows, batch_size : int
         Rows of the whole data, by the model's ``total_size``, and of a batch.
     check : RowCheck or None
-        Says which rows the model forbids.
+        Check of the rows.
     """
 
     name: str
@@ -77,11 +77,11 @@ class StreamSource:
         return self.variable.type.dtype
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
-        """Make an input for rows of the data."""
+        """Create an input for rows of the data."""
         return tensor(name, dtype=self.dtype, shape=(n_rows, *self.row_shape))
 
     def replacements(self, rows: TensorVariable) -> dict[TensorVariable, TensorVariable]:
-        """Put rows in the place of the data variable."""
+        """Map the data variable to rows."""
         return {self.variable: rows}
 
 
@@ -94,7 +94,8 @@ def find_streams(
     ------
     ValueError
         If there is not exactly one stream, a name is not that of a ``pm.Data``, a loader cannot be
-        iterated over again, or the log likelihood is no sum over rows that ``total_size`` scales.
+        iterated over again, or the log likelihood is not a sum over rows that ``total_size``
+        scales.
     """
     if data is not None and len(data) != 1:
         raise ValueError(
@@ -111,7 +112,7 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
         raise ValueError(f"`data` expected names of `pm.Data` of the model, {known}, got {name!r}.")
     if isinstance(loader, Iterator) or not isinstance(loader, Iterable):
         raise ValueError(
-            f"`data` expected something that can be iterated over again and again for `{name}`, "
+            f"`data` expected an iterable that can be iterated over repeatedly for `{name}`, "
             f"such as a list or a `DataLoader`, got a {type(loader).__name__}. An iterator ends "
             "after one pass."
         )
@@ -123,7 +124,9 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
     )
     scaled = batched_variables(model, [variable])
     if not scaled:
-        raise ValueError(f"No observed variable depends on the `pm.Data` `{name}`.")
+        raise ValueError(
+            f"`data` expected a `pm.Data` on which an observed variable depends, got `{name}`."
+        )
     n_rows = max(known_size(rv.owner.inputs[1]) for rv in scaled)
     batch_size = variable.get_value(borrow=True).shape[0]
     return StreamSource(name, variable, loader, n_rows, batch_size)

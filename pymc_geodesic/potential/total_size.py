@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether ``total_size`` is the number of rows that the model holds."""
+"""A check that ``total_size`` is the number of rows in the model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WrongSize(NamedTuple):
     axis : int
         The axis of its values, zero for the rows.
     declared, held : int
-        The size declared and that of the data.
+        The declared size and that of the data.
     """
 
     name: str
@@ -52,7 +52,7 @@ def _declared(rv: TensorVariable) -> dict[int, int]:
 def wrong_sizes(model: Model, sources: Sequence[BatchSource | StreamSource]) -> list[WrongSize]:
     """List every ``total_size`` that is not the length of the data's axis.
 
-    The rows of a stream are not known before it ends: there the largest ``total_size`` counts.
+    The number of rows of a stream is unknown before it ends, so the largest ``total_size`` is used.
     """
     found = []
     for rv in model.observed_RVs:
@@ -69,14 +69,14 @@ def wrong_sizes(model: Model, sources: Sequence[BatchSource | StreamSource]) -> 
 def require_total_size(
     model: Model, sources: Sequence[BatchSource | StreamSource], *, trust_total_size: bool = False
 ) -> None:
-    """Refuse a ``total_size`` that is not the number of rows, unless it is meant.
+    """Refuse a ``total_size`` that is not the number of rows, unless it is intended.
 
     Parameters
     ----------
     model : pymc.Model
         The model.
     sources : sequence of BatchSource or StreamSource
-        Where its rows come from.
+        Sources of its rows.
     trust_total_size : bool, default False
         Accept any positive number.
 
@@ -101,7 +101,7 @@ def _sentence(wrong: WrongSize) -> str:
     what = "rows" if wrong.axis == 0 else f"entries of axis {wrong.axis}"
     advice = f"Pass `total_size={wrong.held}`" if wrong.axis == 0 else "Correct it"
     return (
-        f"`total_size` of `{wrong.name}` expected the number of {what}, {wrong.held}; got "
+        f"`total_size` of `{wrong.name}` expected the number of {what}, {wrong.held}, got "
         f"{wrong.declared}, with which the likelihood would count "
         f"{wrong.declared / wrong.held:.3g} times. {advice}. If this is what you want, pass "
         "`trust_total_size=True` to the step."

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A sampled variable: between PyMC's value and the point of the embedding."""
+"""A sampled variable: the maps between PyMC's value and the point of the embedding."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SampledVariable:
     rv, value : TensorVariable
         The random variable and PyMC's value variable for it.
     manifold : Manifold
-        Where the sampler moves it.
+        The manifold on which the sampler moves it.
     transform : Transform or None
         PyMC's transform from the random variable to its value.
     position : TensorVariable
@@ -59,10 +59,10 @@ class SampledVariable:
         return isinstance(self.manifold, Euclidean)
 
     def check(self, value: np.ndarray) -> str | None:
-        """Say in a sentence why PyMC's value is not on the manifold, or return None.
+        """Return why PyMC's value is not on the manifold, as a sentence, or None.
 
-        A transform that leaves points of the manifold as they are cannot hide an impossible start;
-        any other transform can only give possible ones.
+        With a transform that is the identity on the manifold a start can be impossible; any other
+        transform only gives possible starts.
         """
         keeps_points = self.transform is None or isinstance(self.transform, UnitVectorTransform)
         return self.manifold.check(value) if keeps_points else None
@@ -94,7 +94,7 @@ class SampledVariable:
 
 
 def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold, unless a transform of the user's restricts the variable further."""
+    """Return the manifold, unless a custom transform restricts the variable further."""
     transform = model.rvs_to_transforms[rv]
     default = _default_transform(rv.owner.op, rv)
     if transform is not None and type(transform) is not type(default):
@@ -103,7 +103,7 @@ def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
 
 
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
-    """Name the manifold of each variable, whatever coordinates a sampler moves it in."""
+    """Return the name of the manifold of each variable, whatever coordinates a sampler uses."""
     rvs = [model.values_to_rvs[value] for value in values]
     return {rv.name: _manifold_in(model, rv).name for rv in rvs}
 
@@ -125,7 +125,7 @@ def sampled_variables(
     initial_point: Mapping[str, Any],
     coordinates: Mapping[type[Manifold], Manifold],
 ) -> tuple[SampledVariable, ...]:
-    """Describe the variables with the given value variables, in the order given.
+    """Describe the variables with the given value variables, in this order.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def sampled_variables(
         if np.dtype(value.dtype).kind != "f":
             raise ValueError(
                 f"The variable `{rv.name}` is discrete (dtype {value.dtype}), but geodesic and "
-                "stochastic-gradient steps need a differentiable log probability. Give it a step "
+                "stochastic-gradient steps need a differentiable log density. Give it a step "
                 "of its own, such as `pm.Metropolis`, or sum it out of the model."
             )
         manifold = _manifold_in(model, rv)
@@ -147,7 +147,7 @@ def sampled_variables(
         if not isinstance(manifold, Euclidean) and not shape:
             raise ValueError(
                 f"The variable `{rv.name}` expected points along its last axis, as "
-                f"{manifold!r} needs them; got a scalar. Give it a shape, such as `shape=1`."
+                f"{manifold!r} needs them, got a scalar. Give it a shape, such as `shape=1`."
             )
         if not isinstance(manifold, Euclidean) and manifold.dim(shape[-1]) < 1:
             raise ValueError(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Topic models: documents, distributions of their words, and reading and judging topics."""
+"""Topic models: documents, distributions of their words, and the evaluation of topics."""
 
 from pymc_geodesic.topic_models.alignment import align
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
@@ -8,7 +8,6 @@ from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
 from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
 from pymc_geodesic.topic_models.concentration import fit_concentration
 from pymc_geodesic.topic_models.documents import proportions
-from pymc_geodesic.topic_models.gibbs import TopicCounts, expected_counts
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocation
 from pymc_geodesic.topic_models.plot import plot_topics
 from pymc_geodesic.topic_models.projections import projections
@@ -17,6 +16,7 @@ from pymc_geodesic.topic_models.schedule import sgrld_schedule
 from pymc_geodesic.topic_models.spherical import log_perplexity
 from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.topic_models.step_size_schedule import schedule_of_topics as schedule_of_topics
+from pymc_geodesic.topic_models.topic_counts import TopicCounts, expected_counts
 from pymc_geodesic.topic_models.words import top_words
 
 __all__ = [

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One order of topics for all chains."""
+"""A common order of topics for all chains."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def align(
 ) -> xr.DataTree:
     r"""Give topics the same numbers in all chains.
 
-    The posterior of a topic model is the same for every order of the topics, and each chain finds
-    an order of its own. Here the mean topics of every chain are matched to the average of the
-    chains by the assignment with the smallest sum of distances, and the average is taken anew until
-    nothing changes. The distance of probability vectors is :math:`1 - \sum_v \sqrt{p_v q_v}`
+    The posterior of a topic model does not depend on the order of the topics, and each chain finds
+    its own order. The mean topics of every chain are matched to the average of the chains by the
+    assignment with the smallest sum of distances. Then the average is updated, until nothing
+    changes. The distance of probability vectors is :math:`1 - \sum_v \sqrt{p_v q_v}`
     (Hellinger), that of unit vectors one minus the cosine. Cluster centres and other sets of
     probability vectors or unit vectors are aligned in the same way.
 
@@ -38,27 +38,26 @@ def align(
     var_name : str
         The variable with the topics, with K vectors of V entries.
     others : mapping of str to str, optional
-        Further variables that are put in the same order, each with its dimension that numbers the
-        topics: ``{"weights": "weights_dim_0"}``. By default all that have the topics' own
-        dimension.
+        Further variables to reorder, each with its dimension of topics:
+        ``{"weights": "weights_dim_0"}``. By default all variables with the dimension of the topics.
     per_draw : bool
-        Match every draw by itself, for chains in which topics change places on their way.
+        Whether to match every draw separately, for chains in which topics change places.
 
     Returns
     -------
     DataTree
-        A copy with the variables in the new order. The numbers are those of the first chain, unless
-        draws are matched by themselves.
+        A copy with the variables in the new order. The order is that of the first chain, unless
+        draws are matched separately.
 
     Raises
     ------
     ValueError
-        If a variable or dimension is not there, has another size, or topics are not matrices.
+        If a variable or dimension does not exist or has another size, or topics are not matrices.
 
     Notes
     -----
-    Chains that have found other topics are matched as well as they can be. R-hat after the
-    alignment, such as that of :func:`pymc_geodesic.summary`, says whether they agree.
+    Chains that have found different topics are matched as well as possible. R-hat after the
+    alignment, for instance by :func:`pymc_geodesic.summary`, shows whether they agree.
 
     References
     ----------
@@ -108,8 +107,8 @@ def _others(
             )
         if dims[axis] != posterior.sizes[dim]:
             raise ValueError(
-                f"`others` expected dimensions with {posterior.sizes[dim]} entries, one per topic; "
-                f"got {name!r} with {dims[axis]}. Name the dimension that numbers the topics."
+                f"`others` expected dimensions with {posterior.sizes[dim]} entries, one per topic, "
+                f"got {name!r} with {dims[axis]}. Name the dimension of the topics."
             )
     return dict(others)
 
@@ -132,6 +131,6 @@ def require_aligned(draws: np.ndarray, what: str) -> None:
     n_moved = int(matching.moved.any(axis=0).sum())
     raise ValueError(
         f"`{what}` expected topics with the same numbers in all chains, got {n_moved} of "
-        f"{draws.shape[2]} topics with other numbers in other chains: averages would mix them. "
+        f"{draws.shape[2]} topics numbered differently: averages would mix them. "
         "Call `idata = pmg.topics.align(idata)` first, or pass one chain."
     )

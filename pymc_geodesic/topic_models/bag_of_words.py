@@ -20,8 +20,8 @@ __all__ = ["BagOfWords"]
 class BagOfWords:
     r"""Documents as word numbers and weights, for ``pm.Minibatch`` and topic models.
 
-    Memory grows with the distinct words of the documents, whatever the vocabulary: twelve bytes
-    each. A minibatch is as wide as its longest document.
+    Each distinct word of a document takes twelve bytes, whatever the size of the vocabulary. A
+    minibatch is as wide as its longest document.
 
     Parameters
     ----------
@@ -59,7 +59,9 @@ class BagOfWords:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         if not np.all(np.isfinite(matrix.data)):
-            raise ValueError("`BagOfWords` expected finite weights, got NaN or infinite ones.")
+            raise ValueError(
+                "`BagOfWords` expected finite weights, got NaN or infinite ones. Correct these."
+            )
         if matrix.nnz and matrix.data.min() < 0:
             raise ValueError(
                 "`BagOfWords` expected counts or weights of 0 or more, got values from "
@@ -96,14 +98,14 @@ class BagOfWords:
     def inverse_document_frequencies(self) -> np.ndarray:
         r"""Rarity of each word, :math:`\max(0, \log [D / (1 + D_w)])`, of shape (V,).
 
-        :math:`D_w` is the number of documents that hold word w. Words that are in all documents or
-        all but one have none.
+        :math:`D_w` is the number of documents that hold word w. Words in all documents
+        or in all but one have rarity zero.
         """
         containing = np.bincount(self.matrix.indices, minlength=self.n_words)
         return np.maximum(np.log(self.n_documents / (1 + containing)), 0)
 
     def tf_idf(self, *, idf: ArrayLike | None = None) -> BagOfWords:
-        r"""Weigh counts by rarity and normalise: unit vectors for spherical models.
+        r"""Weight counts by rarity and normalise, which gives unit vectors for spherical models.
 
         .. math::
 
@@ -115,8 +117,7 @@ class BagOfWords:
         ----------
         idf : array_like of float, shape (V,), optional
             Weights :math:`r_w`, 0 or more; by default the :meth:`inverse_document_frequencies` of
-            these documents. New documents take those of the documents that the model has learned
-            from.
+            these documents. For new documents pass those of the training documents.
 
         Returns
         -------
@@ -171,7 +172,7 @@ class BagOfWords:
         return pack(*data, width=int(np.diff(self.matrix.indptr).max()))
 
     def __repr__(self) -> str:
-        """Tell the size of the corpus."""
+        """Show the size of the corpus."""
         return (
             f"BagOfWords({self.n_documents:,} documents, {self.n_words:,} words, "
             f"{self.matrix.nnz:,} entries)"
@@ -190,6 +191,6 @@ def _bag_of_words_as_tensor(corpus: BagOfWords, name=None, ndim=None, **kwargs) 
 def _sparse_matrix_as_tensor(matrix, name=None, ndim=None, **kwargs) -> TensorVariable:
     raise NotImplementedError(
         f"A tensor expected a dense array, got a sparse matrix of shape {matrix.shape}. Wrap "
-        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; of other data take "
+        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; for other data pass "
         "`matrix.toarray()`."
     )

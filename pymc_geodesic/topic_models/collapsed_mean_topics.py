@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Directions around a common mean that is integrated out."""
+"""Directions around a common mean, which is integrated out."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class CollapsedMeanTopicsRV(SymbolicRandomVariable):
 
 class CollapsedMeanTopics(Continuous):
     r"""
-    Topics of a spherical admixture, whose common mean direction is integrated out.
+    Topics of a spherical admixture with their common mean direction integrated out.
 
     .. math::
 
@@ -113,8 +113,8 @@ class CollapsedMeanTopics(Continuous):
             )
         mu, kappa, mean_concentration = map(as_float_tensor, (mu, kappa, mean_concentration))
         check_unit_vectors(mu, "mu", "CollapsedMeanTopics")
-        n_topics = np.array([n_topics], dtype="int64")
-        return super().dist([mu, kappa, mean_concentration, n_topics], **kwargs)
+        n = np.array([n_topics], dtype="int64")
+        return super().dist([mu, kappa, mean_concentration, n], **kwargs)
 
     def support_point(rv, size, mu, kappa, mean_concentration, n_topics) -> TensorVariable:
         """Return the prior direction for every topic."""

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How well topics predict one part of documents given the other."""
+"""Evaluation of topics by the prediction of one part of documents from the other."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.topic_models.documents import fold_in
-from pymc_geodesic.topic_models.gibbs import read_counts
 from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
 from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
+from pymc_geodesic.topic_models.topic_counts import read_counts
 
 __all__ = ["document_completion_perplexity", "split_tokens"]
 
-# Distinct words whose probabilities are found at a time: a few megabytes.
+# Number of distinct words whose probabilities are computed at once: a few megabytes.
 _CHUNK = 16384
 
 
@@ -47,16 +47,16 @@ def document_completion_perplexity(
     ----------
     topics : DataTree or array_like of float
         Draws of the topics' word probabilities: the result of ``pm.sample``, or an array of shape
-        (..., K, V) whose leading axes are draws. Every draw costs a run of Gibbs over all
-        documents, so that it pays to thin them.
+        (..., K, V) whose leading axes are draws. Every draw costs a Gibbs run over all
+        documents, so thin the draws.
     observed, held_out : sparse matrix or array_like of int
         Counts of words in both parts of the same documents, of shape (D, V).
     alpha : array_like of float
         Dirichlet parameters of the proportions, positive, one or K of them.
     sweeps : int
-        How many times the topics of all tokens are drawn for each draw of the topics.
+        Number of Gibbs sweeps over all tokens for each draw of the topics.
     discard : int, optional
-        How many of these sweeps do not count; half of them by default.
+        Number of these sweeps to discard; half of them by default.
     rng : numpy.random.Generator or int, optional
         Source of the draws, or its seed.
     var_name : str
@@ -65,20 +65,21 @@ def document_completion_perplexity(
     Returns
     -------
     Perplexity
-        The perplexity of a token; V is that of a uniform guess. Infinite where a token has
-        probability zero.
+        The perplexity per token. A uniform guess has V; it is infinite if a token has probability
+        zero.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, documents are no counts, nothing is held out, topics are no
-        probabilities, ``alpha`` is not positive, or no sweep is left.
+        If shapes do not fit, documents are not counts, nothing is held out, topics are not
+        probabilities, ``alpha`` is not positive, or all sweeps are discarded.
 
     Notes
     -----
-    What Gibbs leaves to chance makes the figure larger: by three per cent with 40 sweeps and by two
-    with 100, compared with 400, for NIPS papers, 50 topics and ``alpha`` of 0.01. An average over
-    draws takes it out again. Compare figures with the same numbers of sweeps and of draws only.
+    The Monte Carlo error of Gibbs sampling increases the perplexity: by three per cent with 40
+    sweeps and by two with 100, compared with 400, for NIPS papers, 50 topics and ``alpha`` of 0.01.
+    An average over draws removes this error. Only compare perplexities with the same numbers of
+    sweeps and of draws.
 
     References
     ----------
@@ -102,13 +103,18 @@ def document_completion_perplexity(
     held_out = read_documents(held_out, draws.shape[-1])
     if observed.shape != held_out.shape:
         raise ValueError(
-            "`observed` and `held_out` have to be parts of the same documents, got "
-            f"{observed.shape[0]} and {held_out.shape[0]} documents."
+            "`observed` and `held_out` expected parts of the same documents, got "
+            f"{observed.shape[0]} and {held_out.shape[0]} documents. Split them by `split_tokens`."
         )
     if not read_counts(held_out.data).any():
-        raise ValueError("`held_out` has to hold at least one token, got none.")
-    if not np.allclose(draws.sum(axis=-1), 1, atol=1e-4) or np.any(draws < 0):
-        raise ValueError("Expected topics whose words have probabilities that sum to one.")
+        raise ValueError("`held_out` expected at least one token, got none. Hold out more.")
+    sums = draws.sum(axis=-1)
+    if not np.allclose(sums, 1, atol=1e-4) or np.any(draws < 0):
+        raise ValueError(
+            "`topics` expected probabilities of words that sum to one, got sums in "
+            f"[{sums.min():.6g}, {sums.max():.6g}] and values from {draws.min():.6g}. Name the "
+            "probability vectors with `var_name`."
+        )
     rng = np.random.default_rng(rng)
     average = RunningAverage(held_out.data)
     for draw in draws:
@@ -138,7 +144,7 @@ def split_tokens(
 ) -> tuple[sp.csr_array, sp.csr_array]:
     """Split the tokens of every document at random into an observed and a held-out part.
 
-    The tokens held out are drawn without replacement: their counts are multivariate
+    The held-out tokens are drawn without replacement: their counts are multivariate
     hypergeometric. Documents of one or two tokens may lose none.
 
     Parameters
@@ -146,7 +152,7 @@ def split_tokens(
     documents : sparse matrix or array_like of int
         Counts of words, of shape (D, V).
     fraction : float
-        Share of the tokens of each document that is held out, rounded to whole tokens.
+        Share of the tokens of each document to hold out, rounded to whole tokens.
     rng : numpy.random.Generator or int, optional
         Source of the draws, or its seed.
 
@@ -158,7 +164,7 @@ def split_tokens(
     Raises
     ------
     ValueError
-        If documents are no counts, or ``fraction`` is not between 0 and 1.
+        If documents are not counts, or ``fraction`` is not between 0 and 1.
 
     Examples
     --------
@@ -167,7 +173,7 @@ def split_tokens(
     array([2, 1])
     """
     if not 0 < fraction < 1:
-        raise ValueError(f"`fraction` has to be between 0 and 1, got {fraction}.")
+        raise ValueError(f"`fraction` expected a number between 0 and 1, got {fraction}.")
     documents = sp.csr_array(documents)
     documents = read_documents(documents, documents.shape[-1])
     counts = read_counts(documents.data)

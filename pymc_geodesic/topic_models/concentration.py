@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How far documents on the sphere scatter around their directions."""
+"""The concentration of documents on the sphere around their directions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pymc_geodesic.topic_models.spherical import require_unit
 
 __all__ = ["fit_concentration"]
 
-# Topics that coincide have no Cholesky factor without it.
+# Keeps the Cholesky factor of equal topics finite.
 RIDGE = 1e-10
 
 
@@ -36,34 +36,34 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
         A_V(\kappa) = \frac{I_{V/2}(\kappa)}{I_{V/2 - 1}(\kappa)}.
 
     Without topics all documents have the direction of their mean, and the right side is the
-    resultant length :math:`|\sum_d v_d| / D`. With topics each has the direction of the mixture
-    that is nearest to it.
+    resultant length :math:`|\sum_d v_d| / D`. With topics each document has the direction of
+    the nearest mixture.
 
     Parameters
     ----------
     documents : BagOfWords, sparse matrix or array_like of float
-        Unit vectors, of shape (D, V), such as :meth:`BagOfWords.tf_idf` gives; also topics, for
-        their own concentration around their mean.
+        Unit vectors, of shape (D, V), for instance of :meth:`BagOfWords.tf_idf`; or topics, for
+        their concentration around their mean.
     topics : array_like of float, shape (K, V), optional
         Unit vectors: topics or centres of clusters.
 
     Returns
     -------
     float
-        :math:`\hat\kappa`, in proportion to V where documents are far apart. The value for the mean
-        direction is a lower bound of that for topics.
+        :math:`\hat\kappa`, which is proportional to V if documents are far apart. The value for the
+        mean direction is a lower bound of that for topics.
 
     Raises
     ------
     ValueError
-        If vectors are no unit vectors or of different lengths, all documents are alike, or they
-        have no mean direction.
+        If vectors are not unit vectors or differ in length, or if documents are all equal or have
+        no mean direction.
 
     Notes
     -----
     The nearest mixture has K - 1 parameters per document, which makes the value for topics too
-    large by about (V - 1) / (V - K). A concentration that is many times too large puts documents
-    that it has not seen far into the tails: check :func:`log_perplexity` on new documents.
+    large by about (V - 1) / (V - K). With a concentration that is many times too large, new
+    documents are far in the tails: check :func:`log_perplexity` on new documents.
 
     References
     ----------
@@ -82,7 +82,7 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
     require_unit(sp.linalg.norm(matrix, axis=1), "documents")
     mean = matrix.mean(axis=0)
     cosine = float(np.linalg.norm(mean)) if topics is None else _mean_cosine(matrix, topics)
-    # Vectors without a mean direction have a resultant of the order of one over the root of D.
+    # Without a mean direction the resultant length is of the order of one over the root of D.
     if not 0 < cosine < 1 - 1e-12:
         raise ValueError(
             "`fit_concentration` expected documents that differ and have a mean direction, got a "
@@ -96,14 +96,14 @@ def _mean_cosine(documents: sp.csr_array, topics: ArrayLike) -> float:
     topics = np.asarray(topics, dtype=float)
     if topics.ndim != 2 or topics.shape[1] != documents.shape[1]:
         raise ValueError(
-            f"`topics` expected a matrix (topics, words) with {documents.shape[1]} columns, as the "
-            f"documents have, got shape {topics.shape}. Take one draw, or their mean direction."
+            f"`topics` expected a matrix (topics, words) with {documents.shape[1]} columns, like "
+            f"the documents, got shape {topics.shape}. Take one draw, or their mean direction."
         )
     require_unit(np.linalg.norm(topics, axis=1), "topics")
-    # In the frame of the topics' span, K numbers stand for a document.
+    # In the frame of the topics' span a document has K coordinates.
     factor = cholesky(topics @ topics.T + RIDGE * np.eye(len(topics)), lower=True)
     inner = solve_triangular(factor, (documents @ topics.T).T, lower=True).T
-    # The least-squares solution points to the nearest mixture, and its residual is the sine.
+    # The least-squares solution points to the nearest mixture; its residual is the sine.
     squares = [np.sum(row**2) - nnls(factor.T, row)[1] ** 2 for row in inner]
     return float(np.sqrt(np.maximum(squares, 0)).mean())
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What documents are about, given topics."""
+"""Proportions of topics in documents, given topics."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.gibbs import counts_of_rows, read_alpha
 from pymc_geodesic.topic_models.read import Documents, Draws, read_chains, read_documents
 from pymc_geodesic.topic_models.spherical_documents import spherical_proportions
+from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
 
 __all__ = ["fold_in", "proportions"]
 
@@ -34,23 +34,23 @@ def proportions(
     With ``kappa`` documents are unit vectors from a spherical admixture, and their proportions
     are drawn by geodesic Monte Carlo, as :class:`LocalGMC` does.
 
-    Without, they are counts of words from latent Dirichlet allocation. The topics of a document's
-    tokens are drawn by Gibbs, as in :func:`pymc_geodesic.topic_models.expected_counts`, and
+    Without ``kappa`` they are counts of words from latent Dirichlet allocation. The topics of a
+    document's tokens are drawn by Gibbs sampling, as in
+    :func:`pymc_geodesic.topic_models.expected_counts`, and
 
     .. math::
 
         E[\eta_{dk} \mid w_d] = \frac{\alpha_k + E[n_{dk}]}{\sum_j \alpha_j + n_d},
 
-    averaged over the draws of the topics. The average has a meaning only as long as a topic keeps
-    its number: chains whose topics have different numbers are refused, and :func:`align` puts them
-    in one order.
+    averaged over the draws of the topics. The average is only meaningful if topics keep their
+    order. Chains with different orders raise an error; :func:`align` reorders them.
 
     Parameters
     ----------
     topics : DataTree or array_like of float
         Draws of the topics, unit vectors or word probabilities: the result of ``pm.sample``, or an
         array of shape (..., K, V) whose leading axes are draws. Every draw costs a run over all
-        documents, so that it pays to thin them.
+        documents, so thin the draws.
     documents : BagOfWords, sparse matrix or array_like
         Unit vectors or counts of words, of shape (D, V).
     alpha : array_like of float
@@ -58,10 +58,10 @@ def proportions(
     kappa : float, optional
         Concentration of documents on the sphere, positive.
     sweeps : int
-        How many times the proportions, or the topics of all tokens, are drawn for each draw of the
-        topics.
+        Number of times that the proportions, or the topics of all tokens, are drawn for each draw
+        of the topics.
     discard : int, optional
-        How many of these sweeps do not count; half of them by default.
+        Number of these sweeps to discard; half of them by default.
     rng : numpy.random.Generator or int, optional
         Source of the draws, or its seed.
     var_name : str
@@ -77,8 +77,8 @@ def proportions(
     Raises
     ------
     ValueError
-        If shapes do not fit, documents are no counts or no unit vectors, ``alpha`` is not positive,
-        no sweep is left, or topics have other numbers in other chains.
+        If shapes do not fit, documents are not counts or not unit vectors, ``alpha`` is not
+        positive, all sweeps are discarded, or the order of topics differs between chains.
 
     References
     ----------

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Documents as bags of words from mixtures of topics, proportions and assignments summed out."""
+"""Latent Dirichlet allocation with proportions and assignments summed out."""
 
 from typing import Any
 
@@ -22,19 +22,19 @@ from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.potential.expectation import LocalExpectation
 from pymc_geodesic.potential.packed import is_packed, require_counts, unpack
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
-from pymc_geodesic.topic_models.gibbs import expected_counts
+from pymc_geodesic.topic_models.topic_counts import expected_counts
 from pymc_geodesic.validation import whole
 
 __all__ = ["ExpectedTopicCounts", "LatentDirichletAllocation", "LatentDirichletAllocationRV"]
 
 
 class ExpectedTopicCounts(LocalExpectation):
-    """Expected tokens of each word in each topic, ``(K, V)``, summed over a batch of documents.
+    """Expected number of tokens of each word in each topic, ``(K, V)``, summed over a batch.
 
     Parameters
     ----------
     sweeps : int
-        Sweeps of Gibbs over a batch, the first half of which is discarded.
+        Gibbs sweeps over a batch, the first half of which is discarded.
     """
 
     __props__ = ("sweeps",)
@@ -46,7 +46,8 @@ class ExpectedTopicCounts(LocalExpectation):
         """Apply to the word numbers and counts of documents, topics and Dirichlet parameters."""
         return Apply(self, [words, weights, topics, alpha], [topics.type()])
 
-    def estimate(self, rng, words, weights, topics, alpha) -> np.ndarray:  # noqa: D102
+    def estimate(self, rng: np.random.Generator, *inputs: np.ndarray) -> np.ndarray:  # noqa: D102
+        words, weights, topics, alpha = inputs
         counts = expected_counts(
             words,
             weights=weights.astype("int64"),
@@ -90,9 +91,9 @@ class LatentDirichletAllocation(Discrete):
         \theta_d \sim \operatorname{Dirichlet}(\alpha), \qquad
         z_{di} \sim \theta_d, \qquad w_{di} \sim \pi_{z_{di}}
 
-    The proportions :math:`\theta_d` are integrated out. The topics of the words z are summed over
-    by Gibbs inside each minibatch; with Fisher's identity the gradient of the log probability of
-    the words is
+    The proportions :math:`\theta_d` are integrated out. The topics z of the words are summed out
+    by Gibbs sampling within each minibatch. By Fisher's identity the gradient of the log
+    probability of the words is
 
     .. math::
 
@@ -115,18 +116,18 @@ class LatentDirichletAllocation(Discrete):
     total_size : int, optional
         Number of all documents if ``observed`` is a minibatch.
     sweeps : int, default 10
-        Sweeps of Gibbs over each batch, of which the first half is discarded.
+        Gibbs sweeps over each batch, the first half of which is discarded.
 
     Raises
     ------
     ValueError
-        If the documents are not counts, or a minibatch that is not of a :class:`BagOfWords`; if
+        If the documents are not counts, or a minibatch of another type than :class:`BagOfWords`; if
         ``alpha`` is random or not positive.
 
     Notes
     -----
-    ``potential_estimate``, a statistic of the steps, is here that of words and topics of words
-    together. Draws from the distribution are dense counts, ``(D, V)``, with the lengths of the
+    The statistic ``potential_estimate`` of the steps refers to words and their topics together.
+    Draws from the distribution are dense counts, ``(D, V)``, with the lengths of the
     observed documents.
 
     References
@@ -167,7 +168,7 @@ class LatentDirichletAllocation(Discrete):
         require_counts(observed)
         _, weights = unpack(observed)
         n = weights.sum(axis=-1).astype("int64")
-        # PyMC casts observed values to the type of the variable: packed counts are small numbers.
+        # PyMC casts observed values to the type of the variable; packed counts are small integers.
         return super().__new__(cls, name, topics, alpha, n, observed=observed, **kwargs)
 
     @classmethod
@@ -176,8 +177,8 @@ class LatentDirichletAllocation(Discrete):
         topics, alpha = as_float_tensor(topics), as_float_tensor(alpha)
         if rvs_in_graph([alpha]):
             raise ValueError(
-                "`LatentDirichletAllocation` expected a fixed `alpha`, got a random variable: with "
-                "the proportions integrated out its gradient would need more than the counts."
+                "`LatentDirichletAllocation` expected a fixed `alpha`, got a random variable, "
+                "whose gradient would need more than the counts. Pass numbers."
             )
         n_topics = topics.type.shape[0] or topics.shape[0]
         alpha = pt.broadcast_to(alpha, (n_topics,))

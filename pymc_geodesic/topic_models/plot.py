@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Topics by their top words."""
+"""A plot of topics by their top words."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def plot_topics(
     """Draw the words with the largest weights of each topic.
 
     A topic is a probability vector over words, or a unit vector, as in spherical admixture models.
-    Its words are ordered by posterior mean. The bar is the mean and the line the interval that
-    holds `ci_prob` of the draws.
+    Its words are ordered by posterior mean. The bar shows the mean, the line the interval
+    that holds `ci_prob` of the draws.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def plot_topics(
         The variable with the topics, with K vectors of V entries. By default the only one of this
         form with unit vectors or probability vectors.
     vocabulary : sequence of str, optional
-        The V words. By default the coordinates of the last dimension; of an array their numbers.
+        The V words. By default the coordinates of the last dimension, or word numbers for an array.
     n_words : int
-        Words a topic.
+        Number of words per topic.
     group : str
         Group of the draws.
     coords : mapping, optional
@@ -63,21 +63,21 @@ def plot_topics(
     ci_prob : float, optional
         Probability of the intervals, with equal tails; ``rcParams["stats.ci_prob"]`` by default.
     n_columns : int
-        Topics in a row of the figure.
+        Number of topics in a row of the figure.
     axes : array_like of matplotlib.axes.Axes, optional
-        One a topic; a new figure by default.
+        One per topic; a new figure by default.
 
     Returns
     -------
     numpy.ndarray of matplotlib.axes.Axes
-        The axes, one a topic.
+        The axes, one per topic.
 
     Raises
     ------
     ValueError
-        If the variable has not two axes of its own, `vocabulary` or `axes` have another length, or
-        topics have other numbers in other chains: see :func:`pymc_geodesic.topic_models.align`, or
-        choose one chain by ``coords={"chain": [0]}``.
+        If the variable does not have two axes of its own, `vocabulary` or `axes` have another
+        length, or the order of topics differs between chains: see
+        :func:`pymc_geodesic.topic_models.align`, or choose one chain by ``coords={"chain": [0]}``.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _axes(axes: ArrayLike | None, n_topics: int, n_words: int, n_columns: int) -
     if axes is not None:
         axes = np.ravel(axes)
         if len(axes) != n_topics:
-            raise ValueError(f"`axes` expected {n_topics}, one a topic, got {len(axes)}.")
+            raise ValueError(f"`axes` expected {n_topics}, one per topic, got {len(axes)}.")
         return axes
     n_columns = min(n_columns, n_topics)
     n_rows = -(-n_topics // n_columns)

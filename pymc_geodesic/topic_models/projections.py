@@ -34,12 +34,12 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
 
     Notes
     -----
-    Numba runs a loop over the words that a document has. The graph that describes it, which JAX
-    runs, goes over as many for every document as the longest one has.
+    Numba runs a loop over the words of each document. The equivalent graph, which JAX runs, treats
+    every document as if it were as long as the longest.
     """
     inputs = [documents.type(), topics.type()]
     words, weights = unpack(inputs[0])
-    # Without `reshape`, for which JAX would have to know shapes that it only knows by value.
+    # Without `reshape`, for which JAX needs static shapes.
     output = (inputs[1].T[words] * weights[:, :, None]).sum(axis=1)
     return Projections(inputs, [output])(documents, topics)
 
@@ -64,11 +64,11 @@ class Projections(OpFromGraph):
         return [disconnected_type(), _word_sums(documents, cotangents[0], topics)]
 
     def connection_pattern(self, node):
-        """Tell that documents are data."""
+        """Mark documents as data, without a gradient."""
         return [[False], [True]]
 
     def perform(self, node, inputs, outputs):
-        """Compute by SciPy where nothing is compiled."""
+        """Compute by SciPy if the graph is interpreted."""
         documents, topics = inputs
         outputs[0][0] = _matrix(documents, topics.shape[1]) @ topics.T
 
@@ -84,11 +84,11 @@ class WordSums(OpFromGraph):
         return [disconnected_type(), projections(documents, cotangents[0]), disconnected_type()]
 
     def connection_pattern(self, node):
-        """Tell that of the topics only the shape counts."""
+        """Mark the topics as unconnected: only their shape matters."""
         return [[False], [True], [False]]
 
     def perform(self, node, inputs, outputs):
-        """Compute by SciPy where nothing is compiled."""
+        """Compute by SciPy if the graph is interpreted."""
         documents, coefficients, topics = inputs
         sums = _matrix(documents, topics.shape[1]).T @ coefficients
         outputs[0][0] = np.ascontiguousarray(sums.T)
@@ -118,7 +118,7 @@ def _projections_numba(op, node=None, **kwargs):
                 result[d, k] = total
         return result
 
-    return inner_products, "pymc_geodesic.Projections.1"
+    return inner_products, "pymc_geodesic.Projections.2"
 
 
 @register_funcify_and_cache_key(WordSums)
@@ -137,12 +137,12 @@ def _word_sums_numba(op, node=None, **kwargs):
                     result[k, words[i]] += coefficient * documents[d, n_columns // 2 + i]
         return result
 
-    return sums, "pymc_geodesic.WordSums.1"
+    return sums, "pymc_geodesic.WordSums.2"
 
 
 @numba_njit
 def _read_words(document, words):
-    """Write the word numbers of a packed document to ``words``; return how many it has."""
+    """Write the word numbers of a packed document to ``words``; return their number."""
     half = len(words)
     for i in range(half):
         if document[half + i] == 0:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Reading draws of topics and documents from what users hold them in."""
+"""Conversion of users' draws of topics and documents to arrays."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ __all__ = [
     "read_topics",
 ]
 
-Draws = xr.DataTree | ArrayLike
-"""What functions accept as draws of topics."""
+type Draws = xr.DataTree | ArrayLike
+"""Draws of topics as functions accept them."""
 
-Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
-"""What functions accept as documents."""
+type Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
+"""Documents as functions accept them."""
 
 
 def posterior_variable(idata: xr.DataTree, var_name: str) -> xr.DataArray:
-    """Take a matrix from the posterior, with the dimensions (chain, draw, topics, words).
+    """Return a matrix from the posterior, with the dimensions (chain, draw, topics, words).
 
     Raises
     ------
     ValueError
-        If the variable is not there, or is not a matrix in every draw.
+        If the variable does not exist, or its draws are not matrices.
     """
     found = idata["posterior"].data_vars
     if var_name not in found:
         raise ValueError(
-            f"Expected a variable {var_name!r} in the posterior, got {sorted(found)}. "
-            "Name the one that holds the topics with `var_name`."
+            f"`var_name` expected the topics, a variable among {sorted(map(str, found))}, got "
+            f"{var_name!r}. Name it."
         )
     topics = found[var_name].transpose("chain", "draw", ...)
     if topics.ndim != 4:
         raise ValueError(
-            f"Expected every draw of {var_name!r} to be a matrix (topics, words), got shape "
-            f"{topics.shape[2:]}."
+            f"`var_name` expected a variable whose draws are matrices (topics, words), got "
+            f"{var_name!r} with draws of shape {topics.shape[2:]}."
         )
     return topics
 
@@ -59,14 +59,14 @@ def read_chains(topics: Draws, var_name: str) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the variable is not there, or is not a matrix in every draw.
+        If the variable does not exist, or its draws are not matrices.
     """
     if isinstance(topics, xr.DataTree):
         return posterior_variable(topics, var_name).to_numpy()
     topics = np.asarray(topics)
     if topics.ndim < 2 or 0 in topics.shape:
         raise ValueError(
-            "Expected topics as an array (..., topics, words) or the result of `pm.sample`, got "
+            "`topics` expected an array (..., topics, words) or the result of `pm.sample`, got "
             f"shape {topics.shape}."
         )
     n_chains = topics.shape[0] if topics.ndim > 3 else 1
@@ -86,7 +86,7 @@ def read_topics(topics: Draws, var_name: str) -> np.ndarray:
 
 
 def read_documents(documents: Documents, n_words: int) -> sp.csr_array:
-    """Return documents as a CSR array of their own, without stored zeros.
+    """Return documents as a new CSR array without stored zeros.
 
     Raises
     ------
@@ -94,12 +94,12 @@ def read_documents(documents: Documents, n_words: int) -> sp.csr_array:
         If they are not a matrix with ``n_words`` columns.
     """
     matrix = documents.matrix if isinstance(documents, BagOfWords) else documents
-    documents = sp.csr_array(matrix, copy=True)
-    if documents.ndim != 2 or documents.shape[1] != n_words:
+    found = sp.csr_array(matrix, copy=True)
+    if found.ndim != 2 or found.shape[1] != n_words:
         raise ValueError(
-            f"Expected documents as a matrix (documents, words) with {n_words} columns, the number "
-            f"of words in `topics`, got shape {documents.shape}."
+            f"`documents` expected a matrix (documents, words) with {n_words} columns, the number "
+            f"of words in `topics`, got shape {found.shape}."
         )
-    documents.sum_duplicates()
-    documents.eliminate_zeros()
-    return documents
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Perplexities of probabilities that are averaged over draws, for every number of draws."""
+"""Perplexities of probabilities averaged over draws, for every number of draws."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["Perplexity", "RunningAverage"]
 
 
 class Perplexity(NamedTuple):
-    """How well draws of topics predict documents; smaller is better.
+    """A measure of how well draws of topics predict documents; smaller is better.
 
     Attributes
     ----------
     value : float
-        Probabilities averaged over all draws before the logarithm is taken.
+        Perplexity with probabilities averaged over all draws.
     cumulative : ndarray
         Entry m - 1 averages over the first m draws; the last is ``value``.
     single : ndarray
-        Each draw by itself.
+        Perplexity of each single draw.
     """
 
     value: float
@@ -30,10 +30,10 @@ class Perplexity(NamedTuple):
 
 
 class RunningAverage:
-    r"""Average of probabilities over draws, held as logarithms.
+    r"""Average of probabilities over draws, stored as logarithms.
 
-    With probabilities :math:`p_i^{(m)}` of items with weights :math:`n_i`, the figure after M
-    draws is
+    With probabilities :math:`p_i^{(m)}` of items with weights :math:`n_i`, the log perplexity
+    after M draws is
 
     .. math::
 
@@ -59,7 +59,7 @@ class RunningAverage:
         self.cumulative.append(float(np.log(n_draws) - self.shares @ self.log_sum))
 
     def perplexity(self, *, exponential: bool) -> Perplexity:
-        """Return the figures, or their exponentials."""
+        """Return log perplexities, or their exponentials."""
         single, cumulative = np.array(self.single), np.array(self.cumulative)
         if exponential:
             single, cumulative = np.exp(single), np.exp(cumulative)

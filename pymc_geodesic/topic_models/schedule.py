@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Step sizes for the topics of latent Dirichlet allocation that follow from the corpus."""
+"""Step sizes for the topics of latent Dirichlet allocation, computed from the corpus."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.schedules import PolynomialSchedule
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
-from pymc_geodesic.topic_models.gibbs import read_counts
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.step_size_rule import topic_schedule
+from pymc_geodesic.topic_models.topic_counts import read_counts
 from pymc_geodesic.validation import whole
 
 __all__ = ["sgrld_schedule"]
@@ -21,13 +21,13 @@ __all__ = ["sgrld_schedule"]
 def sgrld_schedule(
     documents: Documents, *, n_topics: int, batch_size: int, concentration: ArrayLike
 ) -> PolynomialSchedule:
-    r"""Give the step sizes with which :class:`SGRLD` learns topics, from the tokens of the corpus.
+    r"""Return step sizes for :class:`SGRLD` to learn topics, from the tokens of the corpus.
 
-    :class:`SGRLD` without ``step_size`` takes them by itself for a model with
-    :class:`LatentDirichletAllocation`. A transition moves a topic's word probabilities the share
-    :math:`\rho = \epsilon T / (2 K \sum_w \beta_w)` of the way to the words that the batch has for
-    it, where T is the number of tokens of the corpus, K that of topics and :math:`\beta` their
-    concentration, so that a topic is an average over :math:`1 / \rho` batches. With :math:`T_S`
+    For a model with :class:`LatentDirichletAllocation` these are the default ``step_size`` of
+    :class:`SGRLD`. A transition moves a topic's word probabilities by the share
+    :math:`\rho = \epsilon T / (2 K \sum_w \beta_w)` of the distance to its word frequencies in the
+    batch, where T is the number of tokens of the corpus, K that of topics and :math:`\beta` their
+    concentration. A topic is therefore an average over :math:`1 / \rho` batches. With :math:`T_S`
     tokens per batch and V words,
 
     .. math::
@@ -36,8 +36,8 @@ def sgrld_schedule(
         \qquad \rho_0 = \min\left(0.3, \frac{5 T_S}{K V}\right),
         \qquad \epsilon_t = \frac{2 K \sum_w \beta_w}{T} \rho_t :
 
-    at first a topic remembers a token for every five words of the vocabulary, or the last three
-    batches, whatever is more, and then more and more.
+    at first a topic is the average of one token per five words of the vocabulary, or of the last
+    three batches, whichever is more. Later it averages over more and more tokens.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def sgrld_schedule(
     Raises
     ------
     ValueError
-        If documents are no counts, or a number is not positive.
+        If documents are not counts, or a number is not positive.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def sgrld_schedule(
         raise ValueError(
             "`sgrld_schedule` expected documents with words and a positive `concentration`, got "
             f"{n_tokens:.0f} tokens and a smallest concentration of {concentration.min():.4g}. "
-            "Pass the counts that the model has as data, and the prior of its topics."
+            "Pass the data of the model, and the concentration of its prior of topics."
         )
     return topic_schedule(
         n_tokens,

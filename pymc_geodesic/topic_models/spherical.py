@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How well the topics of the spherical admixture model predict new documents."""
+"""Evaluation of the topics of the spherical admixture model on new documents."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.topic_models.gibbs import read_alpha
 from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
 from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
+from pymc_geodesic.topic_models.topic_counts import read_alpha
 
 __all__ = ["log_perplexity", "require_unit"]
 
-# Single precision keeps the length of a vector of 100,000 words to within this.
+# Precision of the length of a vector of 100,000 words in single precision.
 _LENGTH_TOLERANCE = 1e-3
 
 
@@ -44,8 +44,8 @@ def log_perplexity(
         -\frac{1}{D} \sum_d \log \frac{1}{MN} \sum_{m, n}
         \operatorname{vMF}\bigl(v_d \mid \bar v(\beta^{(m)}, \theta^{(n)}), \kappa\bigr),
 
-    with the normaliser :math:`\log c_V(\kappa)`. The same proportions serve all documents and
-    draws, as in the paper.
+    with the normaliser :math:`\log c_V(\kappa)`. All documents and draws use the same
+    proportions, as in the paper.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def log_perplexity(
     kappa : float
         Concentration of the documents, positive.
     n_proportions : int
-        N.
+        Number N of proportions.
     rng : numpy.random.Generator or int, optional
         Source of the proportions, or its seed.
     var_name : str
@@ -68,18 +68,19 @@ def log_perplexity(
     Returns
     -------
     Perplexity
-        In nats for each document.
+        In nats per document.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, documents or topics are no unit vectors, or parameters are not
+        If shapes do not fit, documents or topics are not unit vectors, or parameters are not
         positive.
 
     Notes
     -----
-    For large ``kappa`` the luckiest of the M N terms decides, so that the figure falls as draws are
-    added. Compare figures with the same M and N only: ``cumulative`` has them for every M.
+    For large ``kappa`` the largest of the M N terms dominates, so that the log perplexity decreases
+    as draws are added. Only compare results with the same M and N: ``cumulative`` has them for
+    every M.
 
     References
     ----------
@@ -104,9 +105,9 @@ def log_perplexity(
     require_unit(sp.linalg.norm(documents, axis=1), "documents")
     require_unit(np.sqrt(np.einsum("mkv,mkv->mk", draws, draws)), "topics")
     if not (np.ndim(kappa) == 0 and 0 < kappa < np.inf):
-        raise ValueError(f"`kappa` has to be one positive number, got {kappa}.")
+        raise ValueError(f"`kappa` expected one positive number, got {kappa}.")
     if n_proportions < 1:
-        raise ValueError(f"`n_proportions` has to be 1 or more, got {n_proportions}.")
+        raise ValueError(f"`n_proportions` expected 1 or more, got {n_proportions}.")
     weights = np.random.default_rng(rng).dirichlet(read_alpha(alpha, n_topics), n_proportions)
     [constant] = interpreted([], [vmf_log_normalizer(n_words, kappa) - np.log(n_proportions)])()
     average = RunningAverage(np.ones(documents.shape[0]))
@@ -117,17 +118,17 @@ def log_perplexity(
 
 
 def _cosines(documents: sp.csr_array, topics: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Cosines between all documents and the mixtures of the topics with all weights."""
+    """Cosines between all documents and the mixtures of topics with all weights."""
     inner = documents @ np.ascontiguousarray(topics.T)
     lengths = np.sqrt(np.einsum("nk,nk->n", weights @ (topics @ topics.T), weights))
     return inner @ (weights / lengths[:, None]).T
 
 
 def require_unit(lengths: np.ndarray, what: str) -> None:
-    """Raise a ValueError if vectors of these lengths are no unit vectors."""
+    """Raise a ValueError if vectors of these lengths are not unit vectors."""
     off = np.abs(lengths - 1)
     if not np.all(off < _LENGTH_TOLERANCE):
         raise ValueError(
-            f"Expected {what} to be unit vectors, got length {lengths.flat[off.argmax()]:g}. "
-            "Divide them by their lengths; vectors of zeros have to go."
+            f"`{what}` expected unit vectors, got length {lengths.flat[off.argmax()]:g}. "
+            "Divide them by their lengths, and drop vectors of zeros."
         )

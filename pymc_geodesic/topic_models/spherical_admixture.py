@@ -92,9 +92,9 @@ class SphericalAdmixture(Continuous):
     Notes
     -----
     The log density is written through :math:`v_d^\top \beta_k` and :math:`\beta_j^\top \beta_k`.
-    Given the topics, a sampler of the proportions works with these K numbers a document and one
-    K x K matrix and never touches the vocabulary; the gradient in the topics costs as much for
-    many draws of the proportions as for one. Draws from the distribution are dense, ``(D, V)``.
+    Given the topics, a sampler of the proportions only needs these K numbers per document and
+    one K x K matrix, not the vocabulary. The gradient in the topics costs as much for many draws of
+    the proportions as for one. Draws from the distribution are dense, ``(D, V)``.
 
     References
     ----------
@@ -164,11 +164,11 @@ def _spherical_admixture_logp(op, values, rng, size, theta, topics, kappa, **kwa
 def least_squares_proportions(op, value, theta, topics, kappa) -> TensorVariable:
     r"""Proportions near the mode: :math:`(\beta \beta^\top)^{-1} \beta v_d`, made positive.
 
-    The direction of the least-squares solution is the mode for a uniform prior as long as it is
-    inside the simplex; entries are kept at a fiftieth of an equal share or more.
+    For a uniform prior the direction of the least-squares solution is the mode if it lies inside
+    the simplex. Entries are at least a fiftieth of an equal share.
     """
     gram = topics @ topics.T
-    # Topics that coincide, as at a common start, have no inverse without a ridge.
+    # Equal topics, such as those of a common start, need a ridge to have an inverse.
     ridge = 1e-6 * pt.eye(gram.shape[0], dtype=gram.dtype)
     solution = pt.linalg.solve(gram + ridge, _projections(value, topics, op.packed).T).T
     share = 1.0 / topics.shape[0]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What documents on the sphere are about, given topics."""
+"""Proportions of topics in documents on the sphere, given topics."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 
 __all__ = ["spherical_proportions"]
 
-# Calls of the sampler, each of some dozens of trajectories of every document, which find where the
-# documents' step sizes start.
+# Number of calls of the sampler, each with some dozens of trajectories per document, to find
+# initial step sizes of the documents.
 N_ADAPTATIONS = 5
 
 
@@ -47,11 +47,11 @@ def spherical_proportions(
     alpha, kappa
         Dirichlet parameters of the proportions and concentration of the documents.
     draws, tune : int
-        Trajectories of geodesic Monte Carlo that are averaged, and those made before.
+        Number of geodesic Monte Carlo trajectories to average, and number of those before.
     rng : numpy.random.Generator
         Source of the draws.
     backend : str, optional
-        How to compile.
+        Backend that compiles the sampler.
     """
     shape = (documents.shape[0], topics.shape[1])
     with pm.Model() as model:

@@ -5,14 +5,14 @@ r"""Step sizes of Riemannian Langevin dynamics for the topics of a corpus.
 In the expanded-mean coordinates :math:`\theta` a topic with n tokens in the whole corpus moves, in
 a transition with step size :math:`\epsilon`, by :math:`\tfrac{\epsilon}{2} (N/|S|) \sum_{d \in S}
 (n_{dw} - \pi_w n_d)`, which is :math:`\tfrac{\epsilon}{2} n (\hat\pi_w - \pi_w)` on average, and
-:math:`\pi = \theta / \sum_w \theta_w`. So its probabilities go the share
+:math:`\pi = \theta / \sum_w \theta_w`. Its probabilities therefore move by the share
 
 .. math::
 
     \rho = \frac{\epsilon \, n}{2 \sum_w \theta_w}
 
-of the way to the frequencies :math:`\hat\pi` of the batch: a topic is an average of the words of
-about :math:`1 / \rho` batches. The sum of :math:`\theta` is about that of the prior's
+of the distance to the frequencies :math:`\hat\pi` of the batch: a topic is an average of the words
+of about :math:`1 / \rho` batches. The sum of :math:`\theta` is about that of the prior's
 concentrations, and n about the tokens of the corpus over the number of topics.
 """
 
@@ -22,15 +22,15 @@ from pymc_geodesic.schedules import PolynomialSchedule
 
 __all__ = ["topic_schedule"]
 
-# Largest share of the way to the words of a batch. From one on entries are reflected at zero, and
-# the sum of the coordinates grows without need.
+# Largest share of the distance to the words of a batch. From one on, entries are reflected at zero
+# and the sum of the coordinates grows unnecessarily.
 LARGEST_SHARE = 0.3
-# Words of the vocabulary per token that a topic remembers at first: few enough to leave a poor
-# start soon, and enough tokens for words to differ by more than chance.
+# Words of the vocabulary per token in the average of a topic at first: few enough tokens to leave a
+# poor start soon, and enough for significant differences between words.
 WORDS_PER_TOKEN = 5.0
-# Memories of the first step size before the decay sets in: topics must part before they settle.
+# Averages at the first step size before the decay sets in: topics must separate before they settle.
 N_MEMORIES = 10.0
-# Between 1/2 and 1, at which the noise of the batches averages out and a poor start is forgotten.
+# Between 1/2 and 1, so that the noise of the batches averages out and a poor start is forgotten.
 DECAY = 0.6
 
 
@@ -42,7 +42,7 @@ def topic_schedule(
     n_words: int,
     total_concentration: float,
 ) -> PolynomialSchedule:
-    r"""Give step sizes at which topics remember a share of the vocabulary in tokens, then more.
+    r"""Return step sizes at which topics average over few tokens at first, and then over more.
 
     The first share is :math:`\rho_0 = \min(0.3, 5 T_S / (K V))` with :math:`T_S` tokens per batch,
     and
@@ -55,9 +55,9 @@ def topic_schedule(
     Parameters
     ----------
     n_tokens : float
-        Tokens T of the corpus.
+        Number T of tokens of the corpus.
     tokens_per_batch : float
-        Those of a minibatch on average.
+        Average number of tokens of a minibatch.
     n_topics, n_words : int
         K and V.
     total_concentration : float

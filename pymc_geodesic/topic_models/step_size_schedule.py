@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The step sizes that follow from the corpus of a model of words."""
+"""Step sizes computed from the corpus of a topic model."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["schedule_of_topics"]
 def schedule_of_topics(
     model: Model, variables: Sequence[SampledVariable]
 ) -> PolynomialSchedule | None:
-    """Give the step sizes for the topics of latent Dirichlet allocation; None for other models.
+    """Return the step sizes for the topics of latent Dirichlet allocation; None for other models.
 
     Parameters
     ----------
     model : Model
-        With documents as data.
+        A model with documents as data.
     variables : sequence of SampledVariable
-        What the step samples: the topics, and nothing else.
+        The sampled variables: only the topics.
     """
     allocations = [node for node in map(node_of, model.observed_RVs) if _is_allocation(node)]
     if len(allocations) != 1 or len(variables) != 1:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The words that topics are about."""
+"""The top words of topics."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def top_words(
 ) -> pd.DataFrame:
     """List the words with the largest posterior mean weight in each topic.
 
-    The weights are the coordinates of the topics as they are: probabilities in latent Dirichlet
-    allocation, coordinates of unit vectors in the spherical admixture model. The average over draws
-    has a meaning only as long as a topic keeps its number: chains whose topics have different
-    numbers are refused, and :func:`align` puts them in one order.
+    The weights are the coordinates of the topics: probabilities in latent Dirichlet allocation,
+    coordinates of unit vectors in the spherical admixture model. The average over draws is only
+    meaningful if topics keep their order. Chains with different orders raise an error;
+    :func:`align` reorders them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def top_words(
     vocabulary : sequence of str
         The V words.
     n : int
-        How many words of each topic.
+        Number of words per topic.
     ci_prob : float
         Probability of the equal-tailed interval.
     var_name : str
@@ -54,7 +54,7 @@ def top_words(
     ------
     ValueError
         If there are not V words, ``n`` is not between 1 and V, the topics cannot be read, or
-        have other numbers in other chains.
+        their order differs between chains.
 
     Examples
     --------
@@ -68,10 +68,10 @@ def top_words(
     _, n_topics, n_words = draws.shape
     if len(vocabulary) != n_words:
         raise ValueError(
-            f"`vocabulary` has to hold {n_words} words, as the topics do, got {len(vocabulary)}."
+            f"`vocabulary` expected {n_words} words, as many as the topics, got {len(vocabulary)}."
         )
     if not 1 <= n <= n_words:
-        raise ValueError(f"`n` has to be from 1 to {n_words}, the number of words, got {n}.")
+        raise ValueError(f"`n` expected 1 to {n_words}, the number of words, got {n}.")
     mean = draws.mean(axis=0)
     best = np.argsort(-mean, axis=1, kind="stable")[:, :n]
     tails = (1 - ci_prob) / 2

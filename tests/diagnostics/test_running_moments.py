@@ -85,9 +85,9 @@ def test_bad_variables():
         x, y = pm.Minibatch(DATA, DATA[:, 0], batch_size=20)
         mean = pm.Deterministic("mean", x @ pm.Normal("beta", shape=3))
         pm.Normal("y", mean, observed=y, total_size=200)
-    with pytest.raises(ValueError, match=r"\['beta', 'mean'\]; got \['y'\]"):
+    with pytest.raises(ValueError, match=r"\['beta', 'mean'\], got \['y'\]"):
         pmg.RunningMoments(["beta", "y"], model=model)
-    with pytest.raises(ValueError, match=r"got \['mean'\]: they are of other rows at every draw"):
+    with pytest.raises(ValueError, match=r"got \['mean'\], which belong to other rows"):
         pmg.RunningMoments(["beta", "mean"], model=model)
     with pytest.raises(ValueError, match=r"`every`"):
         pmg.RunningMoments(["beta"], every=0, model=model)

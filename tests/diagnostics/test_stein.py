@@ -82,7 +82,7 @@ def test_bad_input(target):
     idata = independent_draws(draws=30)
     with pytest.raises(ValueError, match="`order` expected 1 or 2, got 3"):
         pmg.stein_check(idata, model=target, order=3)
-    with pytest.raises(ValueError, match=r"at least 20 draws a chain, got 10"):
+    with pytest.raises(ValueError, match=r"at least 20 draws per chain, got 10"):
         pmg.stein_check(independent_draws(draws=10), model=target)
     with pytest.raises(ValueError, match=r"`var_names` expected.*got \['z'\]"):
         pmg.stein_check(idata, model=target, var_names=["z"])

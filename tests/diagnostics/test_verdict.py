@@ -209,7 +209,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="expected sample statistics of a step of this package"):
         pmg.diagnose(az.from_dict({"posterior": {"x": np.zeros((2, 30))}}))
     short = run(x=np.zeros((2, 10, 3)))
-    with pytest.raises(ValueError, match="at least 20 draws a chain, got 10"):
+    with pytest.raises(ValueError, match="at least 20 draws per chain, got 10"):
         pmg.diagnose(short)
 
 

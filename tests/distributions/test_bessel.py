@@ -95,5 +95,5 @@ def test_log_iv():
 
 
 def test_dimension_too_small():
-    with pytest.raises(ValueError, match="has to be 2 or more, got 1"):
+    with pytest.raises(ValueError, match="`n` expected a dimension of at least 2, got 1"):
         bessel_ratio(1, 2.0)

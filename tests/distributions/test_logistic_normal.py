@@ -215,7 +215,7 @@ def test_support_point():
         ({"mu": [np.nan, 0], "cov": COV}, "finite means"),
         ({"mu": 0.0, "cov": [[1.0]]}, "K - 1 means of log-ratios, one or more"),
         ({"mu": [], "cov": np.zeros((0, 0))}, "K - 1 means of log-ratios, one or more"),
-        ({"mu": [0.0, 0, 0], "cov": COV}, r"`mu` and `cov` of one length .* got 3 and 2"),
+        ({"mu": [0.0, 0, 0], "cov": COV}, r"`mu` and `cov` of equal length .* got 3 and 2"),
         ({"mu": MU, "cov": [1.0, 1.0]}, "square matrices in the last two axes of `cov`"),
         ({"mu": MU, "chol": np.ones((2, 3))}, "square matrices in the last two axes of `chol`"),
         ({"mu": MU, "cov": -COV}, "`cov` to be finite, symmetric and positive definite"),

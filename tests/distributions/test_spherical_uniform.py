@@ -52,7 +52,7 @@ def test_support_point():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="does not know the dimension"):
+    with pytest.raises(ValueError, match="expected the dimension n of its space, got none"):
         SphericalUniform.dist()
     with pytest.raises(ValueError, match="got length 1"):
         SphericalUniform.dist(shape=(3, 1))

@@ -180,5 +180,5 @@ def test_draws_into_given_axes():
     _, axes = plt.subplots(3, 1)
     draws = idata({"x": X}, kinetic_temperature=1.0, friction=2.0, step_size=0.1)
     assert list(pmg.plot_thermostat(draws, axes=axes)) == list(axes)
-    with pytest.raises(ValueError, match="`axes` expected 3, one a panel, got 2"):
+    with pytest.raises(ValueError, match="`axes` expected 3, one per panel, got 2"):
         pmg.plot_thermostat(draws, axes=axes[:2])

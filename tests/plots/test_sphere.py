@@ -117,7 +117,7 @@ def test_refuses_unknown_projections():
 
 
 def test_refuses_points_in_other_dimensions():
-    with pytest.raises(ValueError, match=r"two or three dimensions.*pmg.summary"):
+    with pytest.raises(ValueError, match=r"directions of shape .*pmg.summary"):
         plot_sphere(np.ones((4, 5)))
 
 
@@ -153,7 +153,7 @@ def test_circles_of_other_concentrations_are_all_seen():
     peaks = [np.max(line.get_ydata()) for line in ax.lines if line.get_linewidth() == 1.8]
     assert len(peaks) == 3
     assert min(peaks) > 1.5
-    assert ax.get_legend().get_title().get_text() == "each density to a scale of its own"
+    assert ax.get_legend().get_title().get_text() == "each density to its own scale"
     draw(ax)
 
 

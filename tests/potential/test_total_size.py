@@ -30,7 +30,7 @@ def step_of(model, method=pmg.SGNHT, **options):
 def test_sizes_that_are_not_the_number_of_rows(method, size):
     got = size if isinstance(size, int) else size[0]
     message = (
-        f"`total_size` of `y` expected the number of rows, 2000; got {got}, .*`total_size=2000`"
+        f"`total_size` of `y` expected the number of rows, 2000, got {got}, .*`total_size=2000`"
     )
     with pytest.raises(ValueError, match=message + ".*`trust_total_size=True`"):
         step_of(regression(size), method)
@@ -83,7 +83,7 @@ def table(total_size):
 
 def test_axes_besides_that_of_the_rows():
     step_of(table([N, 3]))
-    with pytest.raises(ValueError, match=r"number of entries of axis 1, 3; got 30, .*10 times"):
+    with pytest.raises(ValueError, match=r"number of entries of axis 1, 3, got 30, .*10 times"):
         step_of(table([N, 30]))
     step_of(table([N, 30]), trust_total_size=True)
 

@@ -34,9 +34,7 @@ def test_it_is_told_to_pymc(method):
 
 
 def test_its_signature_is_complete(method):
-    with pytest.raises(
-        TypeError, match=r"expected keywords among .*; got `stepsize`"
-    ):
+    with pytest.raises(TypeError, match=r"expected keywords among .*; got `stepsize`"):
         method(stepsize=0.1)
 
 

@@ -127,7 +127,7 @@ def test_a_function_is_a_schedule():
 
 @pytest.mark.parametrize(("rows", "batch_size"), [(10, 50), (0, 5)])
 def test_batches_larger_than_the_data(rows, batch_size):
-    with pytest.raises(ValueError, match=f"`batch_size` from 1 to the number of rows, {rows}; got"):
+    with pytest.raises(ValueError, match=f"`batch_size` from 1 to the number of rows, {rows}, got"):
         pmg.SGNHT(model=normal(np.ones(rows), batch_size), backend="jax")
 
 
@@ -177,7 +177,7 @@ def test_symbolic_parameters_that_are_impossible_are_named(parameters, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mu": [1.0, 0.0], "kappa": 2.0}, "vectors of one length, got 2 in `mu`, 3 in `shape`"),
+        ({"mu": [1.0, 0.0], "kappa": 2.0}, "vectors of equal length, got 2 in `mu`, 3 in `shape`"),
         ({"mu": [1.0, 0, 0], "kappa": "2"}, "expected numbers as its parameters, got '2'"),
         ({"mu": np.eye(3), "kappa": np.ones(2)}, r"broadcast.*\(3,\) of `mu`, \(2,\) of `kappa`"),
     ],

@@ -133,7 +133,7 @@ def test_bad_input(others, message):
     )
     with pytest.raises(ValueError, match=message):
         pmg.topics.align(idata, others=others)
-    with pytest.raises(ValueError, match="Expected a variable 'beta'"):
+    with pytest.raises(ValueError, match=r"`var_name` expected the topics.*got 'beta'"):
         pmg.topics.align(idata, "beta")
 
 

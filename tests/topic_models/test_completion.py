@@ -160,5 +160,5 @@ def test_bad_input(change, message):
 
 @pytest.mark.parametrize("fraction", [0, 1, np.nan])
 def test_bad_fraction(fraction):
-    with pytest.raises(ValueError, match="`fraction` has to be between 0 and 1"):
+    with pytest.raises(ValueError, match="`fraction` expected a number between 0 and 1"):
         pmg.topics.split_tokens([[1, 2]], fraction=fraction)

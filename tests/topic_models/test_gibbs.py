@@ -9,7 +9,7 @@ import pytest
 
 from scipy.special import gammaln, logsumexp
 
-from pymc_geodesic.topic_models.gibbs import expected_counts
+from pymc_geodesic.topic_models.topic_counts import expected_counts
 
 # Three documents over four words, of 3, 4 and 4 tokens, the rows filled up in different ways.
 IDS = np.array([[0, 1, 3], [2, 3, 2], [1, 0, 2]])

@@ -55,7 +55,7 @@ def test_topics_are_found_among_other_variables():
 
 def test_two_candidates_need_a_name():
     draws = idata(a=TOPICS, b=ROOTS)
-    with pytest.raises(ValueError, match=r"one variable to show, got \['a', 'b'\].*`var_names`"):
+    with pytest.raises(ValueError, match=r"`var_names` expected one .*, got \['a', 'b'\]"):
         pmg.plot_topics(draws)
     assert len(pmg.plot_topics(draws, "b", coords={"topic": [2, 0]})) == 2
 
@@ -75,7 +75,7 @@ def test_arrays_are_shown_as_top_words_reads_them(topics):
 def test_draws_into_given_axes():
     _, axes = plt.subplots(3, 1)
     assert list(pmg.plot_topics(idata(t=TOPICS), axes=axes)) == list(axes)
-    with pytest.raises(ValueError, match="`axes` expected 3, one a topic, got 2"):
+    with pytest.raises(ValueError, match="`axes` expected 3, one per topic, got 2"):
         pmg.plot_topics(idata(t=TOPICS), axes=axes[:2])
 
 

@@ -74,14 +74,14 @@ def test_forms_of_input():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"documents": 2 * DOCUMENTS}, "documents to be unit vectors, got length 2"),
-        ({"documents": 0 * DOCUMENTS}, "documents to be unit vectors, got length 0"),
-        ({"documents": DOCUMENTS * np.nan}, "documents to be unit vectors, got length nan"),
+        ({"documents": 2 * DOCUMENTS}, "`documents` expected unit vectors, got length 2"),
+        ({"documents": 0 * DOCUMENTS}, "`documents` expected unit vectors, got length 0"),
+        ({"documents": DOCUMENTS * np.nan}, "`documents` expected unit vectors, got length nan"),
         ({"documents": DOCUMENTS[:, :4]}, r"with 5 columns.*got shape \(6, 4\)"),
-        ({"topics": TOPICS / 2}, "topics to be unit vectors, got length 0.5"),
+        ({"topics": TOPICS / 2}, "`topics` expected unit vectors, got length 0.5"),
         ({"topics": TOPICS[0, 0]}, r"array \(\.\.\., topics, words\).*got shape \(5,\)"),
-        ({"kappa": -1.0}, "`kappa` has to be one positive number, got -1"),
-        ({"n_proportions": 0}, "`n_proportions` has to be 1 or more, got 0"),
+        ({"kappa": -1.0}, "`kappa` expected one positive number, got -1"),
+        ({"n_proportions": 0}, "`n_proportions` expected 1 or more, got 0"),
         ({"alpha": [1.0, 1.0]}, "one positive number or 3"),
     ],
 )
@@ -92,7 +92,7 @@ def test_bad_input(change, message):
 
 def test_unknown_variable():
     idata = az.from_dict({"posterior": {"beta": TOPICS[None], "x": np.zeros((1, 4))}})
-    with pytest.raises(ValueError, match=r"'topics' in the posterior, got \['beta', 'x'\]"):
+    with pytest.raises(ValueError, match=r"among \['beta', 'x'\], got 'topics'"):
         log_perplexity(idata)
-    with pytest.raises(ValueError, match=r"'x' to be a matrix.*got shape \(\)"):
+    with pytest.raises(ValueError, match=r"matrices.*got 'x' with draws of shape \(\)"):
         log_perplexity(idata, var_name="x")

@@ -60,11 +60,11 @@ def test_concentration_of_draws_around_mixtures():
 @pytest.mark.parametrize(
     ("documents", "options", "message"),
     [
-        (2 * np.eye(3), {}, "Expected documents to be unit vectors, got length 2"),
+        (2 * np.eye(3), {}, "`documents` expected unit vectors, got length 2"),
         (np.eye(3)[[0, 0]], {}, "expected documents that differ.*mean cosine of 1"),
         (np.array([[1.0, 0.0], [-1.0, 0.0]]), {}, "mean cosine of 0"),
         (np.eye(3), {"topics": np.eye(2)}, r"`topics` expected.*3 columns.*\(2, 2\)"),
-        (np.eye(3), {"topics": 3 * np.eye(3)}, "Expected topics to be unit vectors"),
+        (np.eye(3), {"topics": 3 * np.eye(3)}, "`topics` expected unit vectors"),
     ],
 )
 def test_bad_directions(documents, options, message):

@@ -34,8 +34,8 @@ def test_idata_is_read_like_an_array():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"vocabulary": WORDS[:3]}, "has to hold 4 words, as the topics do, got 3"),
-        ({"n": 5}, "`n` has to be from 1 to 4, the number of words, got 5"),
+        ({"vocabulary": WORDS[:3]}, "`vocabulary` expected 4 words, as many as the topics, got 3"),
+        ({"n": 5}, "`n` expected 1 to 4, the number of words, got 5"),
         ({"n": 0}, "got 0"),
     ],
 )
