@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.kernel.interface import Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.streams import draw_noise
@@ -125,7 +126,7 @@ class Algorithm:
         Other coordinates for variables on a manifold.
     """
 
-    state: type
+    state: Any
     init: Callable[[Setup, np.random.Generator], Any]
     dynamics: Dynamics
     parameters: Mapping[str, Callable[[float, int], float]] = field(default_factory=dict)
@@ -134,7 +135,7 @@ class Algorithm:
     statistic_names: tuple[str, ...] = ()
     order: int = 2
     tuning_rule: Rule | None = None
-    grouping: str | None = None
+    grouping: Grouping | None = None
     hurries: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
     bind: Callable[[Sequence[SampledVariable]], Algorithm] | None = None

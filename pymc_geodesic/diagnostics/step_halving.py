@@ -154,7 +154,7 @@ def step_halving(
             **{"progressbar": False} | sample_options,
         )
         runs.append(run)
-    order = coarse.sampler.algorithm.order if order is None else order
+    order = coarse.order if order is None else order
     table = _extrapolated(*(_summary(run, var_names) for run in runs), order=order)
     return StepHalving(table, order, step_size, (runs[0], runs[1]))
 

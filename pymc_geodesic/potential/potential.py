@@ -113,7 +113,7 @@ class Potential:
             )
         found = (*found, *streams)
         self.data_sources: tuple[BatchSource | StreamSource, ...] = found
-        self.sources = () if full_data else found
+        self.sources: tuple[BatchSource | StreamSource, ...] = () if full_data else found
         self.indices = tuple(
             source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
             for i, source in enumerate(self.sources)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.chain import Chain, Settings
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["Sampler", "advance", "begin", "next_draw", "place"]
@@ -23,21 +23,26 @@ class Sampler(Protocol):
     """What the chains of a step share: compiled functions, options, data. No chain is in it."""
 
     problem: Problem
+    settings: Settings
 
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
         """Return a new chain."""
         ...
 
-    def draw(self, chain: Chain) -> dict[str, Any]:
+    def draw(self, chain: Any) -> dict[str, Any]:
         """Move a chain by a draw; return its statistics."""
         ...
 
-    def stop_tuning(self, chain: Chain) -> None:
+    def stop_tuning(self, chain: Any) -> None:
         """End the tuning phase of a chain."""
         ...
 
-    def trial(self, chain: Chain) -> float:
+    def trial(self, chain: Any) -> float:
         """Return the energy where a chain is; not a number where the gradient is not finite."""
+        ...
+
+    def types(self, chain: Any) -> dict[str, tuple[Any, list | None]]:
+        """Return the type of every statistic, as PyMC wants them."""
         ...
 
 

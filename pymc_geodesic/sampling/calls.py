@@ -18,7 +18,7 @@ from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.estimator import NoiseModel, noise_model
 from pymc_geodesic.potential.stream import StreamSource
-from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["BatchOptions", "Calls"]
@@ -55,11 +55,11 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         self._kernels: dict[tuple[bool, int | None], Kernel] = {}
 
-    def length(self, chain: Chain) -> int:
+    def length(self, chain: GradientChain) -> int:
         """Transitions of one call of the kernel: those that share what is local to a batch."""
         return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
 
-    def make(self, chain: Chain) -> tuple[Outputs, dict[str, float]]:
+    def make(self, chain: GradientChain) -> tuple[Outputs, dict[str, float]]:
         """Make the transitions of one call; move the chain, and return statistics of latents."""
         length, begin = self.length(chain), chain.n_transitions
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
@@ -79,12 +79,12 @@ class Calls:
         chain.n_transitions += length
         return outputs, drawn.statistics
 
-    def step_sizes(self, chain: Chain, begin: int, end: int) -> np.ndarray:
+    def step_sizes(self, chain: GradientChain, begin: int, end: int) -> np.ndarray:
         """Return the step sizes of some transitions of a chain."""
         schedule = chain.settings.schedule
         return np.asarray(schedule(np.arange(begin, end)), dtype=self.problem.dtype)
 
-    def trial(self, chain: Chain, *, is_start: bool = False) -> float:
+    def trial(self, chain: GradientChain, *, is_start: bool = False) -> float:
         """Make transitions too short to move, on the first rows of the data; return the energy.
 
         It is not a number where the gradient is not finite. The chain stays as it is. Where it is
@@ -102,7 +102,7 @@ class Calls:
         outputs = kernel(inputs, rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
 
-    def kernel_of(self, chain: Chain) -> Kernel:
+    def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = chain.tuning is not None and chain.tuning.controlled
         length = self.length(chain) if self.problem.backend.is_jax else None
@@ -110,7 +110,7 @@ class Calls:
             self._kernels[controlled, length] = self._make_kernel(chain)
         return self._kernels[controlled, length]
 
-    def _make_kernel(self, chain: Chain) -> Kernel:
+    def _make_kernel(self, chain: GradientChain) -> Kernel:
         problem, algorithm = self.problem, self.algorithm
         if algorithm.kernel is not None:
             return algorithm.kernel(problem.potential, backend=problem.backend)
@@ -123,17 +123,19 @@ class Calls:
             mass=chain.mass,
         )
 
-    def _without_moving(self, chain: Chain, arrays: list[np.ndarray], n_steps: int) -> Inputs:
+    def _without_moving(
+        self, chain: GradientChain, arrays: list[np.ndarray], n_steps: int
+    ) -> Inputs:
         return self._inputs(chain, arrays)._replace(
             step_sizes=self.problem.trial_steps(n_steps),
             noise=self.problem.zero_noise(n_steps, self.noise_shapes),
             fresh=np.zeros(n_steps, dtype=bool),
         )
 
-    def _inputs(self, chain: Chain, arrays: list[np.ndarray]) -> Inputs:
+    def _inputs(self, chain: GradientChain, arrays: list[np.ndarray]) -> Inputs:
         """Return all inputs of the kernel but those of single transitions."""
         mass, parameters = chain.mass, chain.settings.parameter_arrays
-        if self.algorithm.hurries:
+        if self.algorithm.hurries and chain.settling is not None:
             hurries = chain.tune and chain.settling.hurries
             parameters = parameters | {"tuning": self._hurry[hurries]}
         return Inputs(
@@ -152,7 +154,7 @@ class Calls:
 
     def _draw_latents(
         self,
-        chain: Chain,
+        chain: GradientChain,
         rows: Sequence[np.ndarray],
         rng: np.random.Generator,
         *,
@@ -178,14 +180,13 @@ class Calls:
     def without_graph(self) -> Calls:
         """Return the same without the model's graph: a worker needs only what is compiled."""
         other = copy(self)
-        other.problem = copy(self.problem)
-        other.problem.potential = None
+        other.problem = self.problem.without_graph()
         return other
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Give the noise model, which leaves the graph behind, the sampler's own again."""
         self.__dict__.update(state)
-        if self.problem.potential is not None:
+        if self.problem.has_graph:
             self.noise = self._noise_model()
 
 
@@ -193,7 +194,7 @@ NOTHING = Drawn([], {}, {})
 """What is drawn for a batch where nothing is local."""
 
 
-def _center(chain: Chain) -> CenterArrays:
+def _center(chain: GradientChain) -> CenterArrays:
     tuning = chain.tuning
     if tuning is None or not tuning.controlled:
         return CenterArrays()

@@ -22,7 +22,7 @@ from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
 from pymc_geodesic.tuning.self_tuner import Center, Findings
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
-__all__ = ["Chain", "Settings", "Tuning"]
+__all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Tuning:
     variance_ratio: float = np.nan
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Chain:
     """A chain between two draws. It can be copied and pickled, and goes on where it was.
 
@@ -106,22 +106,10 @@ class Chain:
         Length of the tuning phase, draws and transitions so far.
     tune : bool
         Whether the chain is in its tuning phase.
-    memory : tuple of ndarray
-        Memory of the gradient estimator.
-    batches : BatchStream or None
-        Where it is in its data.
-    monitors : Monitors or None
-        What watches over it.
     latents : LocalState or None
         Of the variables that belong to the rows of a batch.
     mass_adaptation : MassAdaptation or None
         What learns the mass.
-    tuning : Tuning or None
-        What the tuning phase has measured.
-    settling : ThermostatSettling or None
-        How far the thermostats have settled.
-    step_size_adaptation : DualAverageAdaptation or None
-        Of trajectories with a Metropolis test.
     has_warned : bool
         Whether it has said that transitions were not finite.
     news : str or None
@@ -133,20 +121,14 @@ class Chain:
     rng: np.random.Generator
     state: Any
     values: dict[str, np.ndarray]
+    others: dict[str, np.ndarray]
     settings: Settings
     tuning_draws: int
     tune: bool
-    others: dict[str, np.ndarray] = field(default_factory=dict)
+    latents: LocalState | None
+    mass_adaptation: MassAdaptation | None
     n_drawn: int = 0
     n_transitions: int = 0
-    memory: tuple[np.ndarray, ...] = ()
-    batches: BatchStream | None = None
-    monitors: Monitors | None = None
-    latents: LocalState | None = None
-    mass_adaptation: MassAdaptation | None = None
-    tuning: Tuning | None = None
-    settling: ThermostatSettling | None = None
-    step_size_adaptation: DualAverageAdaptation | None = None
     has_warned: bool = False
     news: str | None = None
     is_checked: bool = False
@@ -161,3 +143,41 @@ class Chain:
     def point(self) -> dict[str, np.ndarray]:
         """PyMC's values of all variables."""
         return self.others | self.values
+
+
+@dataclass(kw_only=True)
+class GradientChain(Chain):
+    """A chain that follows stochastic gradients.
+
+    Attributes
+    ----------
+    memory : tuple of ndarray
+        Memory of the gradient estimator.
+    batches : BatchStream
+        Where it is in its data.
+    monitors : Monitors
+        What watches over it.
+    tuning : Tuning or None
+        What the tuning phase has measured.
+    settling : ThermostatSettling or None
+        How far the thermostats have settled.
+    """
+
+    memory: tuple[np.ndarray, ...]
+    batches: BatchStream
+    monitors: Monitors
+    tuning: Tuning | None = None
+    settling: ThermostatSettling | None = None
+
+
+@dataclass(kw_only=True)
+class ExactChain(Chain):
+    """A chain of trajectories with a Metropolis test.
+
+    Attributes
+    ----------
+    step_size_adaptation : DualAverageAdaptation
+        Of the leapfrog's step size.
+    """
+
+    step_size_adaptation: DualAverageAdaptation

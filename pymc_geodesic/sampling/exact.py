@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from pymc_geodesic.algorithms.metropolis import MetropolisInputs, MetropolisKern
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
 from pymc_geodesic.manifolds import Point
-from pymc_geodesic.sampling.chain import Chain, Settings
+from pymc_geodesic.sampling.chain import ExactChain, Settings
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.warnings import divergence_of
 from pymc_geodesic.schedules import ConstantSchedule
@@ -77,10 +76,10 @@ class ExactSampler:
 
     def begin(
         self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
-    ) -> Chain:
+    ) -> ExactChain:
         """Return a new chain, at PyMC's values ``point``."""
         problem = self.problem
-        return Chain(
+        return ExactChain(
             rng=rng,
             state=ExactState(problem.position_of(point)),
             values=problem.values_in(point),
@@ -96,11 +95,11 @@ class ExactSampler:
             ),
         )
 
-    def stop_tuning(self, chain: Chain) -> None:
+    def stop_tuning(self, chain: ExactChain) -> None:
         """Keep the step size from here on."""
         chain.tune = False
 
-    def draw(self, chain: Chain) -> dict[str, Any]:
+    def draw(self, chain: ExactChain) -> dict[str, Any]:
         """Make the trajectories of one draw; move the chain, and return statistics."""
         drawn = self._draw_latents(chain, chain.rng)
         chain.values |= drawn.values
@@ -143,26 +142,26 @@ class ExactSampler:
         learned = {} if chain.mass_adaptation is None else chain.mass_adaptation.statistics
         return stats | learned | drawn.statistics
 
-    def types(self, chain: Chain) -> dict[str, tuple[Any, list | None]]:
+    def types(self, chain: ExactChain) -> dict[str, tuple[Any, list | None]]:
         """Return the type of every statistic, as PyMC wants them."""
         numbers = ["step_size", "acceptance_rate", "accepted", "energy", "kinetic_temperature"]
         numbers.append("potential_estimate")
         numbers += LOCAL_STATISTICS if self.latents.sampler is not None else ()
         if chain.mass_adaptation is not None:
             numbers += list(chain.mass_adaptation.statistics)
-        others = {"degrees_of_freedom": (np.int64, []), "diverging": (bool, [])}
-        return (
-            dict.fromkeys(numbers, (np.float64, [])) | others | {"warning": (SamplerWarning, None)}
-        )
+        types: dict[str, tuple[Any, list | None]] = dict.fromkeys(numbers, (np.float64, []))
+        types["degrees_of_freedom"] = (np.int64, [])
+        types |= {"diverging": (bool, []), "warning": (SamplerWarning, None)}
+        return types
 
-    def trial(self, chain: Chain) -> float:
+    def trial(self, chain: ExactChain) -> float:
         """Make trajectories too short to move; return the energy, which may not be a number."""
         drawn = self._draw_latents(chain, np.random.default_rng(0), trial=True)
         n_steps = self.options.n_steps if self.problem.backend.is_jax else 1
         outputs = self._kernel(self._trial_inputs(chain, n_steps, drawn))
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
 
-    def _trial_inputs(self, chain: Chain, n_steps: int, drawn: Drawn) -> MetropolisInputs:
+    def _trial_inputs(self, chain: ExactChain, n_steps: int, drawn: Drawn) -> MetropolisInputs:
         return MetropolisInputs(
             conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
             position=chain.state.position,
@@ -173,7 +172,7 @@ class ExactSampler:
         )
 
     def _draw_latents(
-        self, chain: Chain, rng: np.random.Generator, *, trial: bool = False
+        self, chain: ExactChain, rng: np.random.Generator, *, trial: bool = False
     ) -> Drawn:
         if not self.latents:
             return Drawn([], {}, {})
@@ -190,10 +189,8 @@ class ExactSampler:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the graph behind: a worker needs only what is compiled."""
-        problem = copy(self.problem)
-        problem.potential = None
-        return self.__dict__ | {"problem": problem}
+        return self.__dict__ | {"problem": self.problem.without_graph()}
 
 
-def _mass_arrays(chain: Chain) -> list[np.ndarray]:
+def _mass_arrays(chain: ExactChain) -> list[np.ndarray]:
     return [] if chain.mass is None else chain.mass.arrays

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,7 @@ class Problem:
         values, local_values = global_and_local(model, options.vars, options.local)
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
         self.start = start = model.initial_point()
-        self.potential: Potential | None = Potential(
+        self._potential: Potential | None = Potential(
             model,
             values,
             initial_point=start if options.initial_point is None else options.initial_point,
@@ -118,6 +119,24 @@ class Problem:
         self.manifold_names = geometry_names(model, (*values, *local_values))
         self._point_map = PointMap(self.potential)
         self._options, self._restarts_local = options, restarts_local
+
+    @property
+    def potential(self) -> Potential:
+        """The potential; a worker that needs only what is compiled has none."""
+        if self._potential is None:
+            raise RuntimeError("The graph of the model was left behind in another process.")
+        return self._potential
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the potential is there."""
+        return self._potential is not None
+
+    def without_graph(self) -> Problem:
+        """Return the same without the potential."""
+        other = copy(self)
+        other._potential = None
+        return other
 
     def make_latents(self) -> Latents:
         """Compile what is drawn anew for each batch."""

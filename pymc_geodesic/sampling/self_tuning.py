@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.thermostat import Thermostat
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
-from pymc_geodesic.sampling.chain import Chain, Tuning
+from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.curvature import LARGEST_DENSE
@@ -129,29 +129,29 @@ class SelfTuning:
         """Return what belongs to a new chain."""
         return Tuning(controlled=self.options.reduction is not None)
 
-    def before_draw(self, chain: Chain) -> None:
+    def before_draw(self, chain: GradientChain) -> None:
         """Do what is due before a draw."""
         tuning = chain.tuning
-        if chain.n_drawn > 0 and not chain.tune:
+        if tuning is None or (chain.n_drawn > 0 and not chain.tune):
             return
         if not chain.tune and self.options.reduction != "control_variates":
             tuning.controlled = False
             return
         self.gradient.conditioned = [np.asarray(chain.others[name]) for name in self._conditioned]
         if chain.n_drawn == 0:
-            self._measure_first(chain)
+            self._measure_first(chain, tuning)
         elif self.options.tunes_itself and len(tuning.window) >= FEWEST_DRAWS:
-            self._measure_again(chain)
+            self._measure_again(chain, tuning)
 
-    def after_draw(self, chain: Chain) -> None:
+    def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
-        if self.options.tunes_itself and chain.tune:
+        if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append(list(chain.state.position))
 
-    def news(self, chain: Chain) -> str | None:
+    def news(self, chain: GradientChain) -> str | None:
         """Say in one line what was found."""
         tuning = chain.tuning
-        if not self.options.tunes_itself or tuning.found is None:
+        if not self.options.tunes_itself or tuning is None or tuning.found is None:
             return None
         named = chain.settings.parameters.items()
         parameters = ", ".join(f"{name} {value:.3g}" for name, value in named)
@@ -166,37 +166,39 @@ class SelfTuning:
             f"{parameters}, {chain.settings.n_steps} transitions per draw, {gradients}"
         )
 
-    def _measure_first(self, chain: Chain) -> None:
+    def _measure_first(self, chain: GradientChain, tuning: Tuning) -> None:
         """Search the mode, measure there, and start from it."""
         loose = is_default(self._default_start, chain.values, self._names)
         start, found = self._tuner.begin(chain.state.position, chain.rng, loose=loose)
-        self._apply(chain, found)
+        self._apply(chain, tuning, found)
         if chain.tune:
             position = tuple(np.asarray(x, order="C") for x in start)
             chain.state = chain.state._replace(position=position)
             values = map(np.asarray, self.gradient.to_values(*position))
             chain.values = chain.values | dict(zip(self._names, values, strict=True))
 
-    def _measure_again(self, chain: Chain) -> None:
-        tuning, settings = chain.tuning, chain.settings
+    def _measure_again(self, chain: GradientChain, tuning: Tuning) -> None:
+        settings, found = chain.settings, tuning.found
+        if found is None:
+            return
         if chain.n_drawn in [int(share * chain.tuning_draws) for share in REFINED_AT]:
-            self._apply(chain, self._tuner.refine(tuning.found, tuning.window, chain.rng))
+            self._apply(chain, tuning, self._tuner.refine(found, tuning.window, chain.rng))
         elif chain.n_drawn == int(COUNTED_AT * chain.tuning_draws) and self.options.chooses_n_steps:
-            frame = whitened(tuning.found.mass, tuning.window)
+            frame = whitened(found.mass, tuning.window)
             n_steps = steps_worth_a_draw(frame, settings.n_steps)
             chain.settings = replace(settings, n_steps=n_steps)
 
-    def _apply(self, chain: Chain, found: Findings) -> None:
+    def _apply(self, chain: GradientChain, tuning: Tuning, found: Findings) -> None:
         """Set what follows from the findings."""
-        tuning, options = chain.tuning, self.options
+        options, rule = self.options, self._algorithm.tuning_rule
         tuning.found, tuning.window = found, []
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
-        if not (options.tunes_itself and chain.tune):
+        if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = self._algorithm.tuning_rule(demands)
+        step_size, parameters = rule(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),
@@ -209,14 +211,14 @@ class SelfTuning:
             friction = max(friction, 0.5 * step_size * found.noise.mean)
             changes["n_steps"] = round_steps(friction / step_size)
         chain.settings = replace(chain.settings, **changes)
-        if self._algorithm.grouping is not None:
-            self._set_thermostats(chain, found)
+        if (grouping := self._algorithm.grouping) is not None:
+            self._set_thermostats(chain, found, grouping)
 
-    def _set_thermostats(self, chain: Chain, found: Findings) -> None:
+    def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
         """Start from the friction that the measured noise needs."""
         settings = chain.settings
         friction = settings.parameters["diffusion"] + 0.5 * settings.step_size * found.noise.mean
-        thermostat = Thermostat(self._manifold, grouping=self._algorithm.grouping)
+        thermostat = Thermostat(self._manifold, grouping=grouping)
         started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
         chain.state = chain.state._replace(thermostat=started)
 

@@ -14,7 +14,7 @@ from pymc.stats.convergence import SamplerWarning
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS
-from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["TransitionStatistics", "averaged", "merged"]
@@ -49,9 +49,9 @@ class TransitionStatistics:
             self._fixed["degrees_of_freedom"] = sum(self._dims)
         self._has_local = problem.potential.local is not None
 
-    def types(self, chain: Chain) -> Types:
+    def types(self, chain: GradientChain) -> Types:
         """Return the type of every statistic, as PyMC wants them."""
-        number = (np.float64, [])
+        number: tuple[Any, list | None] = (np.float64, [])
         types: Types = {"step_size": number, "potential_estimate": number}
         types |= {
             "n_steps": (np.int64, []),
@@ -76,7 +76,7 @@ class TransitionStatistics:
         return types | dict.fromkeys(others, number)
 
     def of_draw(
-        self, chain: Chain, outputs: Outputs, *, step_size: float, noise_variance: float
+        self, chain: GradientChain, outputs: Outputs, *, step_size: float, noise_variance: float
     ) -> dict[str, Any]:
         """Describe a draw from what the kernel has returned."""
         settings, algorithm = chain.settings, self._algorithm
@@ -92,7 +92,7 @@ class TransitionStatistics:
             stats |= self._per_variable("kinetic_temperature", outputs.kinetic)
         if algorithm.grouping is not None:
             stats |= self._thermostats(chain.state.thermostat)
-        if self._reduces:
+        if self._reduces and chain.tuning is not None:
             stats["gradient_variance_ratio"] = chain.tuning.variance_ratio
         if chain.mass_adaptation is not None:
             stats |= chain.mass_adaptation.statistics

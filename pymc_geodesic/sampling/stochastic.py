@@ -13,10 +13,10 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
-from pymc_geodesic.algorithms.thermostat import Thermostat
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
-from pymc_geodesic.sampling.chain import Chain, Settings
+from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
@@ -80,12 +80,12 @@ class StochasticSampler:
 
     def begin(
         self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
-    ) -> Chain:
+    ) -> GradientChain:
         """Return a new chain, at PyMC's values ``point``."""
         problem, settings = self.problem, self.settings
         position = problem.position_of(point)
         setup = Setup(position, problem.manifold, settings.parameters)
-        chain = Chain(
+        chain = GradientChain(
             rng=rng,
             state=self.algorithm.init(setup, rng),
             values=problem.values_in(point),
@@ -100,13 +100,13 @@ class StochasticSampler:
             mass_adaptation=problem.begin_mass()[1],
             tuning=None if self.tuning is None else self.tuning.begin(),
         )
-        if self.algorithm.grouping is not None:
-            chain.settling = self._settling(chain)
+        if (grouping := self.algorithm.grouping) is not None:
+            chain.settling = self._settling(chain, grouping)
         return chain
 
-    def _settling(self, chain: Chain) -> ThermostatSettling:
+    def _settling(self, chain: GradientChain, grouping: Grouping) -> ThermostatSettling:
         manifold = self.problem.manifold
-        thermostat = Thermostat(manifold, grouping=self.algorithm.grouping)
+        thermostat = Thermostat(manifold, grouping=grouping)
         return ThermostatSettling(
             chain.tuning_draws,
             dim=manifold.dim,
@@ -115,7 +115,7 @@ class StochasticSampler:
             hurries=self.algorithm.hurries and chain.tuning_draws >= 2,
         )
 
-    def stop_tuning(self, chain: Chain) -> None:
+    def stop_tuning(self, chain: GradientChain) -> None:
         """Freeze what the tuning phase has found, and say it."""
         if not chain.tune:
             return
@@ -127,11 +127,12 @@ class StochasticSampler:
         chain.monitors.settle()
         chain.tune = False
 
-    def draw(self, chain: Chain) -> dict[str, Any]:
+    def draw(self, chain: GradientChain) -> dict[str, Any]:
         """Make the transitions of one draw; move the chain, and return statistics."""
         calls = self.calls
-        if chain.n_drawn == 0 and calls.reader is not None:
-            calls.reader.settle(chain.batches.stream)
+        cursor = chain.batches.stream
+        if chain.n_drawn == 0 and calls.reader is not None and cursor is not None:
+            calls.reader.settle(cursor)
         if self.tuning is not None:
             self.tuning.before_draw(chain)
         begin, n_steps = chain.n_transitions, chain.settings.n_steps
@@ -158,24 +159,21 @@ class StochasticSampler:
             mishap=self.algorithm.mishap,
             advice=self.algorithm.advice,
         )
-        if chain.tune and self.algorithm.hurries:
-            self._settle(chain, stats["potential_estimate"], step_sizes)
+        if chain.settling is not None and chain.tune and self.algorithm.hurries:
+            thermostat = chain.settling.observe(
+                chain.state.thermostat,
+                energy=stats["potential_estimate"],
+                step_sizes=step_sizes,
+                next_step=_next_step(chain),
+            )
+            chain.state = chain.state._replace(thermostat=thermostat)
         return stats
 
-    def _settle(self, chain: Chain, energy: float, step_sizes: np.ndarray) -> None:
-        thermostat = chain.settling.observe(
-            chain.state.thermostat,
-            energy=energy,
-            step_sizes=step_sizes,
-            next_step=_next_step(chain),
-        )
-        chain.state = chain.state._replace(thermostat=thermostat)
-
-    def types(self, chain: Chain) -> dict[str, tuple[Any, list | None]]:
+    def types(self, chain: GradientChain) -> dict[str, tuple[Any, list | None]]:
         """Return the type of every statistic, as PyMC wants them."""
         return self.statistics.types(chain)
 
-    def trial(self, chain: Chain) -> float:
+    def trial(self, chain: GradientChain) -> float:
         """Return the energy where a chain starts; not a number where the gradient is not finite."""
         return self.calls.trial(chain, is_start=True)
 
@@ -197,5 +195,5 @@ class StochasticSampler:
         return self.__dict__ | {"calls": calls, "problem": calls.problem}
 
 
-def _next_step(chain: Chain) -> float:
+def _next_step(chain: GradientChain) -> float:
     return float(chain.settings.schedule(np.array([chain.n_transitions]))[0])

@@ -13,7 +13,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 
 __all__ = ["Variables", "global_and_local", "value_variables"]
 
-Variables = TensorVariable | str | Sequence[TensorVariable | str]
+type Variables = TensorVariable | str | Sequence[TensorVariable | str]
 """Random variables or their names."""
 
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from pymc.stats.convergence import SamplerWarning, WarningType
 
-from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.chain import Chain, GradientChain
 from pymc_geodesic.sampling.monitors import RAN_OFF_ADVICE
+from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
 __all__ = ["as_news", "divergence_of", "warning_of"]
 
 
 def warning_of(
-    name: str, chain: Chain, diverging: bool, *, mishap: str, advice: str
+    name: str, chain: GradientChain, diverging: bool, *, mishap: str, advice: str
 ) -> SamplerWarning | None:
     """Return what is to be said of a draw, if anything."""
     ran_off = chain.monitors.ran_off
@@ -22,7 +23,7 @@ def warning_of(
     else:
         found = divergence_of(name, chain, diverging, mishap=mishap, advice=advice)
     if found is None and not diverging and not chain.tune and chain.settling is not None:
-        found = _unsettled(name, chain)
+        found = _unsettled(name, chain.settling)
     if found is None and chain.news is not None:
         found, chain.news = as_news(chain.news), None
     return found
@@ -42,8 +43,8 @@ def divergence_of(
     return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 
 
-def _unsettled(name: str, chain: Chain) -> SamplerWarning | None:
-    what, chain.settling.unsettled = chain.settling.unsettled, ""
+def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None:
+    what, settling.unsettled = settling.unsettled, ""
     if not what:
         return None
     message = (

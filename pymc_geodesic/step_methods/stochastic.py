@@ -86,6 +86,11 @@ class StochasticStep(Step):
         )
         super().__init__(vars, make, keywords)
 
+    @property
+    def order(self) -> int:
+        """Power of the step size with which the bias goes."""
+        return self.sampler.algorithm.order
+
     @classmethod
     def from_learning_rate(
         cls,

@@ -72,15 +72,18 @@ def spherical_proportions(
     sampler = LocalSampler(
         LocalGMC(theta, draws=draws, tune=tune),
         potential,
-        values=[start],
+        position=[start],
         local_values=[local_start],
         restart=True,
         backend=compiler,
     )
 
+    state = sampler.begin()
+    given: dict[str, list] = {"conditioned": [], "local_values": [local_start], "rows": []}
+
     def draw(beta: np.ndarray, *, tune: bool) -> np.ndarray:
-        found = sampler.draw(rng, [beta], [local_start], conditioned=[], rows=[], tune=tune)
-        sampler.learn(found, tune=tune)
+        found = sampler.draw(state, rng, tune=tune, position=[beta], **given)
+        sampler.learn(state, found, tune=tune)
         return (found.draws[0] ** 2).mean(axis=0)
 
     topics = np.ascontiguousarray(topics, dtype=pytensor.config.floatX)

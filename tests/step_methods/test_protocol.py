@@ -288,6 +288,15 @@ def test_default_step_size_and_friction_follow_the_paper():
     assert step.sampler.settings.parameters["friction"] == pytest.approx(0.01 / np.sqrt(0.01 / N))
 
 
+def called(step, step_sizes, noise, rows):
+    """Make the transitions of a call with the random numbers given."""
+    calls, chain = step.sampler.calls, step.chain
+    inputs = calls._inputs(chain, [])._replace(
+        step_sizes=step_sizes, noise=noise, rows=rows, fresh=np.zeros(len(step_sizes), bool)
+    )
+    return calls.kernel_of(chain)(inputs, chain.rng)
+
+
 @pytest.mark.parametrize("name", ["SGGMC", "gSGNHT"])
 def test_transitions_of_a_draw_are_the_same_as_draws(name):
     """Fed with the same noise, three transitions in one call are three calls of one."""
@@ -300,15 +309,11 @@ def test_transitions_of_a_draw_are_the_same_as_draws(name):
     step_sizes = np.array([0.02, 0.01, 0.03])
     noise = [rng.normal(size=(3, 2)), rng.normal(size=3)]
     rows = [rng.integers(0, N, (3, 5))]
-    point = model.initial_point()
-    expected = three._call(point, step_sizes, noise, rows)
+    expected = called(three, step_sizes, noise, rows)
     for i in range(3):
-        output = one._call(
-            point, step_sizes[i : i + 1], [z[i : i + 1] for z in noise], [rows[0][i : i + 1]]
-        )
-        point = dict(zip(one._names, output.values, strict=True))
-        one.velocity, one.thermostat = output.velocity, output.thermostat
-        one.estimator = output.estimator
+        part = slice(i, i + 1)
+        output = called(one, step_sizes[part], [z[part] for z in noise], [rows[0][part]])
+        one.chain.state, one.chain.memory = output.state, output.memory
     for a, b in zip(output.values, expected.values, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
 
