@@ -2,9 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Write an operation once where a graph has it for each entry of an array.
 
-A model with 100 scalar variables has 100 products with columns of its data, 100 sums, 100 gradients.
-XLA puts the transitions of a small loop into one function, which LLVM takes 16 times as long to
-compile for 100 scalars as for 30. Stacked, the graph is that of one vector.
+A model with 100 scalar variables has 100 products with columns of its data and 100 gradients. XLA
+puts the transitions of a small loop into one function, which LLVM takes 16 times as long to compile
+for 100 scalars as for 30. Stacked, the graph is that of one vector.
 """
 
 from __future__ import annotations
