@@ -122,7 +122,7 @@ def diagnose(
                 "the temperatures of positions. They need the gradient of the log density, which "
                 f"has no closed form with latent variables of the rows ({known.latent_names})."
             )
-        elif model is not None and not findings:
+        elif model is not None and all(_is_unexplained(found, stats) for found in findings):
             findings += _positions(idata, model, stats, random_seed)
     except Exception:
         if model is not None:
@@ -132,6 +132,11 @@ def diagnose(
     diagnosis = _verdict(findings, not_checked)
     print(diagnosis)
     return diagnosis
+
+
+def _is_unexplained(finding: Finding, stats: Mapping[str, np.ndarray]) -> bool:
+    """Whether only the gradient tells if it is the step size or the friction that heats."""
+    return finding.name == "positions_too_wide" and "friction" in stats
 
 
 def _verdict(findings: Iterable[Finding], not_checked: str = "") -> Diagnosis:

@@ -165,6 +165,18 @@ def test_positions_need_the_model():
     assert pmg.diagnose(run(thermostat=2.0), model=normal()).ok
 
 
+@pytest.mark.parametrize(
+    ("friction", "cause"), [(1.0, "friction_too_small"), (300.0, "step_size_too_large")]
+)
+def test_the_model_tells_why_positions_are_too_wide(friction, cause):
+    rng = np.random.default_rng(1)
+    x = 1.25 * rng.normal(size=(*SHAPE, 3))
+    recorded = 1.25**2 + rng.normal(size=SHAPE)
+    idata = run(x=x, friction=friction, step_size=0.01, configurational_temperature=recorded)
+    assert pmg.diagnose(idata).names == ("positions_too_wide",)
+    assert pmg.diagnose(idata, model=normal()).names == ("positions_too_wide", cause)
+
+
 def test_exact_gradients_have_no_noise_to_blame():
     idata = run(friction=1.0, step_size=30.0, temperature=1.5)
     assert pmg.diagnose(idata, model=normal()).names == ("step_size_too_large",)

@@ -22,6 +22,7 @@ from pytensor.link.basic import Container
 from pytensor.link.jax.linker import JAXLinker
 
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
+from pymc_geodesic.kernel.jax.stacking import Stacking
 
 __all__ = ["resident"]
 
@@ -70,5 +71,6 @@ def resident(mode: Mode) -> Mode:
     return Mode(ResidentJAXLinker(), mode.provided_optimizer.including(TAG))
 
 
-# Before operations are fused, so that a barrier is between them.
+# Before operations are fused, when what is alike looks alike and a barrier is between operations.
+optdb.register(Stacking.__name__, Stacking(), TAG, position=48.4)
 optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)
