@@ -145,7 +145,7 @@ def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarra
             return f"whole numbers, got {len(found)} rows with others, which PyMC rounds", found
     manifold = _manifold_of_values(base)
     values = values.astype("float64")
-    if isinstance(manifold, Euclidean) or (bad := manifold.check(values)) is None:
+    if (bad := manifold.check(values)) is None:
         return None
     rows = [i for i, value in enumerate(values) if manifold.check(value) is not None]
     return bad.removeprefix("expected "), np.array(rows, dtype="int64")

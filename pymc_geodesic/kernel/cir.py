@@ -13,7 +13,7 @@ from pymc_geodesic.algorithms.simplex_coordinates import FLOOR
 from pymc_geodesic.algorithms.state import State
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.kernel import KernelOutput
-from pymc_geodesic.kernel.virial import log_ratio_work
+from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.potential import Potential
 
 __all__ = ["CoxIngersollRoss", "cir_transition"]

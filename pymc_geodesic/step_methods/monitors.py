@@ -58,7 +58,8 @@ class Monitors(WithSamplingState):
         self.reference = FieldReference(reference_shapes(manifold), dtype=dtype)
         self.energy = EnergyRange(manifold.dim)
         # Points of compact manifolds have nowhere to run to.
-        self._flat = {v.name: i for i, v in enumerate(variables) if v.is_flat}
+        factors = enumerate(zip(variables, manifold.factors, strict=True))
+        self._open = {v.name: i for i, (v, factor) in factors if not factor.is_compact}
         self.ran_off: str | None = None
         self._all = np.zeros(0, dtype=bool)
 
@@ -87,7 +88,7 @@ class Monitors(WithSamplingState):
         """Look at a draw of ``n_steps`` transitions."""
         self.reference.observe(output.moments)
         self.ran_off = None
-        if found := overflowing({name: output.values[i] for name, i in self._flat.items()}):
+        if found := overflowing({name: output.values[i] for name, i in self._open.items()}):
             name, size = found
             self.ran_off = f"ran off: `{name}` has an entry of size {size:.2g}"
         if tune:

@@ -120,13 +120,9 @@ class SelfTunedStep(GeodesicStep):
     def _make_tuner(self, center: Mapping[str, ArrayLike] | None) -> SelfTuner | None:
         if not (self.tunes_itself or self.variance_reduction):
             return None
-        manifold = self.potential.manifold
         gradient = HostGradient(self.potential)
         return SelfTuner(
             gradient,
-            flat=[variable.is_flat for variable in self.variables],
-            dims=manifold.dims,
-            point_dims=manifold.point_dims,
             dense=not self.noise_is_known,
             reduction=self.variance_reduction,
             center=None if center is None else self._read_center(center, gradient),
@@ -148,11 +144,15 @@ class SelfTunedStep(GeodesicStep):
         """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
         shapes, dtype = self.potential.manifold.shapes, self.variables[0].position.dtype
         size = sum(math.prod(shape) for shape in shapes)
-        flat = [variable.is_flat for variable in self.variables]
-        if all(flat) and size <= LARGEST_DENSE and not self.noise_is_known:
+        kinds = [factor.mass for factor in self.potential.manifold.factors]
+        if (
+            all(kind == "matrix" for kind in kinds)
+            and size <= LARGEST_DENSE
+            and not self.noise_is_known
+        ):
             return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-        pairs = zip(flat, shapes, strict=True)
-        masses = [np.ones(shape if is_flat else ()) for is_flat, shape in pairs]
+        pairs = zip(kinds, shapes, strict=True)
+        masses = [np.ones(() if kind == "number" else shape) for kind, shape in pairs]
         return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
 
     def _center_arrays(self, point: Mapping[str, np.ndarray]) -> list[np.ndarray]:

@@ -28,10 +28,10 @@ def random_state():
 
 
 def test_dimensions_are_intrinsic():
-    assert PRODUCT.point_dims == (1, 3, 2, 3)
+    assert PRODUCT.point_dims == (1, 1, 2, 3)
     assert PRODUCT.dims == (1, 6, 10, 3)
     assert PRODUCT.dim == 20
-    assert PRODUCT.batch_shapes == ((), (2,), (5,), ())
+    assert PRODUCT.batch_shapes == ((), (2, 3), (5,), ())
 
 
 def test_factors_move_by_their_own_geodesics():
