@@ -1,33 +1,36 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Vector fields for configurational temperatures, one rule a manifold.
-
-For a field F on a manifold without boundary, or one that vanishes there,
-:math:`E[F \cdot \nabla U] = T\, E[\operatorname{div} F]` under the density
-:math:`\exp(-U / T)`.
-"""
+"""Configurational temperatures of draws, from the vector field of their manifold."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+import math
+
+from collections.abc import Sequence
 
 import numpy as np
+import pytensor.tensor as pt
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+from pytensor.graph.replace import vectorize_graph
+from pytensor.tensor import TensorVariable, tensor
 
-__all__ = ["tangent_gradient", "work_and_divergence"]
+from pymc_geodesic.kernel.graph import placeholders
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.manifolds.fields import Visit
+
+__all__ = ["work_and_divergence"]
+
+# Entries of all moments that are held at once.
+CHUNK = 1_000_000
 
 
-def tangent_gradient(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Project gradients in the embedding of a sphere on the tangent spaces."""
-    return gradient - x * (x * gradient).sum(axis=-1, keepdims=True)
-
-
-@singledispatch
 def work_and_divergence(
     manifold: Manifold, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate ``F . dU`` and ``div F`` of the manifold's field at every draw.
+
+    Both are not a number where the manifold knows no field.
 
     Parameters
     ----------
@@ -44,48 +47,52 @@ def work_and_divergence(
     work, divergence : ndarray
         Shape ``(draw,)``.
     """
-    raise NotImplementedError(
-        f"No field for configurational temperatures is known on {manifold!r}. Register one with "
-        "`pymc_geodesic.diagnostics.fields.work_and_divergence.register`."
+    shape, dtype = x.shape[1:], x.dtype.name
+    point, slope = (tensor(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
+    written = manifold.field_moments(point)
+    shapes = manifold.field_shapes(shape)
+    sums = [np.zeros(own) for own in shapes]
+    largest = max(math.prod(own) for own in [shape, *shapes])
+    for [part] in _chunks([reference], largest):
+        found = _at_draws([point], written, [part])
+        sums = [total + each.sum(axis=0) for total, each in zip(sums, found, strict=True)]
+    means = [np.asarray(total / len(reference), dtype=dtype) for total in sums]
+    moments = placeholders("moment", means)
+    told = manifold.field_work(
+        Visit(point, point, slope), moments, dim=float(manifold.dim_of(shape))
     )
+    outputs = [pt.as_tensor(told.work), pt.as_tensor(told.divergence)]
+    parts = [
+        _at_draws([point, slope], outputs, part, constants=dict(zip(moments, means, strict=True)))
+        for part in _chunks([x, gradient], largest)
+    ]
+    work, divergence = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return work, divergence
 
 
-@work_and_divergence.register
-def _(manifold: Euclidean, x, gradient, *, reference):
-    """Write the field ``F = x - mean``, of divergence d."""
-    field = x - reference.mean(axis=0)
-    work = (field * gradient).reshape(len(x), -1).sum(axis=-1)
-    return work, np.full(len(x), float(x[0].size))
+def _chunks(arrays: Sequence[np.ndarray], largest: int):
+    size = max(1, CHUNK // max(1, largest))
+    for start in range(0, len(arrays[0]), size):
+        yield [array[start : start + size] for array in arrays]
 
 
-@work_and_divergence.register
-def _(manifold: Sphere, x, gradient, *, reference):
-    r"""Write the gradient of ``-(a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
-
-    Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero only
-    for moments like those of a uniform law, of which any temperature is that of U = 0.
-    """
-    n = x.shape[-1]
-    mean = reference.mean(axis=0)
-    second = np.einsum("s...i,s...j->...ij", reference, reference) / len(reference) - np.eye(n) / n
-    linear = np.einsum("...ij,s...j->s...i", second, x)
-    slope = tangent_gradient(x, gradient)
-    work = -((mean + linear) * slope)
-    divergence = (n - 1) * (mean * x) + n * (linear * x)
-    return tuple(part.reshape(len(x), -1).sum(axis=-1) for part in (work, divergence))
-
-
-@work_and_divergence.register
-def _(manifold: Simplex, x, gradient, *, reference):
-    r"""Write ``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
-
-    With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U - \sum
-    \log p_k` it is :math:`F \cdot \nabla U_y = \sum_k (\eta_k - p \cdot \eta) (h_k - 1)`, where
-    :math:`\eta = \log p - E \log p`, of divergence K - 1. It is bounded where p is zero.
-    """
-    log_p = 2 * np.log(x)
-    eta = log_p - 2 * np.log(reference).mean(axis=0)
-    rate = eta - (x * x * eta).sum(axis=-1, keepdims=True)
-    work = 0.5 * rate * (x * gradient - 1)
-    dim = x[0].size // x.shape[-1] * (x.shape[-1] - 1)
-    return work.reshape(len(x), -1).sum(axis=-1), np.full(len(x), float(dim))
+def _at_draws(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    draws: Sequence[np.ndarray],
+    *,
+    constants: dict[TensorVariable, np.ndarray] | None = None,
+) -> list[np.ndarray]:
+    """Evaluate graphs of one draw at many, which are along the first axis of all arrays."""
+    constants = constants or {}
+    many = {x: tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs}
+    function = interpreted(
+        [*many.values(), *constants], vectorize_graph(list(outputs), many) if outputs else []
+    )
+    found = map(np.asarray, function(*draws, *constants.values()))
+    pairs = zip(found, outputs, strict=True)
+    # What is the same for all draws has kept its own shape.
+    return [
+        np.broadcast_to(array, (len(draws[0]), *array.shape)) if array.ndim == one.ndim else array
+        for array, one in pairs
+    ]
