@@ -43,7 +43,7 @@ class Stiefel(pmg.Manifold):
         return u - x @ (0.5 * (inner + inner.mT))
 
     def geodesic(self, x, v, t):  # noqa: D102
-        p = x.type.shape[-1]
+        p = x.shape[-1]
         inner = x.mT @ v
         turn = 0.5 * (inner - inner.mT)
         one = pt.broadcast_to(pt.eye(p, dtype=x.dtype), turn.shape)
@@ -57,7 +57,7 @@ class Stiefel(pmg.Manifold):
 
     def project(self, x):  # noqa: D102
         left, _, right = svd(x, full_matrices=False)
-        return left @ right
+        return pt.specify_shape(left @ right, x.type.shape)
 
     def check(self, value) -> str | None:  # noqa: D102
         value = np.asarray(value)

@@ -14,7 +14,7 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
 
@@ -164,7 +164,7 @@ def _manifold_of_values(rv: TensorVariable) -> Manifold:
     ]
     manifolds = [manifold_of(part) for part in parts]
     kinds = {type(manifold) for manifold in manifolds}
-    return manifolds[0] if len(kinds) == 1 else Euclidean()
+    return manifolds[0] if len(kinds) == 1 else manifold_of(rv)
 
 
 class StreamCheck:
