@@ -157,3 +157,54 @@ def test_points_need_their_axes():
     finally:
         for distribution in (pm.MatrixNormal, pm.MvNormal):
             pmg.register_manifold(distribution, pmg.Euclidean())
+
+
+@pytest.fixture
+def stiefel():
+    pmg.register_manifold(pm.MatrixNormal, Stiefel())
+    yield
+    pmg.register_manifold(pm.MatrixNormal, pmg.Euclidean())
+
+
+def matrix_fisher_mean(f, n=200_000):
+    """Mean, and its standard error, of the density exp(tr(F'X)), by weighted uniform draws."""
+    left, _, right = np.linalg.svd(
+        np.random.default_rng(1).normal(size=(n, *f.shape)), full_matrices=False
+    )
+    x = left @ right
+    weights = np.exp((f * x).sum(axis=(1, 2)))
+    weights /= weights.sum()
+    mean = np.tensordot(weights, x, 1)
+    return mean, np.sqrt(np.tensordot(weights**2, (x - mean) ** 2, 1))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SGGMC",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("gSGNHT-points", "gSGNHT-tuned", "GMC")
+        ),
+    ],
+)
+@pytest.mark.usefixtures("stiefel")
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_matrices_with_orthonormal_columns_are_sampled(name):
+    """A matrix normal density on them is the matrix Fisher distribution."""
+    f = np.array([[2.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    make, options = STEPS[name]
+    if "step_size" in options:
+        options = options | {"step_size": 0.2}
+    with pm.Model():
+        start = np.eye(3)[:, :2]
+        pm.MatrixNormal("x", mu=f, rowcov=np.eye(3), colcov=np.eye(2), initval=start)
+        idata = sample(make, options)
+    x = idata.posterior["x"].values
+    np.testing.assert_allclose(
+        x.swapaxes(-1, -2) @ x, np.broadcast_to(np.eye(2), (*x.shape[:2], 2, 2)), atol=1e-12
+    )
+    batches = x.reshape(len(x) * 20, -1, *f.shape).mean(axis=1)
+    error = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
+    mean, known = matrix_fisher_mean(f)
+    assert np.all(np.abs(batches.mean(axis=0) - mean) < 4.5 * np.hypot(error, known))
