@@ -1,12 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Configurational temperatures of draws, from the vector field of their manifold."""
+"""The vector field of a manifold at draws, for configurational temperatures."""
 
 from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytensor.tensor as pt
@@ -19,80 +19,88 @@ from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.fields import Visit
 
-__all__ = ["work_and_divergence"]
+__all__ = ["Field"]
 
 # Entries of all moments that are held at once.
-CHUNK = 1_000_000
+CHUNK = 5_000_000
 
 
-def work_and_divergence(
-    manifold: Manifold, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate ``F . dU`` and ``div F`` of the manifold's field at every draw.
-
-    Both are not a number where the manifold knows no field.
+class Field:
+    """The vector field of a manifold, at draws of one variable.
 
     Parameters
     ----------
     manifold : Manifold
         Where the points are.
-    x, gradient : ndarray
-        Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
-    reference : ndarray
-        Other draws, of the same form, that the field is chosen by. With the same ones the averages
-        would be biased.
-
-    Returns
-    -------
-    work, divergence : ndarray
-        Shape ``(draw,)``.
+    shape : tuple of int
+        Shape of the variable.
+    dtype : str
+        Its type.
     """
-    shape, dtype = x.shape[1:], x.dtype.name
-    point, slope = (tensor(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
-    written = manifold.field_moments(point)
-    shapes = manifold.field_shapes(shape)
-    sums = [np.zeros(own) for own in shapes]
-    largest = max(math.prod(own) for own in [shape, *shapes])
-    for [part] in _chunks([reference], largest):
-        found = _at_draws([point], written, [part])
-        sums = [total + each.sum(axis=0) for total, each in zip(sums, found, strict=True)]
-    means = [np.asarray(total / len(reference), dtype=dtype) for total in sums]
-    moments = placeholders("moment", means)
-    told = manifold.field_work(
-        Visit(point, point, slope), moments, dim=float(manifold.dim_of(shape))
-    )
-    outputs = [pt.as_tensor(told.work), pt.as_tensor(told.divergence)]
-    parts = [
-        _at_draws([point, slope], outputs, part, constants=dict(zip(moments, means, strict=True)))
-        for part in _chunks([x, gradient], largest)
-    ]
-    work, divergence = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return work, divergence
 
+    def __init__(self, manifold: Manifold, shape: tuple[int, ...], *, dtype: str) -> None:
+        point, slope = (tensor(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
+        shapes = manifold.field_shapes(shape)
+        means = placeholders("mean", [np.zeros(own, dtype) for own in shapes])
+        dim = float(manifold.dim_of(shape))
+        told = manifold.field_work(Visit(point, point, slope), means, dim=dim)
+        outputs = [pt.as_tensor(told.work), pt.as_tensor(told.divergence)]
+        self._dtype = dtype
+        self._moments_at = _at_draws([point], manifold.field_moments(point), shapes=shapes)
+        self._work_at = _at_draws([point, slope], outputs, shapes=shapes, given=means)
 
-def _chunks(arrays: Sequence[np.ndarray], largest: int):
-    size = max(1, CHUNK // max(1, largest))
-    for start in range(0, len(arrays[0]), size):
-        yield [array[start : start + size] for array in arrays]
+    def work_and_divergence(
+        self, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate ``F . dU`` and ``div F`` at every draw; not a number where no field is known.
+
+        Parameters
+        ----------
+        x, gradient : ndarray
+            Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
+        reference : ndarray
+            Other draws, of the same form, that the field is chosen by. With the same ones the
+            averages would be biased.
+
+        Returns
+        -------
+        work, divergence : ndarray
+            Shape ``(draw,)``.
+        """
+        found = self._moments_at(reference, reduce=lambda array: array.sum(axis=0))
+        means = [np.asarray(sum(sums) / len(reference), dtype=self._dtype) for sums in found]
+        work, divergence = map(np.concatenate, self._work_at(x, gradient, *means))
+        return work, divergence
 
 
 def _at_draws(
     inputs: Sequence[TensorVariable],
     outputs: Sequence[TensorVariable],
-    draws: Sequence[np.ndarray],
     *,
-    constants: dict[TensorVariable, np.ndarray] | None = None,
-) -> list[np.ndarray]:
-    """Evaluate graphs of one draw at many, which are along the first axis of all arrays."""
-    constants = constants or {}
-    many = {x: tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs}
-    function = interpreted(
-        [*many.values(), *constants], vectorize_graph(list(outputs), many) if outputs else []
-    )
-    found = map(np.asarray, function(*draws, *constants.values()))
-    pairs = zip(found, outputs, strict=True)
-    # What is the same for all draws has kept its own shape.
-    return [
-        np.broadcast_to(array, (len(draws[0]), *array.shape)) if array.ndim == one.ndim else array
-        for array, one in pairs
-    ]
+    shapes: Sequence[tuple[int, ...]],
+    given: Sequence[TensorVariable] = (),
+) -> Callable:
+    """Make a function of many draws, along the first axis of its arrays, from graphs of one.
+
+    It returns for each graph what ``reduce`` makes of its values, one part of the draws after the
+    other: arrays of these ``shapes`` are held for one part only.
+    """
+    many = [tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
+    graphs = vectorize_graph(list(outputs), dict(zip(inputs, many, strict=True))) if outputs else []
+    function = interpreted([*many, *given], graphs)
+    largest = max(math.prod(shape) for shape in [inputs[0].type.shape, *shapes])
+    size = max(1, CHUNK // max(1, largest))
+
+    def evaluate(*arrays, reduce=lambda array: array):
+        draws, rest = arrays[: len(inputs)], arrays[len(inputs) :]
+        parts = [[] for _ in outputs]
+        for start in range(0, len(draws[0]), size):
+            chunk = [array[start : start + size] for array in draws]
+            for part, graph, one in zip(parts, function(*chunk, *rest), outputs, strict=True):
+                # What is the same at all draws has kept its own shape.
+                value = np.asarray(graph)
+                full = np.broadcast_to(value, (len(chunk[0]), *value.shape))
+                part.append(reduce(value if value.ndim > one.ndim else full))
+        return parts
+
+    return evaluate
