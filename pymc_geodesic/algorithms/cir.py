@@ -15,7 +15,7 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interface import Inputs, Outputs
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.kernel.virial import log_ratio_work
+from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.variables import SampledVariable
 

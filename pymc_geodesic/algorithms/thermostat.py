@@ -40,8 +40,8 @@ class Thermostat:
     manifold : Product
         The manifold on which the velocities live.
     grouping : {"shared", "per_variable", "per_point"}
-        One thermostat for all, one a random variable, or one for each point (each vector along the
-        last axis; each entry of a scalar).
+        One thermostat for all, one for each random variable, or one for each point (each unit
+        vector or probability vector; each entry of a Euclidean variable).
 
     """
 
@@ -107,8 +107,8 @@ class Thermostat:
         if self.grouping == "per_variable":
             return thermostat
         return tuple(
-            xi[..., None] if shape else xi
-            for xi, shape in zip(thermostat, self.manifold.shapes, strict=True)
+            factor.along_core(xi)
+            for factor, xi in zip(self.manifold.factors, thermostat, strict=True)
         )
 
     @property

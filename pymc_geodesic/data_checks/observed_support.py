@@ -14,7 +14,7 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
 
@@ -145,7 +145,7 @@ def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarra
             return f"whole numbers, got {len(found)} rows with others, which PyMC rounds", found
     manifold = _manifold_of_values(base)
     values = values.astype("float64")
-    if isinstance(manifold, Euclidean) or (bad := manifold.check(values)) is None:
+    if (bad := manifold.check(values)) is None:
         return None
     rows = [i for i, value in enumerate(values) if manifold.check(value) is not None]
     return bad.removeprefix("expected "), np.array(rows, dtype="int64")
@@ -164,7 +164,7 @@ def _manifold_of_values(rv: TensorVariable) -> Manifold:
     ]
     manifolds = [manifold_of(part) for part in parts]
     kinds = {type(manifold) for manifold in manifolds}
-    return manifolds[0] if len(kinds) == 1 else Euclidean()
+    return manifolds[0] if len(kinds) == 1 else manifold_of(rv)
 
 
 class StreamCheck:

@@ -1,97 +1,106 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Vector fields for configurational temperatures, one rule per manifold.
-
-For a field F on a manifold without boundary, or one that vanishes there,
-:math:`E[F \cdot \nabla U] = T\, E[\operatorname{div} F]` under the density
-:math:`\exp(-U / T)`.
-"""
+"""The vector field of a manifold at draws, for configurational temperatures."""
 
 from __future__ import annotations
 
-from functools import singledispatch
+import math
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import pytensor.tensor as pt
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+from pytensor.graph.replace import vectorize_graph
+from pytensor.tensor import TensorVariable, tensor
 
-__all__ = ["tangent_gradient", "work_and_divergence"]
+from pymc_geodesic.kernel.compiled import inputs_like
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.manifolds.fields import Visit
+
+__all__ = ["Field"]
+
+# Entries of all moments that are held at once.
+CHUNK = 5_000_000
 
 
-def tangent_gradient(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Project gradients in the embedding of a sphere onto the tangent spaces."""
-    return gradient - x * (x * gradient).sum(axis=-1, keepdims=True)
-
-
-@singledispatch
-def work_and_divergence(
-    manifold: Manifold, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Evaluate ``F . dU`` and ``div F`` of the manifold's field at every draw.
+class Field:
+    """The vector field of a manifold, at draws of one variable.
 
     Parameters
     ----------
     manifold : Manifold
-        The manifold of the points.
-    x, gradient : ndarray
-        Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
-    reference : ndarray
-        Other draws of the same shape, which determine the field. With the same draws the averages
-        would be biased.
-
-    Returns
-    -------
-    work, divergence : ndarray
-        Shape ``(draw,)``.
+        Where the points are.
+    shape : tuple of int
+        Shape of the variable.
+    dtype : str
+        Its type.
     """
-    raise NotImplementedError(
-        f"Configurational temperatures expected a manifold with a field, got {manifold!r}. "
-        "Register one with `pymc_geodesic.diagnostics.fields.work_and_divergence.register`."
-    )
+
+    def __init__(self, manifold: Manifold, shape: tuple[int, ...], *, dtype: str) -> None:
+        point, slope = (tensor(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
+        shapes = manifold.field_shapes(shape)
+        means = inputs_like("mean", [np.zeros(own, dtype) for own in shapes])
+        dim = float(manifold.dim_of(shape))
+        told = manifold.field_work(Visit(point, point, slope), means, dim=dim)
+        outputs = [pt.as_tensor(told.work), pt.as_tensor(told.divergence)]
+        self._dtype = dtype
+        self._moments_at = _at_draws([point], manifold.field_moments(point), shapes=shapes)
+        self._work_at = _at_draws([point, slope], outputs, shapes=shapes, given=means)
+
+    def work_and_divergence(
+        self, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate ``F . dU`` and ``div F`` at every draw; not a number where no field is known.
+
+        Parameters
+        ----------
+        x, gradient : ndarray
+            Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
+        reference : ndarray
+            Other draws, of the same form, that the field is chosen by. With the same ones the
+            averages would be biased.
+
+        Returns
+        -------
+        work, divergence : ndarray
+            Shape ``(draw,)``.
+        """
+        found = self._moments_at(reference, reduce=lambda array: array.sum(axis=0))
+        means = [np.asarray(sum(sums) / len(reference), dtype=self._dtype) for sums in found]
+        work, divergence = map(np.concatenate, self._work_at(x, gradient, *means))
+        return work, divergence
 
 
-@work_and_divergence.register
-def _(
-    manifold: Euclidean, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Use the field ``F = x - mean``, of divergence d."""
-    field = x - reference.mean(axis=0)
-    work = (field * gradient).reshape(len(x), -1).sum(axis=-1)
-    return work, np.full(len(x), float(x[0].size))
+def _at_draws(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    *,
+    shapes: Sequence[tuple[int, ...]],
+    given: Sequence[TensorVariable] = (),
+) -> Callable:
+    """Make a function of many draws, along the first axis of its arrays, from graphs of one.
 
-
-@work_and_divergence.register
-def _(
-    manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    r"""Use the gradient of ``-(a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
-
-    Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero only
-    for the moments of a uniform distribution, which has U = 0 at every temperature.
+    It returns for each graph what ``reduce`` makes of its values, one part of the draws after the
+    other: arrays of these ``shapes`` are held for one part only.
     """
-    n = x.shape[-1]
-    mean = reference.mean(axis=0)
-    second = np.einsum("s...i,s...j->...ij", reference, reference) / len(reference) - np.eye(n) / n
-    linear = np.einsum("...ij,s...j->s...i", second, x)
-    slope = tangent_gradient(x, gradient)
-    work = -((mean + linear) * slope)
-    divergence = (n - 1) * (mean * x) + n * (linear * x)
-    return tuple(part.reshape(len(x), -1).sum(axis=-1) for part in (work, divergence))
+    many = [tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
+    graphs = vectorize_graph(list(outputs), dict(zip(inputs, many, strict=True))) if outputs else []
+    function = interpreted([*many, *given], graphs)
+    largest = max(math.prod(shape) for shape in [inputs[0].type.shape, *shapes])
+    size = max(1, CHUNK // max(1, largest))
 
+    def evaluate(*arrays: np.ndarray, reduce: Callable = np.asarray) -> list[list]:
+        draws, rest = arrays[: len(inputs)], arrays[len(inputs) :]
+        parts: list[list] = [[] for _ in outputs]
+        for start in range(0, len(draws[0]), size):
+            chunk = [array[start : start + size] for array in draws]
+            for part, graph, one in zip(parts, function(*chunk, *rest), outputs, strict=True):
+                # What is the same at all draws has kept its own shape.
+                value = np.asarray(graph)
+                full = np.broadcast_to(value, (len(chunk[0]), *value.shape))
+                part.append(reduce(value if value.ndim > one.ndim else full))
+        return parts
 
-@work_and_divergence.register
-def _(
-    manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    r"""Use ``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
-
-    With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U - \sum
-    \log p_k` it is :math:`F \cdot \nabla U_y = \sum_k (\eta_k - p \cdot \eta) (h_k - 1)`, where
-    :math:`\eta = \log p - E \log p`, of divergence K - 1. It is bounded where p is zero.
-    """
-    log_p = 2 * np.log(x)
-    eta = log_p - 2 * np.log(reference).mean(axis=0)
-    rate = eta - (x * x * eta).sum(axis=-1, keepdims=True)
-    work = 0.5 * rate * (x * gradient - 1)
-    dim = x[0].size // x.shape[-1] * (x.shape[-1] - 1)
-    return work.reshape(len(x), -1).sum(axis=-1), np.full(len(x), float(dim))
+    return evaluate

@@ -10,7 +10,9 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-__all__ = ["Geometry", "geometries", "intrinsic_dimension"]
+from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+
+__all__ = ["Geometry", "geometries", "geometry_manifold", "intrinsic_dimension"]
 
 Geometry = Literal["direction", "composition", "plain"]
 """A unit vector, a probability vector, or neither, along the last axis."""
@@ -77,9 +79,12 @@ def geometries(
 
 def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_dims: int = 2) -> int:
     """Count the degrees of freedom of one draw: n - 1 per vector on a sphere or simplex."""
-    shape = values.shape[n_sample_dims:]
-    size = int(np.prod(shape))
-    return size if geometry == "plain" else size - size // shape[-1]
+    return geometry_manifold(geometry).dim_of(values.shape[n_sample_dims:])
+
+
+def geometry_manifold(geometry: Geometry) -> Manifold:
+    """Return the manifold that draws lie on of which no more is known than how they look."""
+    return {"direction": Sphere(), "composition": Simplex(), "plain": Euclidean()}[geometry]
 
 
 def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:

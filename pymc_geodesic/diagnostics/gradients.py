@@ -17,7 +17,6 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.row_variables import row_variables
@@ -118,7 +117,7 @@ def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPo
     ]
     n = len(variables)
     points = [
-        np.maximum(x, LEAST_ROOT) if isinstance(variable.manifold, Simplex) else x
+        np.maximum(x, LEAST_ROOT) if variable.manifold.poles_below else x
         for variable, x in zip(variables, arrays[:n], strict=True)
     ]
     latent = (*rows, *_without_closed_form(model, potential))

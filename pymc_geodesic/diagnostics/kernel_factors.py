@@ -24,10 +24,9 @@ from functools import singledispatch
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.fields import tangent_gradient
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+from pymc_geodesic.manifolds import Manifold
 
-__all__ = ["Factor", "FlatFactor", "Products", "SphereFactor", "kernel_factors"]
+__all__ = ["Factor", "FlatFactor", "Products", "SphereFactor", "kernel_factors", "positive"]
 
 
 @dataclass
@@ -115,42 +114,11 @@ def kernel_factors(manifold: Manifold, x: np.ndarray, gradient: np.ndarray) -> I
     )
 
 
-@kernel_factors.register
-def _(manifold: Euclidean, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    """Standardise every entry by its own standard deviation."""
-    x, g = (array.reshape(len(array), -1) for array in (x, gradient))
-    sd = _positive(x.std(axis=0))
-    yield FlatFactor((x - x.mean(axis=0)) / sd, -g * sd, x.shape[1])
-
-
-@kernel_factors.register
-def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    slope = tangent_gradient(x, gradient)
-    for point in np.ndindex(x.shape[1:-1]):
-        here = x[(slice(None), *point)]
-        variance = here.var(axis=0).sum() / (x.shape[-1] - 1)
-        yield SphereFactor(here, -slope[(slice(None), *point)], float(_positive(variance) ** 0.5))
-
-
-@kernel_factors.register
-def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    """Use log ratios, which are flat; in square roots the gradient is infinite at facets."""
-    n = x.shape[-1]
-    log_p, excess = 2 * np.log(x), 0.5 * (x * gradient - 1)
-    gradients = excess - x * x * excess.sum(axis=-1, keepdims=True)
-    for point in np.ndindex(x.shape[1:-1]):
-        y = log_p[(slice(None), *point)]
-        y = y - y.mean(axis=1, keepdims=True)
-        scale = _positive(y.var(axis=0).sum() / (n - 1)) ** 0.5
-        score = -gradients[(slice(None), *point)] * scale
-        yield FlatFactor((y - y.mean(axis=0)) / scale, score, n - 1)
-
-
 def _square_distance(x: np.ndarray) -> np.ndarray:
     squares = (x * x).sum(axis=1)
     return np.maximum(squares[:, None] + squares - 2 * (x @ x.T), 0)
 
 
-def _positive(scale: np.ndarray) -> np.ndarray:
-    """Replace the zero scale of a chain that does not move by one."""
+def positive(scale: np.ndarray) -> np.ndarray:
+    """Leave a chain that does not move in its own units."""
     return np.where(scale > 0, scale, 1.0)

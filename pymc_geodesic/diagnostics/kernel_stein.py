@@ -15,6 +15,7 @@ import xarray as xr
 from pymc.model import Model
 from pymc.util import get_random_generator
 
+from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
 

@@ -14,6 +14,7 @@ import xarray as xr
 from pymc.model import Model
 from scipy import stats
 
+from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.harmonics import stein_values
 from pymc_geodesic.diagnostics.monte_carlo import mcse

@@ -11,7 +11,7 @@ import xarray as xr
 from pymc.model import Model
 from scipy import optimize, stats
 
-from pymc_geodesic.diagnostics.fields import work_and_divergence
+from pymc_geodesic.diagnostics.fields import Field
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.manifolds import Manifold
@@ -203,10 +203,11 @@ def _cross_fitted(
         else [(0, half) for half in halves]
     )
     work, divergence = np.empty((chains, draws)), np.empty((chains, draws))
+    field = Field(manifold, x.shape[2:], dtype=x.dtype.name)
     for part in parts:
         others = np.ones((chains, draws), dtype=bool)
         others[part] = False
-        found = work_and_divergence(manifold, x[part], gradient[part], reference=x[others])
+        found = field.work_and_divergence(x[part], gradient[part], reference=x[others])
         work[part], divergence[part] = found
     return work, divergence
 

@@ -13,10 +13,12 @@ import xarray as xr
 
 from pymc.model import Model
 from pymc.util import RandomState
+from pytensor.tensor import tensor
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
@@ -30,7 +32,8 @@ from pymc_geodesic.diagnostics.temperature import (
 )
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
-from pymc_geodesic.manifolds import Simplex
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.manifolds import Manifold, manifold_named
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.validation import data_tree
@@ -223,8 +226,8 @@ def _points(
 ) -> dict[str, np.ndarray]:
     """Return draws in the sampler's coordinates if the model is known, otherwise in their own.
 
-    Without a model the only change is to square roots of probability vectors. Variables that were
-    not sampled are functions of the others.
+    Without a model transforms are not known, only embeddings such as square roots of probability
+    vectors; and other variables than those sampled are functions of these.
     """
     if known is not None:
         names = [variable.name for variable in known.variables]
@@ -237,18 +240,20 @@ def _points(
             for name in posterior.data_vars
             if posterior[name].dtype.kind == "f" and (not records or name in manifolds)
         }
+        kinds = geometries(posterior[list(arrays)])
         arrays = {
-            name: np.sqrt(np.maximum(x, 0.0)) if _is_simplex(x, manifolds.get(name)) else x
+            name: _embedded(
+                manifold_named(manifolds.get(name, "")) or geometry_manifold(kinds[name]), x
+            )
             for name, x in arrays.items()
         }
     return arrays
 
 
-def _is_simplex(x: np.ndarray, manifold: str | None) -> bool:
-    """Whether draws are probability vectors, by the record or else by the draws themselves."""
-    if manifold is not None:
-        return manifold == Simplex.name
-    return x.ndim > 2 and x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-6)
+def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:
+    value = tensor("value", dtype=x.dtype, shape=(None,) * x.ndim)
+    point = manifold.embed(value)
+    return x if point is value else interpreted([value], [point])(x)[0]
 
 
 def _positions(

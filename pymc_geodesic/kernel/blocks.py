@@ -19,6 +19,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.manifolds import Euclidean, Point, Product
+from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
 from pymc_geodesic.potential import Potential
@@ -33,6 +34,13 @@ FEWEST = 6
 
 class Scalars(Euclidean):
     """K scalar variables in an array of shape (K, 1): K points of the line."""
+
+    ndim_core = 1
+
+    def field_work(self, visit, moments, *, dim) -> Work:
+        """``F = x - mean`` for each scalar by itself."""
+        [mean] = moments
+        return Work((visit.start - mean) * visit.gradient, 1.0, 1.0)
 
 
 @dataclass(frozen=True)

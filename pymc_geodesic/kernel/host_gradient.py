@@ -29,7 +29,15 @@ __all__ = ["Evaluation", "HostGradient"]
 CHUNK = 10_000
 # Rows on which curvature is measured, and the search for a mode begins.
 SUBSAMPLE = 10_000
-FUNCTIONS = ("_evaluate", "to_points", "to_values", "project", "to_tangent", "geodesic")
+FUNCTIONS = (
+    "_evaluate",
+    "to_points",
+    "to_values",
+    "project",
+    "random_point",
+    "to_tangent",
+    "geodesic",
+)
 
 
 class Evaluation(NamedTuple):
@@ -61,6 +69,11 @@ class HostGradient:
     ----------
     potential : Potential
         Gives energies and gradients.
+
+    Attributes
+    ----------
+    manifold : Product
+        Where the points are.
     """
 
     def __init__(self, potential: Potential) -> None:
@@ -70,7 +83,7 @@ class HostGradient:
         streams = [source for source in potential.sources if isinstance(source, StreamSource)]
         self._stream = streams[0] if streams else None
         self._sample: np.ndarray | None = None
-        self._potential = potential
+        self._potential, self.manifold = potential, potential.manifold
         self._interpret(potential)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,6 +179,7 @@ class HostGradient:
         self.to_points = interpreted(values, as_points(potential, values))
         self.to_values = interpreted(points, as_values(potential, points))
         self.project = interpreted(points, position)
+        self.random_point = interpreted(vectors, manifold.random_point(vectors))
         self.to_tangent = interpreted([*points, *vectors], manifold.to_tangent(points, vectors))
         ends, velocities = manifold.geodesic(points, vectors, time)
         self.geodesic = interpreted([*points, *vectors, time], [*ends, *velocities])

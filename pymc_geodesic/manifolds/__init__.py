@@ -7,7 +7,7 @@ from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
-from pymc_geodesic.manifolds.registry import manifold_of, register_manifold
+from pymc_geodesic.manifolds.registry import manifold_named, manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
 
@@ -18,6 +18,7 @@ __all__ = [
     "Product",
     "Simplex",
     "Sphere",
+    "manifold_named",
     "manifold_of",
     "register_manifold",
 ]

@@ -4,22 +4,55 @@
 
 from __future__ import annotations
 
+import math
+
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-__all__ = ["Manifold"]
+from pymc_geodesic.manifolds.fields import Visit, Work
+
+__all__ = ["Manifold", "MassKind", "Shape"]
+
+MassKind = Literal["number", "diagonal", "matrix"]
+"""The most general mass that keeps velocities tangent."""
+
+Shape = tuple[int, ...]
 
 
 class Manifold(ABC):
-    """A manifold embedded isometrically in R^n, batched over leading axes.
+    """A manifold embedded isometrically in a space of real arrays, batched over leading axes.
 
     All methods are symbolic (PyTensor) and stateless. Arguments ``x`` (a point), ``v`` (a tangent
-    vector at ``x``) and ``u`` (any vector of the embedding) have shape ``(..., n)``: the last axis
-    is the embedding, leading axes are independent points. Times ``t`` are scalars.
+    vector at ``x``) and ``u`` (any vector of the embedding) have shape ``(*batch, *core)``: one
+    point has ``ndim_core`` axes, leading axes are independent points. Times ``t`` are scalars, or
+    have the axes of ``v`` with cores of one entry.
 
     A new manifold is a subclass in a file of its own and one registration with
-    :func:`pymc_geodesic.manifolds.manifold_of`.
+    :func:`pymc_geodesic.manifolds.register_manifold`.
+
+    Attributes
+    ----------
+    name : str
+        What messages and records of runs call it.
+    ndim_core : int
+        Axes of one point: 0 for a half-line of numbers, 1 for unit vectors, 2 for matrices.
+    mass : {"number", "diagonal", "matrix"}
+        What a mass may be. A number for each variable suits every manifold; one for each entry, or
+        a matrix, only where velocities stay tangent with it.
+    is_flat : bool
+        Whether the space has neither curvature nor boundary, so that variables are moved along
+        straight lines in PyMC's own unconstrained coordinates.
+    is_compact : bool
+        Whether points have nowhere to run to. The manifold's own size is then a scale that no step
+        exceeds.
+    poles_below : float
+        Concentration of a Dirichlet distribution below which its density on the manifold is
+        infinite somewhere; zero where there is none.
 
     Notes
     -----
@@ -29,10 +62,15 @@ class Manifold(ABC):
     """
 
     name: str = "manifold"
+    ndim_core: int = 1
+    mass: MassKind = "number"
+    is_flat: bool = False
+    is_compact: bool = False
+    poles_below: float = 0.0
 
     @abstractmethod
-    def dim(self, n: int) -> int:
-        """Intrinsic dimension of one point embedded in R^n."""
+    def dim(self, core_shape: Shape) -> int:
+        """Intrinsic dimension of one point of this shape, which has ``ndim_core`` axes."""
 
     @abstractmethod
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:
@@ -47,6 +85,14 @@ class Manifold(ABC):
     @abstractmethod
     def project(self, x: TensorVariable) -> TensorVariable:
         """Return the point of the manifold nearest to ``x``, to remove rounding drift."""
+
+    def random_point(self, noise: TensorVariable) -> TensorVariable:
+        """Turn independent standard normals of the points' shape into random points.
+
+        They are uniform where :meth:`project` maps the normal distribution to the uniform one, as
+        on spheres and Stiefel manifolds.
+        """
+        return self.project(noise)
 
     def embed(self, value: TensorVariable) -> TensorVariable:
         """Map a value of the random variable to its point in the embedding."""
@@ -80,19 +126,69 @@ class Manifold(ABC):
 
     def squared_norm(self, v: TensorVariable) -> TensorVariable:
         """Squared length of every tangent vector, shape ``(...)``."""
-        return (v * v).sum(axis=-1)
+        return self.over_core(v * v)
 
     def envelope(self, variance: TensorVariable) -> TensorVariable:
         """Bound a diagonal covariance by one that commutes with :meth:`to_tangent`.
 
-        Broadcastable to ``variance``: the largest entry along the last axis, except on flat space.
+        Broadcastable to ``variance``: the largest entry of each point.
         """
-        return variance.max(axis=-1, keepdims=True) if variance.ndim else variance
+        axes = core_axes(min(self.ndim_core, variance.ndim))
+        return variance.max(axis=axes, keepdims=True) if axes else variance
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:
+        """Shapes of the moments that choose the field of :meth:`field_work` for one variable.
+
+        None by default: the manifold then tells no configurational temperature.
+        """
+        return []
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+        """Write what the moments are the means of, one array for each of the shapes."""
+        return [x for _ in self.field_shapes(x.type.shape)]
+
+    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+        r"""Write the work and the divergence of a vector field F at a visited point.
+
+        ``dim`` is the intrinsic dimension of the variable, all its points together.
+
+        For a field that does not depend on the chain, on a manifold without boundary or vanishing
+        there, :math:`E[F \cdot \nabla U] = T E[\operatorname{div} F]` under the density
+        :math:`\exp(-U / T)`. F is taken where the transition starts. Not a number by default.
+        """
+        nan = pt.constant(float("nan"), dtype=visit.position.dtype)
+        return Work(nan, nan, nan)
 
     def check(self, value) -> str | None:
         """Say in a sentence why the array ``value`` is not on the manifold, or return None."""
         return None
 
+    def batch_shape(self, shape: Shape) -> Shape:
+        """Shape of the array of points in a variable of this shape."""
+        return tuple(shape[: len(shape) - self.ndim_core])
+
+    def core_shape(self, shape: Shape) -> Shape:
+        """Shape of one point of a variable of this shape."""
+        return tuple(shape[len(shape) - self.ndim_core :])
+
+    def dim_of(self, shape: Shape) -> int:
+        """Intrinsic dimension of a variable of this shape, all its points together."""
+        return self.dim(self.core_shape(shape)) * math.prod(self.batch_shape(shape))
+
+    def over_core(self, u, *, keepdims: bool = False):
+        """Sum the entries of every point of an array or a tensor."""
+        axes = core_axes(self.ndim_core)
+        return u.sum(axis=axes, keepdims=keepdims) if axes else u
+
+    def along_core(self, per_point):
+        """Give an array or a tensor with one entry for every point the axes of its points."""
+        return per_point[(..., *[None] * self.ndim_core)] if self.ndim_core else per_point
+
     def __repr__(self) -> str:
         """Name the manifold."""
         return f"{type(self).__name__}()"
+
+
+def core_axes(ndim_core: int) -> tuple[int, ...]:
+    """Return the last axes, as many as a point has."""
+    return tuple(range(-ndim_core, 0))

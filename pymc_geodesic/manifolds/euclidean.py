@@ -4,24 +4,30 @@
 
 from __future__ import annotations
 
+import math
+
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Work
 
 __all__ = ["Euclidean"]
 
 
 class Euclidean(Manifold):
-    """R^n with straight lines as geodesics; scalars are points of R^1.
+    """Flat space with straight lines as geodesics: every entry is a point of the line.
 
-    ``geodesic(x, v, t) = (x + t v, v)``, intrinsic dimension n. Euclidean random variables keep
-    PyMC's transform and its Jacobian, so the point is the *transformed* value.
+    ``geodesic(x, v, t) = (x + t v, v)``. Euclidean random variables keep PyMC's transform and its
+    Jacobian, so the point is the *transformed* value.
     """
 
     name = "Euclidean"
+    ndim_core = 0
+    mass = "matrix"
+    is_flat = True
 
-    def dim(self, n: int) -> int:  # noqa: D102
-        return n
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        return math.prod(core_shape)
 
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
         return u
@@ -32,8 +38,10 @@ class Euclidean(Manifold):
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x
 
-    def squared_norm(self, v: TensorVariable) -> TensorVariable:  # noqa: D102
-        return (v * v).sum(axis=-1) if v.ndim else v * v
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return [shape]
 
-    def envelope(self, variance: TensorVariable) -> TensorVariable:  # noqa: D102
-        return variance
+    def field_work(self, visit, moments, *, dim) -> Work:
+        """``F = x - mean``, of divergence d."""
+        [mean] = moments
+        return Work(((visit.start - mean) * visit.gradient).sum(), dim, dim)

@@ -8,7 +8,8 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 
 __all__ = ["LogSimplex"]
 
@@ -22,9 +23,10 @@ class LogSimplex(Manifold):
     """
 
     name = "LogSimplex"
+    is_compact = True
 
-    def dim(self, n: int) -> int:  # noqa: D102
-        return n - 1
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        return core_shape[0] - 1
 
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
         return u - (pt.exp(x) * u).sum(axis=-1, keepdims=True)
@@ -35,6 +37,15 @@ class LogSimplex(Manifold):
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x - pt.logsumexp(x, axis=-1, keepdims=True)
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return [shape]
+
+    def field_work(self, visit, moments, *, dim) -> Work:
+        """``F = y - mean`` in log ratios where the gradient is: the start has other coordinates."""
+        log_p, [mean] = visit.position, moments
+        work = log_ratio_work(pt.exp(log_p), log_p - mean, visit.gradient - 1)
+        return Work(work, dim, dim)
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
         return pt.log(value)

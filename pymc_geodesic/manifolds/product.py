@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.base import Manifold, Shape
 
 __all__ = ["Point", "Product", "along_rows"]
 
@@ -34,30 +32,28 @@ class Product:
         The shape of each embedded variable, batch axes included.
     """
 
-    def __init__(self, factors: Sequence[Manifold], *, shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, factors: Sequence[Manifold], *, shapes: Sequence[Shape]) -> None:
         self.factors = tuple(factors)
         self.shapes = tuple(tuple(int(size) for size in shape) for shape in shapes)
 
     @property
-    def batch_shapes(self) -> tuple[tuple[int, ...], ...]:
+    def _pairs(self) -> list[tuple[Manifold, Shape]]:
+        return list(zip(self.factors, self.shapes, strict=True))
+
+    @property
+    def batch_shapes(self) -> tuple[Shape, ...]:
         """Shape of the array of points of each factor."""
-        return tuple(shape[:-1] for shape in self.shapes)
+        return tuple(factor.batch_shape(shape) for factor, shape in self._pairs)
 
     @property
     def point_dims(self) -> tuple[int, ...]:
         """Intrinsic dimension of one point of each factor."""
-        return tuple(
-            factor.dim(shape[-1] if shape else 1)
-            for factor, shape in zip(self.factors, self.shapes, strict=True)
-        )
+        return tuple(factor.dim(factor.core_shape(shape)) for factor, shape in self._pairs)
 
     @property
     def dims(self) -> tuple[int, ...]:
         """Intrinsic dimension of each factor, all its points together."""
-        return tuple(
-            dim * int(np.prod(batch))
-            for dim, batch in zip(self.point_dims, self.batch_shapes, strict=True)
-        )
+        return tuple(factor.dim_of(shape) for factor, shape in self._pairs)
 
     @property
     def dim(self) -> int:
@@ -83,6 +79,10 @@ class Product:
     def project(self, x: Point) -> Point:
         """Return the nearest point of the product."""
         return tuple(m.project(position) for m, position in zip(self.factors, x, strict=True))
+
+    def random_point(self, noise: Point) -> Point:
+        """Turn standard normals into a random point; see :meth:`Manifold.random_point`."""
+        return tuple(m.random_point(part) for m, part in zip(self.factors, noise, strict=True))
 
     def fold(self, x: Point, v: Point) -> tuple[Point, Point]:
         """Choose the representative that ``embed`` would give; see :meth:`Manifold.fold`."""
@@ -110,5 +110,5 @@ class Product:
 
     def __repr__(self) -> str:
         """List the factors with their shapes."""
-        parts = [f"{m!r}{shape}" for m, shape in zip(self.factors, self.shapes, strict=True)]
+        parts = [f"{m!r}{shape}" for m, shape in self._pairs]
         return f"Product({' x '.join(parts)})"

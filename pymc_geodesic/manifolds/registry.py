@@ -15,7 +15,9 @@ from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.simplex import Simplex
 
-__all__ = ["manifold_of", "register_manifold"]
+__all__ = ["manifold_named", "manifold_of", "register_manifold"]
+
+_by_name: dict[str, Manifold] = {Euclidean.name: Euclidean()}
 
 
 @singledispatch
@@ -81,6 +83,18 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
             f"`manifold` expected a `pmg.Manifold`, such as `pmg.Sphere()`; got {manifold!r}."
         )
     _manifold_of_op.register(distribution, lambda op: manifold)
+    _by_name[manifold.name] = manifold
+
+
+def manifold_named(name: str) -> Manifold | None:
+    """Return the manifold of a name that a run has recorded, or None if nothing registers it now.
+
+    Parameters
+    ----------
+    name : str
+        The ``name`` of a :class:`Manifold`.
+    """
+    return _by_name.get(name)
 
 
 # PyMC's own distributions; ours register theirs where they are written.

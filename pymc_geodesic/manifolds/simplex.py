@@ -9,6 +9,8 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.manifolds.base import Shape
+from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 from pymc_geodesic.manifolds.sphere import Sphere
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
@@ -39,6 +41,8 @@ class Simplex(Sphere):
     """
 
     name = "Simplex"
+    # Dirichlet(alpha) has the density |x|^(2 alpha - 1).
+    poles_below = 0.5
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
         return pt.sqrt(value)
@@ -56,6 +60,23 @@ class Simplex(Sphere):
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return pt.log(pt.abs(x)).sum(axis=-1)
 
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return [shape]
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+        return [_log_squares(x)]
+
+    def field_work(self, visit, moments, *, dim) -> Work:
+        r"""``F = y - mean`` in log ratios y, the coordinates in which PyMC itself samples.
+
+        With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U -
+        \sum \log p_k` it is :math:`F \cdot \nabla U_y = \sum_k (\eta_k - p \cdot \eta) (h_k - 1)`,
+        where :math:`\eta = \log p - E \log p`, of divergence K - 1. It is bounded where p is zero.
+        """
+        x, [mean] = visit.position, moments
+        excess = 0.5 * (x * visit.gradient - 1)
+        return Work(log_ratio_work(x * x, _log_squares(visit.start) - mean, excess), dim, dim)
+
     def check(self, value) -> str | None:  # noqa: D102
         value = np.asarray(value)
         totals = value.sum(axis=-1)
@@ -66,3 +87,8 @@ class Simplex(Sphere):
             f"got a smallest entry of {np.min(value):.6g} and sums in "
             f"[{np.min(totals):.6g}, {np.max(totals):.6g}]"
         )
+
+
+def _log_squares(x: TensorVariable) -> TensorVariable:
+    # Squares underflow where the entries themselves do not yet.
+    return 2 * pt.log(pt.maximum(pt.abs(x), np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype)))

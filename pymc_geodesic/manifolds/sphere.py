@@ -9,10 +9,17 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Sphere"]
+
+# Beyond, the second moments of a unit vector are left out of its field: they are n^2 numbers.
+LARGEST_QUADRATIC = 50
+# Least expected divergence of a unit vector's field, as a share of its dimension. The field of a
+# nearly uniform one is noise, at any temperature; what it tells then stays near one.
+LEAST_DIVERGENCE = 0.1
 
 
 class Sphere(Manifold):
@@ -29,9 +36,10 @@ class Sphere(Manifold):
     """
 
     name = "Sphere"
+    is_compact = True
 
-    def dim(self, n: int) -> int:  # noqa: D102
-        return n - 1
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        return core_shape[0] - 1
 
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
         return u - x * (x * u).sum(axis=-1, keepdims=True)
@@ -46,6 +54,34 @@ class Sphere(Manifold):
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        n = shape[-1]
+        return [shape, (*shape, n)] if n <= LARGEST_QUADRATIC else [shape]
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+        n_moments = len(self.field_shapes(x.type.shape))
+        return [x, x[..., :, None] * x[..., None, :]][:n_moments]
+
+    def field_work(self, visit: Visit, moments, *, dim) -> Work:
+        r"""``F = -grad (a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
+
+        Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero
+        only for moments like those of a uniform distribution, of which any temperature is that of
+        U = 0.
+        """
+        (mean, *second), n = moments, float(visit.start.type.shape[-1])
+        slope = self.to_tangent(visit.position, visit.gradient)
+        field, divergence = mean, (n - 1) * (mean * visit.start).sum()
+        expected = (n - 1) * (mean**2).sum()
+        if second:
+            matrix = second[0] - pt.eye(int(n), dtype=mean.dtype) / n
+            linear = (matrix * visit.start[..., None, :]).sum(axis=-1)
+            field = mean + linear
+            divergence = divergence + n * (linear * visit.start).sum()
+            expected = expected + n * (matrix**2).sum()
+        work = -(self.to_tangent(visit.start, field) * slope).sum()
+        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         norms = np.linalg.norm(np.asarray(value), axis=-1)

@@ -18,7 +18,6 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.product import Point, Product
 
 __all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct", "Whitening"]
@@ -30,7 +29,7 @@ class Scaling:
     Parameters
     ----------
     scale : TensorVariable
-        ``1 / sqrt(mass)``, broadcastable to the variable's shape; a number on a curved manifold.
+        ``1 / sqrt(mass)``, broadcastable to the variable's shape.
     """
 
     def __init__(self, scale: TensorVariable) -> None:
@@ -169,8 +168,7 @@ class WeightedProduct(Product):
     product : Product
         The product without mass.
     frame : Frame
-        The mass. On curved factors it must be a number: any other would not keep velocities
-        tangent.
+        The mass, of a kind that each factor takes: another would not keep velocities tangent.
     """
 
     def __init__(self, product: Product, *, frame: Frame) -> None:
@@ -182,7 +180,7 @@ class WeightedProduct(Product):
         rates = self.frame.from_frame(v)
         moved = [
             (position + t * rate, velocity)
-            if isinstance(factor, Euclidean)
+            if factor.is_flat
             else factor.geodesic(position, velocity, self._duration(t, i))
             for i, (factor, position, velocity, rate) in enumerate(
                 zip(self.factors, x, v, rates, strict=True)
@@ -193,7 +191,7 @@ class WeightedProduct(Product):
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:  # noqa: D102
         return tuple(
-            time if isinstance(factor, Euclidean) else self._duration(time, i)
+            time if factor.is_flat else self._duration(time, i)
             for i, factor in enumerate(self.factors)
         )
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 import math
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.manifolds.base import MassKind
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["GivenMass", "read_mass", "require_flat"]
+__all__ = ["GivenMass", "read_mass", "require_kind"]
 
 GivenMass = ArrayLike | Mapping[str, ArrayLike]
 """A known mass: for all variables, or one per variable by name."""
@@ -29,7 +30,7 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
     ------
     ValueError
         If the mass is not positive definite, has a shape that does not fit, names an unknown
-        variable, or is more than a number for a variable on a curved manifold.
+        variable, or is of a kind that the manifold of a variable does not take.
     """
     dtype = variables[0].position.dtype
     read: Mass
@@ -57,10 +58,11 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
     mass = _as_array(mass)
     if mass.ndim == 0:
         return _checked_diagonal(mass), False
-    require_flat(variable, f"an array of shape {mass.shape}")
+    require_kind(variable, "diagonal", f"an array of shape {mass.shape}")
     try:
         np.broadcast_to(mass, variable.shape)
     except ValueError:
+        require_kind(variable, "matrix", f"an array of shape {mass.shape}")
         size = variable.shape[-1] if variable.shape else 1
         if mass.shape != (size, size):
             raise ValueError(
@@ -75,9 +77,9 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
 def _of_all_entries(mass: ArrayLike, variables: Sequence[SampledVariable], dtype: str) -> Mass:
     mass = _as_array(mass)
     sizes = [math.prod(variable.shape) for variable in variables]
-    if mass.ndim:
-        for variable in variables:
-            require_flat(variable, f"an array of shape {mass.shape}")
+    for variable in variables:
+        kind = get_args(MassKind)[min(mass.ndim, 2)]
+        require_kind(variable, kind, f"an array of shape {mass.shape}")
     size, shapes = sum(sizes), [variable.shape for variable in variables]
     if mass.shape == (size, size) and mass.ndim == 2:
         return JointMass(_checked_matrix(mass), shapes=shapes, dtype=dtype)
@@ -128,12 +130,21 @@ def _checked_matrix(mass: np.ndarray) -> np.ndarray:
     return mass
 
 
-def require_flat(variable: SampledVariable, what: str) -> None:
-    """Refuse a mass that differs between directions for a variable on a curved manifold."""
-    if not variable.is_flat:
-        raise ValueError(
-            f"`mass` expected a number for `{variable.name}`, which is on a "
-            f"{variable.manifold.name.lower()}, got {what}. On a curved manifold a mass that "
-            "differs between directions would turn velocities out of the tangent space. Give a "
-            "dict with a number for it, or leave it out."
-        )
+_EXPECTED = {"number": "a number", "diagonal": "a number or one for each entry"}
+_REASONS = {
+    "number": "On a curved manifold a mass that differs between directions would turn velocities "
+    "out of the tangent space.",
+    "diagonal": "Its entries move each by itself, and a matrix would mix them.",
+}
+
+
+def require_kind(variable: SampledVariable, kind: MassKind, what: str) -> None:
+    """Refuse a mass that would turn velocities of a variable out of the tangent space."""
+    kinds, taken = get_args(MassKind), variable.manifold.mass
+    if kinds.index(kind) <= kinds.index(taken):
+        return
+    raise ValueError(
+        f"`mass` expected {_EXPECTED[taken]} for `{variable.name}`, which is on a "
+        f"{variable.manifold.name.lower()}, got {what}. {_REASONS[taken]} Give a dict with "
+        f"{_EXPECTED[taken]} for it, or leave it out."
+    )

@@ -128,8 +128,9 @@ class FisherNoise:
     averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
     Rows that are drawn without replacement, as those of streams are, differ less between batches:
     there it is :math:`1 - n / N` times as much.
-    On flat space the diagonal is kept; on a curved manifold, where the correction must not prefer a
-    direction, each point has the scalar :math:`\operatorname{tr}(\hat V) / m`.
+    Each point has the scalar :math:`\operatorname{tr}(\hat V) / m`: on a curved manifold the
+    correction must not prefer a direction. On flat space, whose points are its entries, that is the
+    diagonal.
 
     Parameters
     ----------
@@ -163,8 +164,8 @@ class FisherNoise:
         ]
         self._dtype = potential.variables[0].position.dtype
         self._shapes = [
-            variable.shape if variable.is_flat else (*variable.shape[:-1], 1)
-            for variable in potential.variables
+            (*m.batch_shape(shape), *(1 for _ in m.core_shape(shape)))
+            for m, shape in zip(potential.manifold.factors, potential.manifold.shapes, strict=True)
         ]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -224,9 +225,7 @@ class FisherNoise:
             if n_rows is not None:
                 # A batch may be longer than the data, which it then goes through more than once.
                 spread = spread * pt.maximum(1 - n / n_rows, 0).astype(spread.dtype)
-            if not variable.is_flat:
-                spread = spread.sum(axis=-1, keepdims=True) / dim
-            variances.append(spread)
+            variances.append(variable.manifold.over_core(spread, keepdims=True) / dim)
         return tuple(variances)
 
     @property

@@ -39,8 +39,8 @@ def rows_of(variables: Sequence[SampledVariable]) -> int:
     """
     shapes = {variable.name: variable.shape for variable in variables}
     lengths = {shape[0] if len(shape) else None for shape in shapes.values()}
-    on_manifold = [v for v in variables if not v.is_flat and len(v.shape) < 2]
-    if len(lengths) != 1 or None in lengths or on_manifold:
+    without_rows = [v for v in variables if len(v.shape) <= v.manifold.ndim_core]
+    if len(lengths) != 1 or without_rows:
         raise ValueError(
             "`local` expected variables whose first axis is the row of the batch, the same for "
             f"all, got shapes {shapes}."

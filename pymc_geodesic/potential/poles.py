@@ -11,25 +11,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.distributions.concentration import known_concentration
-from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["warn_of_poles"]
-
-# In the square-root coordinates Dirichlet(alpha) has the density |x|^(2 alpha - 1).
-LEAST_CONCENTRATION = 0.5
 
 
 def warn_of_poles(variables: Sequence[SampledVariable]) -> None:
     """Warn of Dirichlet variables whose density is infinite at the facets of the simplex."""
     for variable in variables:
-        if not isinstance(variable.manifold, Simplex):
+        least = variable.manifold.poles_below
+        if not least:
             continue
         alpha = known_concentration(variable.rv)
-        if alpha is not None and np.min(alpha) < LEAST_CONCENTRATION:
+        if alpha is not None and np.min(alpha) < least:
             warnings.warn(
                 f"The Dirichlet variable `{variable.name}` has concentrations down to "
-                f"{np.min(alpha):g}. Below {LEAST_CONCENTRATION:g} its density in the square-root "
+                f"{np.min(alpha):g}. Below {least:g} its density in the square-root "
                 "coordinates is infinite at entries of zero, which geodesic samplers cannot follow "
                 "unless the data fills every entry. Sample it with `pmg.SGRLD`.",
                 UserWarning,

@@ -56,7 +56,7 @@ class SampledVariable:
     @property
     def is_flat(self) -> bool:
         """Whether the variable is moved in PyMC's own unconstrained coordinates."""
-        return isinstance(self.manifold, Euclidean)
+        return self.manifold.is_flat
 
     def check(self, value: np.ndarray) -> str | None:
         """Return why PyMC's value is not on the manifold, as a sentence, or None.
@@ -111,11 +111,27 @@ def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, 
 def _position_shape(
     model: Model, rv: TensorVariable, manifold: Manifold, value_shape: tuple[int, ...]
 ) -> tuple[int, ...]:
-    if isinstance(manifold, Euclidean):
+    if manifold.is_flat:
         return value_shape
     if None not in rv.type.shape:
         return rv.type.shape
     return tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+
+
+def _require_points(name: str, manifold: Manifold, shape: tuple[int, ...]) -> None:
+    """Refuse a variable whose axes hold no points of its manifold, or points that cannot move."""
+    if (missing := manifold.ndim_core - len(shape)) > 0:
+        axes = "axis" if manifold.ndim_core == 1 else f"{manifold.ndim_core} axes"
+        raise ValueError(
+            f"The variable `{name}` expected points along its last {axes}, as {manifold!r} needs "
+            f"them; got {f'a shape of {shape}' if shape else 'a scalar'}. Give it {missing} more, "
+            f"such as `shape={(*shape, *[1] * missing)}`."
+        )
+    if manifold.dim(manifold.core_shape(shape)) < 1:
+        raise ValueError(
+            f"The variable `{name}` expected at least two entries in each point of {manifold!r}, "
+            f"got a shape of {shape}: with one entry there is nothing to sample."
+        )
 
 
 def sampled_variables(
@@ -144,16 +160,7 @@ def sampled_variables(
         manifold = _manifold_in(model, rv)
         manifold = coordinates.get(type(manifold), manifold)
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
-        if not isinstance(manifold, Euclidean) and not shape:
-            raise ValueError(
-                f"The variable `{rv.name}` expected points along its last axis, as "
-                f"{manifold!r} needs them, got a scalar. Give it a shape, such as `shape=1`."
-            )
-        if not isinstance(manifold, Euclidean) and manifold.dim(shape[-1]) < 1:
-            raise ValueError(
-                f"The variable `{rv.name}` expected at least two entries in its last axis, got a "
-                f"shape of {shape}: with one entry there is nothing to sample."
-            )
+        _require_points(rv.name, manifold, shape)
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
         variables.append(
             SampledVariable(rv, value, manifold, model.rvs_to_transforms[rv], position)

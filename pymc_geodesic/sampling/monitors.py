@@ -52,7 +52,8 @@ class Monitors:
         self.reference.begin(tune=tune, draws=draws)
         self.energy = EnergyRange(manifold.dim)
         # Points of compact manifolds have nowhere to run to.
-        self._flat = {v.name: i for i, v in enumerate(variables) if v.is_flat}
+        factors = enumerate(zip(variables, manifold.factors, strict=True))
+        self._open = {v.name: i for i, (v, factor) in factors if not factor.is_compact}
         self.ran_off: str | None = None
         self._all = np.zeros(0, dtype=bool)
 
@@ -73,7 +74,7 @@ class Monitors:
         """Look at a draw of ``n_steps`` transitions."""
         self.reference.observe(outputs.moments)
         self.ran_off, energy = None, float(outputs.energy)
-        if found := overflowing({name: outputs.values[i] for name, i in self._flat.items()}):
+        if found := overflowing({name: outputs.values[i] for name, i in self._open.items()}):
             name, size = found
             self.ran_off = f"ran off: `{name}` has an entry of size {size:.2g}"
         if tune:

@@ -115,9 +115,6 @@ class SelfTuning:
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            flat=[variable.is_flat for variable in problem.variables],
-            dims=problem.manifold.dims,
-            point_dims=problem.manifold.point_dims,
             dense=not options.noise_is_known,
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
@@ -237,8 +234,9 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
     shapes, dtype = problem.manifold.shapes, problem.dtype
     size = sum(math.prod(shape) for shape in shapes)
-    flat = [variable.is_flat for variable in problem.variables]
-    if all(flat) and size <= LARGEST_DENSE and dense:
+    kinds = [factor.mass for factor in problem.manifold.factors]
+    if all(kind == "matrix" for kind in kinds) and size <= LARGEST_DENSE and dense:
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-    masses = [np.ones(s if is_flat else ()) for is_flat, s in zip(flat, shapes, strict=True)]
+    pairs = zip(kinds, shapes, strict=True)
+    masses = [np.ones(() if kind == "number" else shape) for kind, shape in pairs]
     return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)

@@ -50,9 +50,9 @@ class gSGNHT(StochasticStep):
         Part of the injected noise to leave out because the gradient already has it. The default,
         None, leaves all to the thermostat and is the method as it is meant.
     thermostat : {"shared", "per_variable", "per_point"}
-        One friction for everything, one a random variable, or one for each vector along the last
-        axis. Needed where the gradient noise of variables differs: one shared friction would
-        make some too hot and others too cold.
+        One friction for everything, one for each random variable, or one for each point: each unit
+        or probability vector, each entry of a Euclidean variable. Needed where the gradient noise
+        of variables differs: one shared friction would make some too hot and others too cold.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size

@@ -36,15 +36,13 @@ def curvature_mass(
     point: Sequence[np.ndarray],
     *,
     rows: Sequence[np.ndarray],
-    flat: Sequence[bool],
-    dims: Sequence[int],
     rng: np.random.Generator,
     dense: bool = True,
 ) -> Mass:
     """Return the mass in whose frame the posterior near ``point`` has unit curvature.
 
-    Dense if ``dense``, all variables are Euclidean and not too many, else diagonal, with a number
-    for each variable on a curved manifold.
+    Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
+    number for each variable whose manifold takes no more.
     """
 
     def at(x):
@@ -53,16 +51,17 @@ def curvature_mass(
     shapes = [np.shape(x) for x in point]
     dtype = point[0].dtype
     size = sum(math.prod(shape) for shape in shapes)
-    if dense and all(flat) and size <= LARGEST_DENSE:
+    factors = gradient.manifold.factors
+    if dense and all(factor.mass == "matrix" for factor in factors) and size <= LARGEST_DENSE:
         columns = [
             joined(_change(at, point, split(direction, shapes))) for direction in np.eye(size)
         ]
         return JointMass(_positive(np.array(columns)), shapes=shapes, dtype=dtype.name)
     masses = [
-        _diagonal(at, point, i, rng)
-        if is_flat
-        else _mean_curvature(gradient, at, point, i, dim, rng)
-        for i, (is_flat, dim) in enumerate(zip(flat, dims, strict=True))
+        _mean_curvature(gradient, at, point, i, rng)
+        if factor.mass == "number"
+        else _diagonal(at, point, i, rng)
+        for i, factor in enumerate(factors)
     ]
     return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype.name)
 
@@ -126,7 +125,7 @@ def _only(point, i: int, probe: np.ndarray) -> list[np.ndarray]:
 
 
 def _mean_curvature(
-    gradient: HostGradient, at: Gradient, point, i: int, dim: int, rng: np.random.Generator
+    gradient: HostGradient, at: Gradient, point, i: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Average over tangent directions of the second derivative along geodesics."""
     total = 0.0
@@ -140,8 +139,11 @@ def _mean_curvature(
         )
         slopes = [float(np.sum(at(moved[:n])[i] * moved[n:][i])) for moved in (ahead, behind)]
         total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
-    # A radius of one is a scale of its own: a flat density must not send a point around in no time.
-    return np.maximum(_floored(np.asarray(total / (N_DIRECTIONS * dim))), 1.0)
+    manifold = gradient.manifold
+    mean = _floored(np.asarray(total / (N_DIRECTIONS * manifold.dims[i])))
+    # The size of a compact one is a scale of its own: a flat density must not send a point around
+    # in no time.
+    return np.maximum(mean, 1.0) if manifold.factors[i].is_compact else mean
 
 
 def _floored(curvature: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
-from pymc_geodesic.mass.read import GivenMass, read_mass, require_flat
+from pymc_geodesic.mass.read import GivenMass, read_mass, require_kind
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 
@@ -63,7 +63,7 @@ def begin_mass(
     if not isinstance(mass, MonteCarloEM):
         return read_mass(mass, variables), None
     for variable in variables:
-        require_flat(variable, "a mass that is learned")
+        require_kind(variable, "matrix", "a mass that is learned")
     dtype = variables[0].position.dtype
     adaptation = MassAdaptation(mass, shapes=[v.shape for v in variables], dtype=dtype)
     return adaptation.mass, adaptation

@@ -10,6 +10,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["measure_noise"]
@@ -24,8 +25,6 @@ def measure_noise(
     *,
     mass: Mass,
     center: Sequence[np.ndarray] | None,
-    flat: Sequence[bool],
-    point_dims: Sequence[int],
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
     """Measure the noise at some points: plain, and relative to a center if there is one."""
@@ -43,8 +42,9 @@ def measure_noise(
         plain.append(_variance(here))
         if center is not None:
             controlled.append(_variance(changed))
-    summary = _summary(plain, flat, point_dims)
-    return summary, _summary(controlled, flat, point_dims) if center is not None else None
+    manifold = gradient.manifold
+    summary = _summary(plain, manifold)
+    return summary, _summary(controlled, manifold) if center is not None else None
 
 
 def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
@@ -55,14 +55,15 @@ def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.var(np.array(arrays), axis=0, ddof=1) for arrays in zip(*samples, strict=True)]
 
 
-def _summary(variances, flat: Sequence[bool], point_dims: Sequence[int]) -> GradientNoise:
-    total, size, largest = 0.0, 0, 0.0
-    for arrays, is_flat, dim in zip(zip(*variances, strict=True), flat, point_dims, strict=True):
+def _summary(variances, manifold: Product) -> GradientNoise:
+    total, largest = 0.0, 0.0
+    arrays_of = zip(*variances, strict=True)
+    for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
         # A curved point has fewer directions than entries, and its mean is over the directions. An
         # entry has no more noise than the noisiest direction, but next to a facet of a simplex far
         # more than the mean.
-        means = entries if is_flat else entries.sum(axis=-1) / dim
-        total, size = total + float(entries.sum()), size + means.size * (1 if is_flat else dim)
+        means = factor.over_core(entries) / dim
+        total += float(entries.sum())
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
-    return GradientNoise(total / size, largest)
+    return GradientNoise(total / manifold.dim, largest)

@@ -80,10 +80,6 @@ class SelfTuner:
     ----------
     gradient : HostGradient
         Energies and gradients.
-    flat : sequence of bool
-        Which variables are Euclidean.
-    dims, point_dims : sequence of int
-        Intrinsic dimension of each variable, and of one point of it.
     dense : bool
         Whether the mass may be dense.
     reduction : {"auto", "control_variates"}, optional
@@ -98,16 +94,12 @@ class SelfTuner:
         self,
         gradient: HostGradient,
         *,
-        flat: Sequence[bool],
-        dims: Sequence[int],
-        point_dims: Sequence[int],
         dense: bool,
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
     ) -> None:
         self.gradient = gradient
-        self.flat, self.dims, self.point_dims = list(flat), list(dims), list(point_dims)
         self.dense = dense
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
@@ -125,23 +117,13 @@ class SelfTuner:
         :func:`~pymc_geodesic.tuning.starts.best_start`.
         """
         if self.given_center is None and any(loose):
-            start = best_start(
-                self.gradient, start, loose=loose, flat=self.flat, dims=self.dims, rng=rng
-            )
+            start = best_start(self.gradient, start, loose=loose, rng=rng)
         rows = self.gradient.rows(rng, SUBSAMPLE)
 
         def curvature(point):
             if self.fixed_mass is not None:
                 return self.fixed_mass
-            return curvature_mass(
-                self.gradient,
-                point,
-                rows=rows,
-                flat=self.flat,
-                dims=self.dims,
-                dense=self.dense,
-                rng=rng,
-            )
+            return curvature_mass(self.gradient, point, rows=rows, dense=self.dense, rng=rng)
 
         if self.given_center is None:
             point, mass = find_center(self.gradient, start, rows=rows, curvature=curvature)
@@ -203,8 +185,6 @@ class SelfTuner:
             points,
             mass=mass,
             center=None if center is None else center.point,
-            flat=self.flat,
-            point_dims=self.point_dims,
             rng=rng,
         )
         if controlled is None:

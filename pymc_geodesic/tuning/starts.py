@@ -8,6 +8,8 @@ same too: a search from there never separates them.
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,12 +18,13 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.curvature import curvature_mass
 
 __all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
 
-# Largest angle of a move on a curved manifold, in radians, so that a simplex's weights stay inside.
+# Largest length of a move on a manifold that is not flat, so that a simplex's weights stay inside.
 LARGEST_ANGLE = 0.5
 # Rows and evaluations of a trial descent: enough to tell basins apart, less than the search itself.
 N_ROWS, MOST_EVALUATIONS = 1_000, 60
@@ -78,18 +81,17 @@ def jittered(
     point: Sequence[np.ndarray],
     *,
     loose: Sequence[bool],
-    flat: Sequence[bool],
     rng: np.random.Generator,
     size: float = 1.0,
 ) -> list[np.ndarray]:
     """Move the variables that are ``loose`` in random directions, each on its manifold.
 
-    Euclidean entries move by a uniform number between -1 and 1 times ``size``, as by PyMC's own
-    jitter; points of a curved manifold by up to half a radian times ``size`` along a geodesic.
+    Entries of flat space move by a uniform number between -1 and 1 times ``size``, as by PyMC's own
+    jitter; points of another manifold by up to half as much along a geodesic.
     """
     noise = [
-        _move(x, is_loose, is_flat, size, rng)
-        for x, is_loose, is_flat in zip(point, loose, flat, strict=True)
+        _move(x, factor, size, rng) if is_loose else np.zeros_like(x)
+        for x, is_loose, factor in zip(point, loose, gradient.manifold.factors, strict=True)
     ]
     moves = gradient.to_tangent(*point, *noise)
     moved = gradient.geodesic(*point, *moves, np.asarray(1.0, point[0].dtype))[: len(point)]
@@ -101,18 +103,21 @@ def scattered(
     point: Sequence[np.ndarray],
     *,
     loose: Sequence[bool],
-    flat: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
     """Jitter a point, and put points of one variable that coincide anywhere on their manifold."""
-    moved = jittered(gradient, point, loose=loose, flat=flat, rng=rng)
+    moved = jittered(gradient, point, loose=loose, rng=rng)
     anywhere = [
-        rng.standard_normal(x.shape).astype(x.dtype)
-        if is_loose and not is_flat and _coincide(x)
-        else y
-        for x, y, is_loose, is_flat in zip(point, moved, loose, flat, strict=True)
+        is_loose and not factor.is_flat and _coincide(x, factor)
+        for x, is_loose, factor in zip(point, loose, gradient.manifold.factors, strict=True)
     ]
-    return _folded(gradient, gradient.project(*anywhere))
+    noise = [
+        rng.standard_normal(x.shape).astype(x.dtype) if is_anywhere else x
+        for x, is_anywhere in zip(point, anywhere, strict=True)
+    ]
+    drawn = gradient.random_point(*noise)
+    chosen = [x if it else y for x, y, it in zip(drawn, moved, anywhere, strict=True)]
+    return _folded(gradient, chosen)
 
 
 def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -125,8 +130,6 @@ def best_start(
     start: Sequence[np.ndarray],
     *,
     loose: Sequence[bool],
-    flat: Sequence[bool],
-    dims: Sequence[int],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
     """Return the start from which the search for a mode promises most.
@@ -146,10 +149,6 @@ def best_start(
         The model's start, in the embedding.
     loose : sequence of bool
         Which variables may be moved: those for which nobody has given a start.
-    flat : sequence of bool
-        Which variables are Euclidean.
-    dims : sequence of int
-        Intrinsic dimension of each variable.
     rng : Generator
         The chain's own.
     """
@@ -165,17 +164,14 @@ def best_start(
         return Trial(end, _energy(gradient, end, rows))
 
     def score(trial):
-        mass = curvature_mass(
-            gradient, trial.point, rows=rows, flat=flat, dims=dims, rng=rng, dense=False
-        )
-        pairs = zip(mass.arrays, dims, strict=True)
+        mass = curvature_mass(gradient, trial.point, rows=rows, rng=rng, dense=False)
+        pairs = zip(mass.arrays, gradient.manifold.dims, strict=True)
         return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
 
     def another(number):
-        options = {"loose": loose, "flat": flat, "rng": rng}
         if number % 2:
-            return scattered(gradient, start, **options)
-        return jittered(gradient, own.point, size=NEARBY, **options)
+            return scattered(gradient, start, loose=loose, rng=rng)
+        return jittered(gradient, own.point, loose=loose, rng=rng, size=NEARBY)
 
     own = tried(start)
     gained = _energy(gradient, start, rows) - own.energy
@@ -197,18 +193,14 @@ def _energy(gradient: HostGradient, point, rows) -> float:
     return energy if np.isfinite(energy) else np.inf
 
 
-def _move(
-    x: np.ndarray, is_loose: bool, is_flat: bool, size: float, rng: np.random.Generator
-) -> np.ndarray:
-    if not is_loose:
-        return np.zeros_like(x)
+def _move(x: np.ndarray, manifold: Manifold, size: float, rng: np.random.Generator) -> np.ndarray:
     noise = size * rng.uniform(-1, 1, x.shape)
-    if not is_flat:
-        noise *= LARGEST_ANGLE / np.sqrt(x.shape[-1])
+    if not manifold.is_flat:
+        noise *= LARGEST_ANGLE / np.sqrt(math.prod(manifold.core_shape(x.shape)))
     return noise.astype(x.dtype)
 
 
-def _coincide(x: np.ndarray) -> bool:
+def _coincide(x: np.ndarray, manifold: Manifold) -> bool:
     """Whether a variable holds several points that are all the same."""
-    rows = x.reshape(-1, x.shape[-1])
-    return len(rows) > 1 and bool(np.all(rows == rows[0]))
+    points = x.reshape(-1, *manifold.core_shape(x.shape))
+    return len(points) > 1 and bool(np.all(points == points[0]))

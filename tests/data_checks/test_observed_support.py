@@ -13,7 +13,7 @@ from scipy.stats import norm
 import pymc_geodesic as pmg
 
 from pymc_geodesic.data_checks import DataChecks
-from pymc_geodesic.kernel.reader import checked_batches
+from pymc_geodesic.kernel.reader import StreamCursor, checked_batches
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.stream import find_streams
 
@@ -177,7 +177,7 @@ def test_streams_are_checked_by_the_block(observe, data, bad, message):
     accept(observe, data, loader=list(data.reshape(blocks.shape)))
     step = step_of(observe, data, loader=list(blocks))  # the first block is as it should be
     with pytest.raises(SamplingError, match="`batch` gave rows.*`y` expected.*" + message):
-        step.sampler.calls.reader.take(np.random.default_rng(1), N // BATCH)
+        step.sampler.calls.reader.take(StreamCursor(), np.random.default_rng(1), N // BATCH)
 
 
 @pytest.mark.parametrize("length", [1, 7, BATCH, 150, N])

@@ -88,7 +88,7 @@ def test_data_is_in_memory_twice_with_jax():
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
 def test_a_folder_that_cannot_be_written_to_gets_one_warning(monkeypatch, tmp_path, number):
-    from pymc_geodesic.kernel import numba_cache
+    from pymc_geodesic.kernel.numba import cache as numba_cache
 
     def save(self, key, data):
         raise OSError(number, os.strerror(number))

@@ -4,34 +4,50 @@
 
 import re
 
+from typing import NamedTuple, get_args
+
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
 
+from cardioid import Circle
+from half_line import HalfLine
 from pytensor.compile.mode import Mode
+from stiefel import Stiefel
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic.manifolds.base import MassKind
+from pymc_geodesic.manifolds.fields import Visit
 
 # Interpreted without rewrites: these graphs run once each.
 INTERPRETED = Mode(linker="py", optimizer=None)
 N = 4
 
 
-def random_point(manifold, rng, shape):
-    draws = rng.normal(size=shape)
-    if not isinstance(manifold, pmg.Euclidean):
-        draws /= np.linalg.norm(draws, axis=-1, keepdims=True)
-    return draws
+class Case(NamedTuple):
+    """A manifold, the shape of one point and its intrinsic dimension."""
+
+    manifold: pmg.Manifold
+    core: tuple[int, ...]
+    dim: int
 
 
-MANIFOLDS = {"Euclidean": pmg.Euclidean(), "Sphere": pmg.Sphere(), "Simplex": pmg.Simplex()}
-DIMENSIONS = {"Euclidean": N, "Sphere": N - 1, "Simplex": N - 1}
+MANIFOLDS = {
+    "Euclidean": Case(pmg.Euclidean(), (), 1),
+    "Sphere": Case(pmg.Sphere(), (N,), N - 1),
+    "Simplex": Case(pmg.Simplex(), (N,), N - 1),
+    "HalfLine": Case(HalfLine(), (), 1),
+    "Circle": Case(Circle(), (), 1),
+    "Stiefel": Case(Stiefel(), (N, 2), 2 * N - 3),
+    "Stiefel-square": Case(Stiefel(), (3, 3), 3),
+}
 TOLERANCE = {"float64": 1e-13, "float32": 5e-6}
 
 
 @pytest.fixture(params=MANIFOLDS, ids=str)
-def manifold(request):
+def case(request):
     return MANIFOLDS[request.param]
 
 
@@ -40,8 +56,8 @@ def dtype(request):
     return request.param
 
 
-@pytest.fixture(params=[(N,), (3, N), (2, 3, N)], ids=str)
-def shape(request):
+@pytest.fixture(params=[(), (3,), (2, 3)], ids=str)
+def batch(request):
     return request.param
 
 
@@ -53,35 +69,68 @@ def close(actual, expected, dtype="float64"):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[dtype])
 
 
-def start(manifold, shape=(3, N), dtype="float64"):
+def normals(case, seed, batch=(3,), dtype="float64"):
+    shape = (*batch, *case.core)
+    return pt.constant(np.random.default_rng(seed).normal(size=shape).astype(dtype))
+
+
+def start(case, batch=(3,), dtype="float64"):
     """A point and a tangent vector at it, as constants."""
-    rng = np.random.default_rng(1)
-    x = pt.constant(random_point(manifold, rng, shape).astype(dtype))
-    u = pt.constant(rng.normal(size=shape).astype(dtype))
-    return x, manifold.to_tangent(x, u)
+    x = case.manifold.random_point(normals(case, 1, batch, dtype))
+    x = pt.constant(evaluate(x).astype(dtype))
+    return x, case.manifold.to_tangent(x, normals(case, 4, batch, dtype))
+
+
+def over_points(case, u):
+    """Sum over the entries of every point, without asking the manifold."""
+    return u.reshape(*u.shape[: u.ndim - len(case.core)], -1).sum(-1)
 
 
 def time(value, dtype="float64"):
     return pt.constant(np.asarray(value, dtype=dtype))
 
 
-def test_dimension(manifold):
-    assert manifold.dim(N) == DIMENSIONS[manifold.name]
+def test_dimension(case):
+    manifold, core = case.manifold, case.core
+    assert manifold.ndim_core == len(core)
+    assert manifold.dim(core) == case.dim
+    assert manifold.dim_of((5, 2, *core)) == 10 * case.dim
+    assert manifold.batch_shape((5, 2, *core)) == (5, 2)
+    assert manifold.core_shape((5, 2, *core)) == core
 
 
-def test_to_tangent_is_an_orthogonal_projection(manifold, shape, dtype):
-    x, v = start(manifold, shape, dtype)
-    u, w = (
-        pt.constant(np.random.default_rng(seed).normal(size=shape).astype(dtype)) for seed in (2, 3)
+def test_what_is_known_of_a_point_gets_the_axes_of_the_point(case):
+    manifold, u = case.manifold, np.ones((2, 3, *case.core))
+    np.testing.assert_array_equal(manifold.over_core(u), over_points(case, u))
+    kept = manifold.over_core(u, keepdims=True)
+    assert manifold.along_core(manifold.over_core(u)).shape == kept.shape
+    assert np.broadcast_shapes(kept.shape, u.shape) == u.shape
+
+
+def test_random_points_are_on_the_manifold_and_differ(case, batch, dtype):
+    manifold = case.manifold
+    x = manifold.random_point(normals(case, 1, batch, dtype))
+    other = manifold.random_point(normals(case, 2, batch, dtype))
+    x, nearest, other, value = evaluate(
+        [x, manifold.project(x), other, manifold.unembed(manifold.fold(x, x)[0])]
     )
-    project = manifold.to_tangent
-    once, twice, left, right = evaluate(
-        [v, project(x, v), (project(x, u) * w).sum(-1), (u * project(x, w)).sum(-1)]
-    )
-    assert once.shape == shape
+    assert x.shape == (*batch, *case.core)
+    assert x.dtype == dtype
+    close(x, nearest, dtype)
+    assert manifold.check(value) is None
+    assert np.all(over_points(case, np.abs(x - other)) > 1e-3)
+
+
+def test_to_tangent_is_an_orthogonal_projection(case, batch, dtype):
+    x, v = start(case, batch, dtype)
+    u, w = (normals(case, seed, batch, dtype) for seed in (2, 3))
+    project = case.manifold.to_tangent
+    once, twice, left, right = evaluate([v, project(x, v), project(x, u) * w, u * project(x, w)])
+    assert once.shape == (*batch, *case.core)
     assert once.dtype == dtype
     close(twice, once, dtype)
-    close(left, right, dtype)  # symmetric and idempotent: orthogonal
+    # Symmetric and idempotent: orthogonal.
+    close(over_points(case, left), over_points(case, right), dtype)
 
 
 @pytest.mark.parametrize("name", ["Sphere", "Simplex"])
@@ -90,14 +139,18 @@ def test_tangent_vectors_are_orthogonal_to_the_point(name):
     close(evaluate((x * v).sum(-1)), 0)
 
 
-def test_tangent_space_has_the_dimension_of_the_manifold(manifold):
-    x, _ = start(manifold, (N,))
-    columns = manifold.to_tangent(pt.stack([x] * N), pt.eye(N))
-    assert np.linalg.matrix_rank(evaluate(columns)) == manifold.dim(N)
+def test_tangent_space_has_the_dimension_of_the_manifold(case):
+    x, _ = start(case, ())
+    size = int(np.prod(case.core))
+    basis = pt.constant(np.eye(size).reshape(size, *case.core))
+    columns = evaluate(case.manifold.to_tangent(pt.stack([x] * size), basis))
+    # A projection has no other singular values than zero and one.
+    assert np.linalg.matrix_rank(columns.reshape(size, size), tol=1e-12) == case.dim
 
 
-def test_geodesic_stays_on_the_manifold_and_keeps_the_speed(manifold, shape, dtype):
-    x, v = start(manifold, shape, dtype)
+def test_geodesic_stays_on_the_manifold_and_keeps_the_speed(case, batch, dtype):
+    manifold, shape = case.manifold, (*batch, *case.core)
+    x, v = start(case, batch, dtype)
     y, w = manifold.geodesic(x, v, time(0.7, dtype))
     moved, nearest, velocity, tangent, before, after = evaluate(
         [
@@ -110,15 +163,16 @@ def test_geodesic_stays_on_the_manifold_and_keeps_the_speed(manifold, shape, dty
         ]
     )
     assert moved.shape == velocity.shape == shape
-    assert before.shape == shape[:-1]
+    assert before.shape == batch
     assert moved.dtype == velocity.dtype == dtype
     close(moved, nearest, dtype)
     close(velocity, tangent, dtype)
     np.testing.assert_allclose(after, before, rtol=10 * TOLERANCE[dtype])
 
 
-def test_geodesic_returns_when_the_velocity_is_turned(manifold, dtype):
-    x, v = start(manifold, dtype=dtype)
+def test_geodesic_returns_when_the_velocity_is_turned(case, dtype):
+    manifold = case.manifold
+    x, v = start(case, dtype=dtype)
     y, w = manifold.geodesic(x, v, time(0.7, dtype))
     back, turned = manifold.geodesic(y, -w, time(0.7, dtype))
     x, v, back, turned = evaluate([x, v, back, turned])
@@ -126,23 +180,26 @@ def test_geodesic_returns_when_the_velocity_is_turned(manifold, dtype):
     close(turned, -v, dtype)
 
 
-def test_geodesic_times_add_up(manifold):
-    x, v = start(manifold)
+def test_geodesic_times_add_up(case):
+    manifold = case.manifold
+    x, v = start(case)
     twice = manifold.geodesic(*manifold.geodesic(x, v, time(0.3)), time(0.9))
     once = manifold.geodesic(x, v, time(1.2))
     for actual, expected in zip(evaluate(list(twice)), evaluate(list(once)), strict=True):
         close(actual, expected)
 
 
-def test_geodesic_leaves_with_its_velocity(manifold):
-    x, v = start(manifold)
+def test_geodesic_leaves_with_its_velocity(case):
+    manifold = case.manifold
+    x, v = start(case)
     h = 1e-6
     ahead, behind = (manifold.geodesic(x, v, time(t))[0] for t in (h, -h))
     np.testing.assert_allclose(evaluate((ahead - behind) / (2 * h)), evaluate(v), atol=1e-9)
 
 
-def test_points_without_speed_stay_without_nan(manifold, dtype):
-    x, v = start(manifold, dtype=dtype)
+def test_points_without_speed_stay_without_nan(case, dtype):
+    manifold = case.manifold
+    x, v = start(case, dtype=dtype)
     rest = pt.set_subtensor(v[0], 0.0)
     y, w = manifold.geodesic(x, rest, time(0.7, dtype))
     slope = pt.grad((y * y[::-1]).sum() + w.sum(), rest)
@@ -152,31 +209,35 @@ def test_points_without_speed_stay_without_nan(manifold, dtype):
     assert np.isfinite(slope).all()
 
 
-def test_tiny_speeds_are_followed(manifold):
-    x, v = start(manifold)
+def test_tiny_speeds_are_followed(case):
+    manifold = case.manifold
+    x, v = start(case)
     y, w = evaluate(list(manifold.geodesic(x, v * 1e-200, time(0.7))))
     close(y, evaluate(x))
     np.testing.assert_allclose(w, evaluate(v) * 1e-200, rtol=1e-12)
 
 
-def test_project_is_idempotent_and_near(manifold, dtype):
-    x, v = start(manifold, dtype=dtype)
+def test_project_is_idempotent_and_near(case, dtype):
+    manifold = case.manifold
+    x, v = start(case, dtype=dtype)
     once = manifold.project(x + np.asarray(1e-3, dtype) * v)
     once, twice, x = evaluate([once, manifold.project(once), x])
     close(twice, once, dtype)
     np.testing.assert_allclose(once, x, atol=0.01)
 
 
-def test_leading_axes_are_independent_points(manifold):
-    x, v = start(manifold, (2, 3, N))
+def test_leading_axes_are_independent_points(case):
+    manifold = case.manifold
+    x, v = start(case, (2, 3))
     y, w = evaluate(list(manifold.geodesic(x, v, time(0.7))))
     alone = evaluate(list(manifold.geodesic(x[1, 2], v[1, 2], time(0.7))))
     close(y[1, 2], alone[0])
     close(w[1, 2], alone[1])
 
 
-def test_embed_undoes_unembed_after_fold(manifold):
-    x, v = start(manifold)
+def test_embed_undoes_unembed_after_fold(case):
+    manifold = case.manifold
+    x, v = start(case)
     folded, carried = manifold.fold(x, v)
     value = manifold.unembed(x)
     again, folded, value, value_of_folded, tangent, carried = evaluate(
@@ -195,8 +256,9 @@ def test_embed_undoes_unembed_after_fold(manifold):
     assert manifold.check(value) is None
 
 
-def test_fold_is_an_isometry_that_commutes_with_geodesics(manifold):
-    x, v = start(manifold)
+def test_fold_is_an_isometry_that_commutes_with_geodesics(case):
+    manifold = case.manifold
+    x, v = start(case)
     y, w = manifold.geodesic(x, v, time(0.7))
     folded_after = manifold.unembed(manifold.fold(y, w)[0])
     folded_before = manifold.unembed(manifold.geodesic(*manifold.fold(x, v), time(0.7))[0])
@@ -212,8 +274,9 @@ def test_fold_is_an_isometry_that_commutes_with_geodesics(manifold):
     close(kept, squares)
 
 
-def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(manifold):
-    x, _ = start(manifold)
+def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(case):
+    manifold = case.manifold
+    x, _ = start(case)
     soft = manifold.soften(x, time(0.1))
     soft, nearest, sharp, folded = evaluate(
         [soft, manifold.project(soft), manifold.soften(x, time(0.0)), manifold.fold(x, x)[0]]
@@ -222,11 +285,14 @@ def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(manifold):
     close(sharp, folded)
 
 
-def test_envelope_bounds_the_variance(manifold):
-    variance = np.random.default_rng(1).uniform(size=(3, N))
+@pytest.mark.parametrize("known", ["every entry", "the last axis", "a number"])
+def test_envelope_bounds_the_variance(case, known):
+    manifold, shape = case.manifold, (3, *case.core)
+    kept = {"every entry": shape, "the last axis": shape[-1:], "a number": ()}[known]
+    variance = np.random.default_rng(1).uniform(size=kept)
     envelope = evaluate(manifold.envelope(pt.constant(variance)))
-    assert np.all(np.broadcast_to(envelope, variance.shape) >= variance)
-    x, v = start(manifold)
+    assert np.all(np.broadcast_to(envelope, shape) >= np.broadcast_to(variance, shape))
+    x, v = start(case)
     close(*evaluate([manifold.to_tangent(x, envelope * v), envelope * v]))
 
 
@@ -239,8 +305,54 @@ def test_envelope_bounds_the_variance(manifold):
     ],
 )
 def test_check_says_what_is_wrong(name, value, message):
-    assert re.search(message, MANIFOLDS[name].check(np.array(value)))
+    assert re.search(message, MANIFOLDS[name].manifold.check(np.array(value)))
 
 
-def test_repr_names_the_manifold(manifold):
-    assert repr(manifold) == f"{manifold.name}()"
+def test_repr_names_the_manifold(case):
+    assert repr(case.manifold) == f"{type(case.manifold).__name__}()"
+
+
+@pytest.mark.parametrize("kind", get_args(MassKind))
+def test_a_mass_that_is_taken_keeps_velocities_tangent(case, kind):
+    kinds, manifold = get_args(MassKind), case.manifold
+    if kinds.index(kind) > kinds.index(manifold.mass):
+        return
+    x, v = start(case)
+    rng, shape = np.random.default_rng(5), (3, *case.core)
+    scales = {
+        "number": lambda: 2.5,
+        "diagonal": lambda: rng.uniform(1, 2, shape),
+        "matrix": lambda: rng.normal(size=(3, 3)),
+    }[kind]()
+    rate = pt.dot(pt.constant(scales), v) if kind == "matrix" else scales * v
+    rate, tangent = evaluate([rate, manifold.to_tangent(x, rate)])
+    close(tangent, rate)
+
+
+def test_times_may_differ_between_points(case):
+    manifold = case.manifold
+    x, v = start(case)
+    times = np.array([0.3, 0.7, 1.1])
+    own = manifold.along_core(times)
+    together = evaluate(list(manifold.geodesic(x, v, pt.constant(own))))
+    for i, t in enumerate(times):
+        for actual, expected in zip(
+            together, evaluate(list(manifold.geodesic(x[i], v[i], time(t)))), strict=True
+        ):
+            close(actual[i], expected)
+
+
+def test_only_compact_manifolds_hold_points_for_ever(case):
+    manifold = case.manifold
+    x, v = start(case)
+    gone = evaluate(manifold.geodesic(x, v, time(1e3))[0])
+    assert (np.abs(gone).max() < 10) == manifold.is_compact
+
+
+def test_the_field_has_the_moments_that_it_asks_for(case):
+    manifold, shape = case.manifold, (3, *case.core)
+    x, v = start(case)
+    moments = evaluate(manifold.field_moments(x))
+    assert [moment.shape for moment in moments] == manifold.field_shapes(shape)
+    found = manifold.field_work(Visit(x, x, v), manifold.field_moments(x), dim=3.0 * case.dim)
+    assert all(np.ndim(part) == 0 for part in evaluate([pt.as_tensor(part) for part in found]))

@@ -6,10 +6,13 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
+from half_line import HalfLine
 from pytensor.compile.mode import Mode
+from stiefel import Stiefel
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.algorithms.thermostat import Thermostat
 from pymc_geodesic.manifolds import Product
 
 SHAPES = [(), (2, 3), (5, 3), (4,)]
@@ -28,10 +31,31 @@ def random_state():
 
 
 def test_dimensions_are_intrinsic():
-    assert PRODUCT.point_dims == (1, 3, 2, 3)
+    assert PRODUCT.point_dims == (1, 1, 2, 3)
     assert PRODUCT.dims == (1, 6, 10, 3)
     assert PRODUCT.dim == 20
-    assert PRODUCT.batch_shapes == ((), (2,), (5,), ())
+    assert PRODUCT.batch_shapes == ((), (2, 3), (5,), ())
+
+
+def test_points_have_the_axes_of_their_manifold():
+    shapes = [(), (2,), (5, 4, 2), (4,)]
+    product = Product([HalfLine(), HalfLine(), Stiefel(), pmg.Sphere()], shapes=shapes)
+    assert product.batch_shapes == ((), (2,), (5,), ())
+    assert product.point_dims == (1, 1, 5, 3)
+    assert product.dims == (1, 2, 25, 3)
+    rng = np.random.default_rng(1)
+    x = product.random_point(tuple(pt.constant(rng.normal(size=shape)) for shape in shapes))
+    v = product.to_tangent(x, tuple(pt.constant(rng.normal(size=shape)) for shape in shapes))
+    squares = evaluate(list(product.squared_norm(v)))
+    assert tuple(square.shape for square in squares) == product.batch_shapes
+    thermostat = Thermostat(product, grouping="per_point")
+    assert thermostat.shapes == product.batch_shapes
+    frictions = thermostat.friction(tuple(map(pt.constant, squares)))
+    for friction, square, velocity in zip(frictions, squares, v, strict=True):
+        damped, velocity = evaluate([friction * velocity, velocity])
+        assert damped.shape == velocity.shape
+        for index in np.ndindex(square.shape):
+            np.testing.assert_allclose(damped[index], square[index] * velocity[index])
 
 
 def test_factors_move_by_their_own_geodesics():

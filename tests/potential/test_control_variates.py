@@ -62,14 +62,14 @@ def compiled(potential, estimator_class, noise=None, **options):
     estimator = estimator_class(
         potential,
         noise,
-        rows,
-        width=tuple(pt.zeros(()) for _ in potential.variables),
         manifold=potential.manifold,
+        indices=rows,
+        width=tuple(pt.zeros(()) for _ in potential.variables),
+        memory=tuple(pt.as_tensor(array) for array in noise.initial()),
         **options,
     )
     points = [position.type() for position in potential.positions]
-    memory = tuple(pt.as_tensor(array) for array in noise.initial())
-    estimate = estimator(tuple(points), memory)
+    estimate = estimator(tuple(points))
     outputs = [*estimate.gradient, *[v for v in estimate.variance if v is not None]]
     return pytensor.function([*points, *rows], outputs, mode="FAST_COMPILE")
 

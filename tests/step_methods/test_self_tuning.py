@@ -114,7 +114,7 @@ def test_control_variates_switch_themselves_off_where_they_do_not_pay():
     assert stats[-1]["gradient_variance_ratio"] > 0.5
     forced = pmg.SGNHT(variance_reduction="control_variates", model=model, backend="jax")
     list(run(forced, model.initial_point(), draws=60, tune=50))
-    assert forced.controlled
+    assert forced.chain.tuning.controlled
 
 
 def test_given_step_size_is_not_second_guessed():

@@ -107,10 +107,12 @@ def test_other_models_keep_the_rule_of_rows():
     with pm.Model() as model:
         p = pm.Dirichlet("p", [0.1, 0.1])
         pm.Multinomial("x", 20, p, observed=pm.Minibatch(counts, batch_size=50), total_size=500)
-    assert pmg.SGRLD(model=model, backend="jax").schedule(np.array([7])) == pytest.approx(2e-5)
+    assert pmg.SGRLD(model=model, backend="jax").sampler.settings.schedule(
+        np.array([7])
+    ) == pytest.approx(2e-5)
     lda = model_of(corpus(20), 30)
     reduced = pmg.SGRLD(model=lda, parameterization="reduced_mean", backend="jax")
-    assert reduced.schedule(np.array([7])) == pytest.approx(0.01 / 1500)
+    assert reduced.sampler.settings.schedule(np.array([7])) == pytest.approx(0.01 / 1500)
 
 
 @pytest.mark.parametrize(

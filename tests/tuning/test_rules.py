@@ -56,7 +56,7 @@ def test_dense_mass_is_the_precision_of_a_gaussian():
     with pm.Model() as model:
         pm.MvNormal("x", mu=[1.0, 2.0], cov=covariance)
     host, rng = host_of(model), np.random.default_rng(1)
-    mass = curvature_mass(host, [np.ones(2)], rows=[], flat=[True], dims=[2], rng=rng)
+    mass = curvature_mass(host, [np.ones(2)], rows=[], rng=rng)
     assert isinstance(mass, JointMass)
     # In its frame the covariance is one: W C W' with the precision L L' and W = L'.
     columns = [mass.whiten([column]) for column in np.linalg.cholesky(covariance).T]
@@ -70,9 +70,7 @@ def test_diagonal_mass_beyond_a_hundred_entries():
     with pm.Model() as model:
         pm.Normal("x", 0.0, scales, shape=120)
     rng = np.random.default_rng(1)
-    mass = curvature_mass(
-        host_of(model), [np.zeros(120)], rows=[], flat=[True], dims=[120], rng=rng
-    )
+    mass = curvature_mass(host_of(model), [np.zeros(120)], rows=[], rng=rng)
     assert isinstance(mass, VariableMasses)
     np.testing.assert_allclose(mass.arrays[0], scales, rtol=1e-4)
 
@@ -83,7 +81,7 @@ def test_number_on_a_sphere_is_the_curvature_along_geodesics():
         pmg.VonMisesFisher("x", mu=[0.0, 0.0, 1.0], kappa=kappa)
     point = [np.array([0.0, 0.0, 1.0])]
     rng = np.random.default_rng(1)
-    mass = curvature_mass(host_of(model), point, rows=[], flat=[False], dims=[2], rng=rng)
+    mass = curvature_mass(host_of(model), point, rows=[], rng=rng)
     # At the mode U = -kappa cos(t) along every geodesic. Eight random directions of random length.
     np.testing.assert_allclose(float(mass.arrays[0]) ** -2, kappa, rtol=0.9)
 

@@ -27,15 +27,12 @@ class Search:
         self.gradient = HostGradient(self.potential)
         self.names = [variable.value.name for variable in self.potential.variables]
         self.start = self.gradient.to_points(*(point[name] for name in self.names))
-        self.flat = [variable.is_flat for variable in self.potential.variables]
 
     def best(self, seed, loose=None):
         return best_start(
             self.gradient,
             self.start,
             loose=[True] * len(self.names) if loose is None else loose,
-            flat=self.flat,
-            dims=self.potential.manifold.dims,
             rng=np.random.default_rng(seed),
         )
 
@@ -108,15 +105,14 @@ def test_jitter_stays_on_the_manifolds_and_moves_what_it_may(x):
     search = Search(mixture_model(x))
     rng = np.random.default_rng(1)
     for function in (jittered, scattered):
-        options = {"flat": search.flat, "rng": rng}
-        moved = function(search.gradient, search.start, loose=[True] * 3, **options)
+        moved = function(search.gradient, search.start, loose=[True] * 3, rng=rng)
         for variable, point in zip(search.potential.variables, moved, strict=True):
             if not variable.is_flat:
                 np.testing.assert_allclose(np.linalg.norm(point, axis=-1), 1)
         assert all(np.all(a != b) for a, b in zip(search.start, moved, strict=True))
         weights = moved[search.names.index(next(n for n in search.names if n.startswith("w")))]
         assert np.all(weights > 0)
-        kept = function(search.gradient, search.start, loose=[False] * 3, **options)
+        kept = function(search.gradient, search.start, loose=[False] * 3, rng=rng)
         for ours, found in zip(search.start, kept, strict=True):
             np.testing.assert_allclose(ours, found)
 

@@ -1,0 +1,67 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A new manifold with points of two axes, in one file: matrices with orthonormal columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor.linalg import expm, svd
+
+import pymc_geodesic as pmg
+
+__all__ = ["Stiefel"]
+
+
+class Stiefel(pmg.Manifold):
+    r"""Matrices X of shape (n, p) with :math:`X^\top X = I`, seen in the space of all matrices.
+
+    With :math:`A = X^\top V` and :math:`S = V^\top V`,
+
+    .. math::
+
+        [X(t), V(t)] = [X, V] \exp\left(t \begin{pmatrix} A & -S \\ I & A \end{pmatrix}\right)
+        \begin{pmatrix} e^{-t A} & 0 \\ 0 & e^{-t A} \end{pmatrix}.
+
+    References
+    ----------
+    Edelman, A., Arias, T. A. and Smith, S. T. (1998). The geometry of algorithms with
+    orthogonality constraints. SIAM Journal on Matrix Analysis and Applications 20.
+    """
+
+    name = "Stiefel"
+    ndim_core = 2
+    is_compact = True
+
+    def dim(self, core_shape):  # noqa: D102
+        n, p = core_shape
+        return n * p - p * (p + 1) // 2
+
+    def to_tangent(self, x, u):  # noqa: D102
+        inner = x.mT @ u
+        return u - x @ (0.5 * (inner + inner.mT))
+
+    def geodesic(self, x, v, t):  # noqa: D102
+        p = x.shape[-1]
+        inner = x.mT @ v
+        turn = 0.5 * (inner - inner.mT)
+        one = pt.broadcast_to(pt.eye(p, dtype=x.dtype), turn.shape)
+        rows = [
+            pt.concatenate([turn, -(v.mT @ v)], axis=-1),
+            pt.concatenate([one, turn], axis=-1),
+        ]
+        both = pt.concatenate([x, v], axis=-1) @ expm(t * pt.concatenate(rows, axis=-2))
+        back = expm(-t * turn)
+        return both[..., :p] @ back, both[..., p:] @ back
+
+    def project(self, x):  # noqa: D102
+        left, _, right = svd(x, full_matrices=False)
+        return pt.specify_shape(left @ right, x.type.shape)
+
+    def check(self, value) -> str | None:  # noqa: D102
+        value = np.asarray(value)
+        off = np.abs(value.swapaxes(-1, -2) @ value - np.eye(value.shape[-1])).max()
+        if off < 1e-4:
+            return None
+        return f"expected orthonormal columns, got inner products off by {off:.6g}"
