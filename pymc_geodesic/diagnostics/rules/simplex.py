@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.harmonics import Identity, (
+from pymc_geodesic.diagnostics.harmonics import (
+    Identity,
     label,
     pairs_of,
     points_of,
@@ -21,9 +22,7 @@ from pymc_geodesic.manifolds import Simplex
 
 
 @stein_values.register
-def _(
-    manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, order: int
-) -> Iterator[Identity]:
+def _(manifold: Simplex, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
     r"""Take monomials in p, which are even polynomials on the sphere of square roots.
 
     With :math:`w_i = x_i (\Lambda \nabla U)_i`, bounded where p is zero,

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.harmonics import Identity, (
+from pymc_geodesic.diagnostics.harmonics import (
+    Identity,
     label,
     pairs_of,
     points_of,
@@ -27,9 +28,7 @@ def tangent_gradient(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 @stein_values.register
-def _(
-    manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, order: int
-) -> Iterator[Identity]:
+def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
     r"""Take spherical harmonics: :math:`x_i`, and :math:`x_i x_j` less its mean over the sphere.
 
     .. math::
