@@ -16,7 +16,7 @@ import numpy as np
 from pytensor.tensor import tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
+from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
 __all__ = ["CompiledMap", "inputs_like"]
 
@@ -47,7 +47,8 @@ class CompiledMap:
         self, inputs: Any, outputs: Any, *, backend: Backend, held: Collection[str] = ()
     ) -> None:
         self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
-        self._template = map_leaves(lambda _: 0, outputs)
+        self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
+        self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         self._held = frozenset(held) if backend.is_jax else frozenset()
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
 
@@ -56,9 +57,10 @@ class CompiledMap:
         if self._held:
             held = {name: self._copied(getattr(inputs, name)) for name in self._held}
             inputs = inputs._replace(**held)
+        arguments: list[Any] = []
+        self._flatten(inputs, arguments)
         # JAX returns before it has finished.
-        found = [np.asarray(x) for x in self.function(*leaves_of(inputs))]
-        return rebuilt(self._template, found)
+        return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
     def _copied(self, tree: Tree) -> Tree:
         return map_leaves(self._copy, tree)
@@ -76,8 +78,13 @@ class CompiledMap:
         return self._copies[id(array)][1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the copies behind: another process makes its own."""
-        return self.__dict__ | {"_copies": {}}
+        """Leave the copies behind, and what cannot be pickled: another process makes its own."""
+        return self.__dict__ | {"_copies": {}, "_flatten": None, "_rebuild": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the functions for trees of this form anew."""
+        self.__dict__.update(state)
+        self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
 
 
 # Arrays of which copies are kept; more than any model with one tuning has.

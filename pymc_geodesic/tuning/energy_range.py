@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -31,9 +32,14 @@ def overflowing(values: Mapping[str, np.ndarray]) -> tuple[str, float] | None:
     """
     for name, value in values.items():
         largest = float(max(value.max(), -value.min())) if value.size else 0.0
-        if largest > float(np.finfo(value.dtype).max) ** (1 / 3):
+        if largest > _largest(value.dtype):
             return name, largest
     return None
+
+
+@cache
+def _largest(dtype: np.dtype) -> float:
+    return float(np.finfo(dtype).max) ** (1 / 3)
 
 
 class EnergyRange:
