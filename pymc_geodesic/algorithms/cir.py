@@ -10,7 +10,7 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.algorithms.simplex_coordinates import FLOOR
+from pymc_geodesic.algorithms.simplex_chart import FLOOR
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interface import Inputs, Outputs

@@ -16,7 +16,8 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
-from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES, Metric, SimplexCoordinates
+from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
+from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex

@@ -1,136 +1,25 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Coordinates of the probability simplex for Riemannian Langevin dynamics.
-
-For a log density :math:`\ell(\pi)` with respect to Lebesgue measure on the first K - 1 entries,
-all formulas are in terms of the gradient in log coordinates, :math:`g_k = \pi_k \partial_k \ell`,
-and of
-
-.. math::
-
-    h_k = g_k - \pi_k \sum_j g_j ,
-
-so that nothing is divided by an entry near zero unless the metric itself demands it. The expanded
-coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma law
-with shape s, which for a Dirichlet prior with total concentration s is the paper's Gamma prior on
-:math:`\theta`. All arrays have K entries in the last axis, also in the reduced coordinates, whose
-updates are those of the first K - 1 entries written symmetrically.
-"""
+"""Four coordinates of the probability simplex; see :mod:`.simplex_chart` for what they share."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Literal
-
-import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.special import log_softmax, softmax
 
-__all__ = [
-    "COORDINATES",
-    "ExpandedMean",
-    "ExpandedNatural",
-    "Metric",
-    "ReducedMean",
-    "ReducedNatural",
-    "SimplexCoordinates",
-]
+from pymc_geodesic.algorithms.simplex_chart import (
+    SimplexCoordinates,
+    floor_of,
+    log_folded_normal,
+    log_normal,
+    projection_of,
+    size_of,
+    total_of,
+)
 
-Metric = Literal["fisher", "identity"]
-
-# The smallest entry of theta: an entry of zero would absorb, because its noise is zero too. The
-# inverse still leaves room for counts of 1e15 before it overflows.
-FLOOR = {"float64": 1e-290, "float32": 1e-30}
-
-
-class SimplexCoordinates(ABC):
-    r"""Coordinates :math:`\theta` of the simplex with a metric, and Euler's step in them.
-
-    .. math::
-
-        \theta^* = \operatorname{fold}\left(\theta + \tfrac{\epsilon}{2} [G^{-1} \nabla \log p
-            + \operatorname{div} G^{-1}] + \sqrt{\epsilon}\, G^{-1/2} z\right)
-
-    Parameters
-    ----------
-    shape : float
-        Shape s of the Gamma law of the total; only expanded coordinates have one.
-    metric : {"fisher", "identity"}
-        The metric G.
-    """
-
-    expanded: bool
-
-    def __init__(self, *, shape: float, metric: Metric = "fisher") -> None:
-        self.shape = shape
-        self.fisher = metric == "fisher"
-
-    @abstractmethod
-    def from_log(self, log_pi: TensorVariable, log_total: TensorVariable) -> TensorVariable:
-        """Coordinates of a point given by log probabilities and the log of the total."""
-
-    @abstractmethod
-    def log_pi(self, theta: TensorVariable) -> TensorVariable:
-        """Log probabilities, normalised."""
-
-    def to_log(self, theta: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-        """Log probabilities, and the log of the total; zero in reduced coordinates."""
-        return self.log_pi(theta), pt.zeros_like(theta[..., :1])
-
-    @abstractmethod
-    def move(
-        self, theta: TensorVariable, g: TensorVariable, step_size: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
-        """Mean of Euler's step, and the standard deviation of every entry's own noise."""
-
-    def noise(self, theta: TensorVariable, scale: TensorVariable, z: TensorVariable):
-        """Noise with the covariance of the step, from standard normals."""
-        return scale * z
-
-    def fold(self, theta: TensorVariable) -> TensorVariable:
-        """Bring a point that left the coordinates' domain back by reflection."""
-        return theta
-
-    def contains(self, theta: TensorVariable) -> TensorVariable:
-        """Whether a step needs no reflection that its proposal density does not know of."""
-        return pt.constant(np.array(True))
-
-    @abstractmethod
-    def log_density(self, theta: TensorVariable, log_pi_density: TensorVariable) -> TensorVariable:
-        """Log density of the coordinates, from that of the probabilities; a scalar."""
-
-    @abstractmethod
-    def log_proposal(self, to: TensorVariable, mean: TensorVariable, scale: TensorVariable):
-        """Log density of the folded step at ``to``, up to constants; a scalar."""
-
-
-def _total(x: TensorVariable) -> TensorVariable:
-    return x.sum(axis=-1, keepdims=True)
-
-
-def _size(theta: TensorVariable) -> TensorVariable:
-    """Return the number of entries in the dtype of ``theta``: an integer would widen float32."""
-    return theta.shape[-1].astype(theta.dtype)
-
-
-def _projected(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
-    return g - pi * _total(g)
-
-
-def _normal(to, mean, scale) -> TensorVariable:
-    return (-0.5 * ((to - mean) / scale) ** 2 - pt.log(scale)).sum()
-
-
-def _folded_normal(to, mean, scale) -> TensorVariable:
-    """Log density of ``|x|`` for a normal x: the sum of the densities at ``to`` and ``-to``."""
-    near, far = (-0.5 * ((sign * to - mean) / scale) ** 2 for sign in (1.0, -1.0))
-    return (pt.logaddexp(near, far) - pt.log(scale)).sum()
-
-
-def _floor(theta: TensorVariable) -> np.ndarray:
-    return np.asarray(FLOOR[theta.dtype], dtype=theta.dtype)
+__all__ = ["COORDINATES", "ExpandedMean", "ExpandedNatural", "ReducedMean", "ReducedNatural"]
 
 
 class ExpandedMean(SimplexCoordinates):
@@ -145,14 +34,14 @@ class ExpandedMean(SimplexCoordinates):
         return pt.exp(log_pi + log_total)
 
     def log_pi(self, theta):  # noqa: D102
-        return pt.log(theta / _total(theta))
+        return pt.log(theta / total_of(theta))
 
     def to_log(self, theta):  # noqa: D102
-        return self.log_pi(theta), pt.log(_total(theta))
+        return self.log_pi(theta), pt.log(total_of(theta))
 
     def move(self, theta, g, step_size):  # noqa: D102
-        pi = theta / _total(theta)
-        natural = _projected(g, pi) + (self.shape - _size(theta)) * pi
+        pi = theta / total_of(theta)
+        natural = projection_of(g, pi) + (self.shape - size_of(theta)) * pi
         if self.fisher:
             drift, scale = natural + 1 - theta, pt.sqrt(theta)
         else:
@@ -160,15 +49,15 @@ class ExpandedMean(SimplexCoordinates):
         return theta + 0.5 * step_size * drift, pt.sqrt(step_size) * scale
 
     def fold(self, theta):  # noqa: D102
-        return pt.maximum(pt.abs(theta), _floor(theta))
+        return pt.maximum(pt.abs(theta), floor_of(theta))
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
-        total = _total(theta)
-        weights = (self.shape - _size(theta)) * pt.log(total) - total
+        total = total_of(theta)
+        weights = (self.shape - size_of(theta)) * pt.log(total) - total
         return log_pi_density + weights.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
-        return _folded_normal(to, mean, scale)
+        return log_folded_normal(to, mean, scale)
 
 
 class ExpandedNatural(SimplexCoordinates):
@@ -190,7 +79,7 @@ class ExpandedNatural(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = softmax(theta, axis=-1)
-        natural = _projected(g, pi) + (self.shape - _size(theta)) * pi
+        natural = projection_of(g, pi) + (self.shape - size_of(theta)) * pi
         if self.fisher:
             drift, scale = pt.exp(-theta) * natural - 1, pt.exp(-0.5 * theta)
         else:
@@ -199,11 +88,11 @@ class ExpandedNatural(SimplexCoordinates):
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
         total = pt.logsumexp(theta, axis=-1, keepdims=True)
-        weights = (self.shape - _size(theta)) * total - pt.exp(total)
+        weights = (self.shape - size_of(theta)) * total - pt.exp(total)
         return log_pi_density + weights.sum() + theta.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
-        return _normal(to, mean, scale)
+        return log_normal(to, mean, scale)
 
 
 class ReducedMean(SimplexCoordinates):
@@ -225,7 +114,7 @@ class ReducedMean(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         if self.fisher:
-            drift = _projected(g, theta) + 1 - _size(theta) * theta
+            drift = projection_of(g, theta) + 1 - size_of(theta) * theta
             return theta + 0.5 * step_size * drift, pt.sqrt(step_size * theta)
         gradient = g / theta
         drift = _closed(gradient[..., :-1] - gradient[..., -1:])
@@ -234,12 +123,12 @@ class ReducedMean(SimplexCoordinates):
     def noise(self, theta, scale, z):  # noqa: D102
         if self.fisher:
             # Covariance diag(pi) - pi pi', the inverse metric, on all K entries.
-            return scale * z - theta * _total(scale * z)
+            return scale * z - theta * total_of(scale * z)
         return _closed((scale * z)[..., :-1])
 
     def fold(self, theta):  # noqa: D102
-        folded = pt.maximum(pt.abs(theta), _floor(theta))
-        return folded / _total(folded)
+        folded = pt.maximum(pt.abs(theta), floor_of(theta))
+        return folded / total_of(folded)
 
     def contains(self, theta):  # noqa: D102
         return pt.all(theta > 0)
@@ -249,8 +138,8 @@ class ReducedMean(SimplexCoordinates):
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
         if self.fisher:
-            return _normal(to, mean, scale)
-        return _normal(to[..., :-1], mean[..., :-1], scale[..., :-1])
+            return log_normal(to, mean, scale)
+        return log_normal(to[..., :-1], mean[..., :-1], scale[..., :-1])
 
 
 class ReducedNatural(SimplexCoordinates):
@@ -269,11 +158,11 @@ class ReducedNatural(SimplexCoordinates):
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = softmax(theta, axis=-1)
-        h = _projected(g, pi)
+        h = projection_of(g, pi)
         if self.fisher:
             drift, scale = h / pi, 1 / pt.sqrt(pi)
         else:
-            drift, scale = h + 1 - _size(theta) * pi, pt.ones_like(theta)
+            drift, scale = h + 1 - size_of(theta) * pi, pt.ones_like(theta)
             drift = pt.set_subtensor(drift[..., -1], 0.0)
         moved = theta + 0.5 * step_size * drift
         return moved - moved[..., -1:], pt.sqrt(step_size) * scale
@@ -301,7 +190,7 @@ class ReducedNatural(SimplexCoordinates):
 
 def _closed(first: TensorVariable) -> TensorVariable:
     """Append the entry that makes changes of probabilities sum to zero."""
-    return pt.concatenate([first, -_total(first)], axis=-1)
+    return pt.concatenate([first, -total_of(first)], axis=-1)
 
 
 COORDINATES: dict[str, type[SimplexCoordinates]] = {

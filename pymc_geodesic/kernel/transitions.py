@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numb
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
-from pymc_geodesic.potential.estimator import KnownNoise, NoiseModel
+from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
 __all__ = ["TransitionKernel"]
 

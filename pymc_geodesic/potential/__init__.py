@@ -3,8 +3,9 @@
 """From a PyMC model to the gradient of its potential energy on manifolds."""
 
 from pymc_geodesic.potential.control_variates import ControlVariateEstimator
-from pymc_geodesic.potential.estimator import FisherNoise, KnownNoise, MinibatchEstimator
+from pymc_geodesic.potential.estimator import MinibatchEstimator
 from pymc_geodesic.potential.full_data import full_data
+from pymc_geodesic.potential.noise_models import FisherNoise, KnownNoise
 from pymc_geodesic.potential.potential import Potential
 from pymc_geodesic.potential.random_gradients import check_minibatch
 

@@ -16,7 +16,7 @@ from pymc_geodesic.kernel.reader import StreamReader
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
-from pymc_geodesic.potential.estimator import NoiseModel, noise_model
+from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.problem import Problem

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Literal, Unpack, get_args
 
 from pymc_geodesic.algorithms.sgrld import Parameterization, sgrld
-from pymc_geodesic.algorithms.simplex_coordinates import Metric
+from pymc_geodesic.algorithms.simplex_chart import Metric
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions

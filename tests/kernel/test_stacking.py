@@ -101,5 +101,6 @@ def test_kernels_have_as_many_operations_for_twice_the_scalars(reduction):
             n_steps=5,
             backend="jax",
         )
-        counts.append(n_operations(step._kernel._function.compiled.maker.fgraph))
+        kernel = step.sampler.calls.kernel_of(step.chain)
+        counts.append(n_operations(kernel._compiled.function.compiled.maker.fgraph))
     assert counts[0] == counts[1]

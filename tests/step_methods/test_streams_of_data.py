@@ -172,7 +172,7 @@ def test_loaders_that_are_wrong(loader, message):
     ("data", "message"),
     [
         ({"other": Loader(table())}, "`data` expected names of `pm.Data`"),
-        ({"batch": iter([])}, "`data` expected something that can be iterated over again"),
+        ({"batch": iter([])}, "`data` expected an iterable that can be iterated over repeatedly"),
         ({"batch": Loader(table()), "more": []}, "`data` expected one stream"),
     ],
 )

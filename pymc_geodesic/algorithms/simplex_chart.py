@@ -1,0 +1,138 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""What coordinates of the probability simplex have in common, for Riemannian Langevin dynamics.
+
+For a log density :math:`\ell(\pi)` with respect to Lebesgue measure on the first K - 1 entries,
+all formulas are in terms of the gradient in log coordinates, :math:`g_k = \pi_k \partial_k \ell`,
+and of
+
+.. math::
+
+    h_k = g_k - \pi_k \sum_j g_j ,
+
+so that nothing is divided by an entry near zero unless the metric itself demands it. The expanded
+coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma
+distribution with shape s, which for a Dirichlet prior with total concentration s is the paper's Gamma prior on
+:math:`\theta`. All arrays have K entries in the last axis, also in the reduced coordinates, whose
+updates are those of the first K - 1 entries written symmetrically.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+__all__ = [
+    "FLOOR",
+    "Metric",
+    "SimplexCoordinates",
+    "floor_of",
+    "log_folded_normal",
+    "log_normal",
+    "projection_of",
+    "size_of",
+    "total_of",
+]
+
+Metric = Literal["fisher", "identity"]
+
+# The smallest entry of theta: an entry of zero would absorb, because its noise is zero too. The
+# inverse still leaves room for counts of 1e15 before it overflows.
+FLOOR = {"float64": 1e-290, "float32": 1e-30}
+
+
+class SimplexCoordinates(ABC):
+    r"""Coordinates :math:`\theta` of the simplex with a metric, and Euler's step in them.
+
+    .. math::
+
+        \theta^* = \operatorname{fold}\left(\theta + \tfrac{\epsilon}{2} [G^{-1} \nabla \log p
+            + \operatorname{div} G^{-1}] + \sqrt{\epsilon}\, G^{-1/2} z\right)
+
+    Parameters
+    ----------
+    shape : float
+        Shape s of the Gamma distribution of the total; only expanded coordinates have one.
+    metric : {"fisher", "identity"}
+        The metric G.
+    """
+
+    expanded: bool
+
+    def __init__(self, *, shape: float, metric: Metric = "fisher") -> None:
+        self.shape = shape
+        self.fisher = metric == "fisher"
+
+    @abstractmethod
+    def from_log(self, log_pi: TensorVariable, log_total: TensorVariable) -> TensorVariable:
+        """Coordinates of a point given by log probabilities and the log of the total."""
+
+    @abstractmethod
+    def log_pi(self, theta: TensorVariable) -> TensorVariable:
+        """Log probabilities, normalised."""
+
+    def to_log(self, theta: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+        """Log probabilities, and the log of the total; zero in reduced coordinates."""
+        return self.log_pi(theta), pt.zeros_like(theta[..., :1])
+
+    @abstractmethod
+    def move(
+        self, theta: TensorVariable, g: TensorVariable, step_size: TensorVariable
+    ) -> tuple[TensorVariable, TensorVariable]:
+        """Mean of Euler's step, and the standard deviation of every entry's own noise."""
+
+    def noise(self, theta: TensorVariable, scale: TensorVariable, z: TensorVariable):
+        """Noise with the covariance of the step, from standard normals."""
+        return scale * z
+
+    def fold(self, theta: TensorVariable) -> TensorVariable:
+        """Bring a point that left the coordinates' domain back by reflection."""
+        return theta
+
+    def contains(self, theta: TensorVariable) -> TensorVariable:
+        """Whether a step needs no reflection that its proposal density does not know of."""
+        return pt.constant(np.array(True))
+
+    @abstractmethod
+    def log_density(self, theta: TensorVariable, log_pi_density: TensorVariable) -> TensorVariable:
+        """Log density of the coordinates, from that of the probabilities; a scalar."""
+
+    @abstractmethod
+    def log_proposal(self, to: TensorVariable, mean: TensorVariable, scale: TensorVariable):
+        """Log density of the folded step at ``to``, up to constants; a scalar."""
+
+
+def total_of(x: TensorVariable) -> TensorVariable:
+    """Sum over the last axis, which stays."""
+    return x.sum(axis=-1, keepdims=True)
+
+
+def size_of(theta: TensorVariable) -> TensorVariable:
+    """Return the number of entries in the dtype of ``theta``: an integer would widen float32."""
+    return theta.shape[-1].astype(theta.dtype)
+
+
+def projection_of(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
+    """Take the mean under the probabilities out of a gradient."""
+    return g - pi * total_of(g)
+
+
+def log_normal(to, mean, scale) -> TensorVariable:
+    """Log density of independent normals, up to a constant."""
+    return (-0.5 * ((to - mean) / scale) ** 2 - pt.log(scale)).sum()
+
+
+def log_folded_normal(to, mean, scale) -> TensorVariable:
+    """Log density of ``|x|`` for a normal x: the sum of the densities at ``to`` and ``-to``."""
+    near, far = (-0.5 * ((sign * to - mean) / scale) ** 2 for sign in (1.0, -1.0))
+    return (pt.logaddexp(near, far) - pt.log(scale)).sum()
+
+
+def floor_of(theta: TensorVariable) -> np.ndarray:
+    """Smallest entry that coordinates of this type may have."""
+    return np.asarray(FLOOR[theta.dtype], dtype=theta.dtype)

@@ -1,0 +1,247 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What is known of the noise of minibatch gradients: a covariance, or the spread of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pytensor.tensor as pt
+
+from numpy.typing import ArrayLike
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds import Point
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.potential import Potential
+
+__all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "noise_model"]
+
+# The running mean of the empirical Fisher information never weighs a batch less than this, so that
+# what was learned on the way from a poor start is forgotten within a few thousand transitions.
+FORGETTING = 1e-3
+
+
+class NoiseModel(Protocol):
+    """The variance of a minibatch gradient, and the memory needed to estimate it."""
+
+    def initial(self) -> list[np.ndarray]:
+        """Memory before the first transition."""
+        ...
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:
+        """Largest variance of any coordinate, from the memory after a draw."""
+        ...
+
+    def update(
+        self,
+        memory: tuple[TensorVariable, ...],
+        position: Point,
+        indices: Sequence[TensorVariable],
+        width: tuple[TensorVariable, ...],
+        *,
+        center: Point | None = None,
+    ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
+        """Return the variance of every variable's gradient, and the memory afterwards.
+
+        With a ``center`` the gradient is that relative to the center's.
+        """
+        ...
+
+
+class KnownNoise:
+    """Gradient noise of a given diagonal covariance.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential whose gradient is noisy.
+    variance : float, array or mapping of str to float or array, optional
+        Variance of each gradient coordinate, in units of the gradient squared and in the embedding;
+        a mapping gives one entry per variable by name, zero for the rest. None is no noise.
+
+    Raises
+    ------
+    ValueError
+        If a variance is negative or not finite, does not broadcast to its variable, or names a
+        variable that is not sampled.
+    """
+
+    def __init__(
+        self,
+        potential: Potential,
+        *,
+        variance: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        names = [variable.name for variable in potential.variables]
+        if not isinstance(variance, Mapping):
+            variance = dict.fromkeys(names, variance)
+        if unknown := set(variance) - set(names):
+            raise ValueError(
+                f"`gradient_noise` expected variables among {names}, got {sorted(unknown)}."
+            )
+        self.variance = tuple(
+            self._checked(variable, variance.get(variable.name)) for variable in potential.variables
+        )
+
+    @staticmethod
+    def _checked(variable, variance):
+        if variance is None:
+            return None
+        variance = np.asarray(variance, dtype=variable.position.dtype)
+        if not np.all(np.isfinite(variance)) or np.any(variance < 0):
+            raise ValueError(
+                "`gradient_noise` expected finite variances of zero or more, got "
+                f"{variance} for `{variable.name}`."
+            )
+        try:
+            np.broadcast_to(variance, variable.shape)
+        except ValueError:
+            raise ValueError(
+                f"`gradient_noise` of `{variable.name}` expected a number or an array that "
+                f"broadcasts to shape {variable.shape}, got shape {variance.shape}."
+            ) from None
+        return pt.as_tensor(variance) if np.any(variance) else None
+
+    def initial(self) -> list[np.ndarray]:  # noqa: D102
+        return []
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:  # noqa: D102
+        return max((float(np.max(v.data)) for v in self.variance if v is not None), default=0.0)
+
+    def update(self, memory, position, indices, width, *, center=None):  # noqa: D102
+        return self.variance, memory
+
+
+class FisherNoise:
+    r"""Gradient noise estimated from the spread of the scores of single rows.
+
+    For a batch of n rows out of N with scores :math:`g_i`,
+
+    .. math::
+
+        \hat V = \frac{N^2}{n} \operatorname{cov}_i(\Lambda g_i),
+
+    averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
+    Rows that are drawn without replacement, as those of streams are, differ less between batches:
+    there it is :math:`1 - n / N` times as much.
+    Each point has the scalar :math:`\operatorname{tr}(\hat V) / m`: on a curved manifold the
+    correction must not prefer a direction. On flat space, whose points are its entries, that is the
+    diagonal.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential whose rows are scored.
+    replacement : bool, default True
+        Whether the rows of a batch are drawn with replacement; those of a stream never are.
+
+    Raises
+    ------
+    ValueError
+        If the model has no minibatch, or one of a single row.
+    """
+
+    def __init__(self, potential: Potential, *, replacement: bool = True) -> None:
+        if not potential.sources:
+            raise ValueError(
+                "`gradient_noise='fisher'` expected a model with `pm.Minibatch` data, got one "
+                "without. Its gradient is exact: leave `gradient_noise` out."
+            )
+        if any(source.batch_size < 2 for source in potential.sources):
+            raise ValueError(
+                "`gradient_noise='fisher'` expected batches of two rows or more, because it "
+                "measures the spread within a batch, got a batch of one row."
+            )
+        self.potential = potential
+        # How many rows there are, where a batch draws each of them once.
+        self._finite = [
+            None if replacement and isinstance(source, BatchSource) else source.n_rows
+            for source in potential.sources
+        ]
+        self._dtype = potential.variables[0].position.dtype
+        self._shapes = [
+            (*m.batch_shape(shape), *(1 for _ in m.core_shape(shape)))
+            for m, shape in zip(potential.manifold.factors, potential.manifold.shapes, strict=True)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the graph, with its data, behind: it is compiled by now."""
+        return self.__dict__ | {"potential": None}
+
+    def initial(self) -> list[np.ndarray]:
+        """Return zero variances and a count of zero transitions."""
+        zeros = [np.zeros(shape, dtype=self._dtype) for shape in self._shapes]
+        return [*zeros, np.asarray(0.0, dtype=self._dtype)]
+
+    def largest(self, memory: Sequence[np.ndarray]) -> float:
+        """Largest entry of the running mean."""
+        return max(float(np.max(mean)) for mean in memory[:-1])
+
+    def update(self, memory, position, indices, width, *, center=None):
+        """Mix the batch's estimate into the running mean."""
+        *means, count = memory
+        count = count + 1
+        weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
+        estimates = self.estimate(position, indices, width, center=center)
+        means = tuple(
+            (mean + weight * (estimate - mean)).astype(mean.dtype)
+            for mean, estimate in zip(means, estimates, strict=True)
+        )
+        return means, (*means, count)
+
+    def estimate(
+        self,
+        position: Point,
+        indices: Sequence[TensorVariable],
+        width: tuple[TensorVariable, ...],
+        *,
+        center: Point | None = None,
+    ) -> Point:
+        """Estimate the variance of the gradient, or of its change from a center, from one batch."""
+        scores = self.potential.scores(position, indices, width=width)
+        if center is not None:
+            at_center = self.potential.scores(center, indices, width=width)
+            scores = [
+                tuple(a - b for a, b in zip(here, there, strict=True))
+                for here, there in zip(scores, at_center, strict=True)
+            ]
+        per_source = [
+            self._source_variance(position, source, n_rows)
+            for source, n_rows in zip(scores, self._finite, strict=True)
+        ]
+        return tuple(sum(parts) for parts in zip(*per_source, strict=True))
+
+    def _source_variance(self, position: Point, scores: Point, n_rows: int | None) -> Point:
+        factors = zip(self.potential.variables, self.manifold_dims, position, scores, strict=True)
+        variances = []
+        for variable, dim, x, score in factors:
+            n = score.shape[0].astype(score.dtype)
+            tangent = variable.manifold.to_tangent(x, score)
+            spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
+            if n_rows is not None:
+                # A batch may be longer than the data, which it then goes through more than once.
+                spread = spread * pt.maximum(1 - n / n_rows, 0).astype(spread.dtype)
+            variances.append(variable.manifold.over_core(spread, keepdims=True) / dim)
+        return tuple(variances)
+
+    @property
+    def manifold_dims(self) -> tuple[int, ...]:
+        """Intrinsic dimension of one point of each variable."""
+        return self.potential.manifold.point_dims
+
+
+def noise_model(
+    potential: Potential, gradient_noise: Any, *, replacement: bool = True
+) -> NoiseModel:
+    """Read the user's ``gradient_noise``: None, a covariance, or ``"fisher"``."""
+    if isinstance(gradient_noise, str):
+        if gradient_noise != "fisher":
+            raise ValueError(
+                "`gradient_noise` expected None, a number, an array, a mapping or 'fisher', got "
+                f"{gradient_noise!r}."
+            )
+        return FisherNoise(potential, replacement=replacement)
+    return KnownNoise(potential, variance=gradient_noise)
