@@ -12,9 +12,9 @@ and of
 
 so that nothing is divided by an entry near zero unless the metric itself demands it. The expanded
 coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma
-distribution with shape s, which for a Dirichlet prior with total concentration s is the paper's Gamma prior on
-:math:`\theta`. All arrays have K entries in the last axis, also in the reduced coordinates, whose
-updates are those of the first K - 1 entries written symmetrically.
+distribution with shape s, which for a Dirichlet prior with total concentration s is the paper's
+Gamma prior on :math:`\theta`. All arrays have K entries in the last axis, also in the reduced
+coordinates, whose updates are those of the first K - 1 entries written symmetrically.
 """
 
 from __future__ import annotations

@@ -59,19 +59,18 @@ class Calls:
         """Transitions of one call of the kernel: those that share what is local to a batch."""
         return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
 
-    def make(self, chain: GradientChain) -> tuple[Outputs, dict[str, float]]:
+    def make(
+        self, chain: GradientChain, step_sizes: np.ndarray
+    ) -> tuple[Outputs, dict[str, float]]:
         """Make the transitions of one call; move the chain, and return statistics of latents."""
-        length, begin = self.length(chain), chain.n_transitions
+        length = len(step_sizes)
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
         rows = chain.batches.draw(chain.rng, length, self.reader)
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
-        inputs = self._inputs(chain, drawn.arrays)._replace(
-            step_sizes=self.step_sizes(chain, begin, begin + length),
-            noise=noise,
-            rows=rows,
-            fresh=fresh,
+        inputs = self.inputs(
+            chain, drawn.arrays, step_sizes=step_sizes, noise=noise, rows=rows, fresh=fresh
         )
         outputs = self.kernel_of(chain)(inputs, chain.rng)
         chain.state, chain.memory = outputs.state, tuple(outputs.memory)
@@ -79,10 +78,11 @@ class Calls:
         chain.n_transitions += length
         return outputs, drawn.statistics
 
-    def step_sizes(self, chain: GradientChain, begin: int, end: int) -> np.ndarray:
-        """Return the step sizes of some transitions of a chain."""
-        schedule = chain.settings.schedule
-        return np.asarray(schedule(np.arange(begin, end)), dtype=self.problem.dtype)
+    def step_sizes(self, chain: GradientChain) -> np.ndarray:
+        """Return the step sizes of the next draw of a chain."""
+        settings, begin = chain.settings, chain.n_transitions
+        transitions = np.arange(begin, begin + settings.n_steps)
+        return np.asarray(settings.schedule(transitions), dtype=settings.dtype)
 
     def trial(self, chain: GradientChain, *, is_start: bool = False) -> float:
         """Make transitions too short to move, on the first rows of the data; return the energy.
@@ -95,7 +95,7 @@ class Calls:
         # A generator of its own: a chain that is resumed, and checked again, goes on as it had.
         rng = np.random.default_rng(0)
         drawn = self._draw_latents(chain, rows, rng, trial=True)
-        inputs = self._without_moving(chain, drawn.arrays, n_steps)._replace(rows=rows)
+        inputs = self._without_moving(chain, drawn.arrays, n_steps, rows)
         kernel = self.kernel_of(chain)
         if is_start and self.algorithm.check_start is not None:
             self.algorithm.check_start(kernel, inputs, self.problem.variables)
@@ -118,22 +118,38 @@ class Calls:
             problem.potential,
             algorithm.dynamics,
             noise_model=self.noise,
-            example=self._without_moving(chain, [], self.length(chain)),
+            example=self._without_moving(chain, [], self.length(chain), ()),
             backend=problem.backend,
             mass=chain.mass,
         )
 
     def _without_moving(
-        self, chain: GradientChain, arrays: list[np.ndarray], n_steps: int
+        self,
+        chain: GradientChain,
+        arrays: list[np.ndarray],
+        n_steps: int,
+        rows: Sequence[np.ndarray],
     ) -> Inputs:
-        return self._inputs(chain, arrays)._replace(
+        return self.inputs(
+            chain,
+            arrays,
             step_sizes=self.problem.trial_steps(n_steps),
             noise=self.problem.zero_noise(n_steps, self.noise_shapes),
+            rows=rows,
             fresh=np.zeros(n_steps, dtype=bool),
         )
 
-    def _inputs(self, chain: GradientChain, arrays: list[np.ndarray]) -> Inputs:
-        """Return all inputs of the kernel but those of single transitions."""
+    def inputs(
+        self,
+        chain: GradientChain,
+        arrays: list[np.ndarray],
+        *,
+        step_sizes: np.ndarray,
+        noise: Sequence[np.ndarray],
+        rows: Sequence[np.ndarray],
+        fresh: np.ndarray,
+    ) -> Inputs:
+        """Return the inputs of the kernel: what is given, and what the chain has."""
         mass, parameters = chain.mass, chain.settings.parameter_arrays
         if self.algorithm.hurries and chain.settling is not None:
             hurries = chain.tune and chain.settling.hurries
@@ -142,13 +158,13 @@ class Calls:
             conditioned=[*self.problem.conditioned_in(chain.others), *arrays],
             state=chain.state,
             memory=chain.memory,
-            step_sizes=None,
-            noise=(),
-            rows=(),
+            step_sizes=step_sizes,
+            noise=noise,
+            rows=rows,
             parameters=parameters,
             mass=() if mass is None else mass.arrays,
             center=_center(chain),
-            fresh=None,
+            fresh=fresh,
             reference=chain.monitors.reference.arrays,
         )
 

@@ -135,10 +135,10 @@ class StochasticSampler:
             calls.reader.settle(cursor)
         if self.tuning is not None:
             self.tuning.before_draw(chain)
-        begin, n_steps = chain.n_transitions, chain.settings.n_steps
-        made = [calls.make(chain) for _ in range(n_steps // calls.length(chain))]
+        step_sizes, n_steps = calls.step_sizes(chain), chain.settings.n_steps
+        n_calls = n_steps // calls.length(chain)
+        made = [calls.make(chain, part) for part in step_sizes.reshape(n_calls, -1)]
         outputs = merged([call for call, _ in made])
-        step_sizes = calls.step_sizes(chain, begin, chain.n_transitions)
         chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)

@@ -291,9 +291,8 @@ def test_default_step_size_and_friction_follow_the_paper():
 def called(step, step_sizes, noise, rows):
     """Make the transitions of a call with the random numbers given."""
     calls, chain = step.sampler.calls, step.chain
-    inputs = calls._inputs(chain, [])._replace(
-        step_sizes=step_sizes, noise=noise, rows=rows, fresh=np.zeros(len(step_sizes), bool)
-    )
+    fresh = np.zeros(len(step_sizes), bool)
+    inputs = calls.inputs(chain, [], step_sizes=step_sizes, noise=noise, rows=rows, fresh=fresh)
     return calls.kernel_of(chain)(inputs, chain.rng)
 
 
