@@ -110,9 +110,9 @@ def frequencies(mass: Mass) -> tuple[float, float]:
 
 def grid(case: Case, model: pm.Model, truth: Truth, tuned: Any, *, quick: bool) -> list[Result]:
     """Run all settings; a step is compiled once for each mass and number of transitions."""
-    low, high = frequencies(tuned.fixed_mass)
-    names = [variable.name for variable in tuned.variables]
-    masses = {"none": None, "given": as_argument(tuned.fixed_mass, names)}
+    low, high = frequencies(tuned.chain.settings.mass)
+    names = [variable.name for variable in tuned.sampler.problem.variables]
+    masses = {"none": None, "given": as_argument(tuned.chain.settings.mass, names)}
     bounds = {"none": (low, high), "given": (1.0, 1.0)}
     results = []
     for mass, argument in masses.items():

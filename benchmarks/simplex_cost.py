@@ -91,7 +91,7 @@ def gradient_call(step, *, of_logs: bool):
         return_list=True,
         return_updates=False,
     )
-    function = step.backend.compile([counter, *rows, x0], [x[-1]])
+    function = step.sampler.problem.backend.compile([counter, *rows, x0], [x[-1]])
     start = np.full((K, V), -np.log(V) if of_logs else 1 / V)
 
     def call():

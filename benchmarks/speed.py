@@ -133,7 +133,7 @@ def gradient_only(model: pm.Model, backend: str) -> Callable[[], None]:
         return_list=True,
         return_updates=False,
     )
-    function = step.backend.compile([rows, x0], [x[-1]])
+    function = step.sampler.problem.backend.compile([rows, x0], [x[-1]])
     draws = np.random.default_rng(1).integers(0, N_ROWS, (N_STEPS, BATCH_SIZE))
     start = np.full(x0.type.shape, 0.1)
     return lambda: np.asarray(function(draws, start)[0])
