@@ -29,7 +29,7 @@ SHORTEST_STEP = 1e-30
 def cir_transition(
     rng: np.random.Generator, theta: np.ndarray, shape: np.ndarray, step_size: float
 ) -> np.ndarray:
-    r"""Draw from the transition law of a Cox-Ingersoll-Ross process over time :math:`h`.
+    r"""Draw from the transition distribution of a Cox-Ingersoll-Ross process over time :math:`h`.
 
     .. math::
 
@@ -37,7 +37,7 @@ def cir_transition(
         \theta_{t+h} = \tfrac{1 - e^{-h}}{2}\;
             \chi'^2\!\left(2 a,\; \frac{2 \theta_t e^{-h}}{1 - e^{-h}}\right)
 
-    Its stationary law is Gamma(a, 1). Baker et al. (2018), equation 6.
+    Its stationary distribution is Gamma(a, 1). Baker et al. (2018), equation 6.
 
     Parameters
     ----------

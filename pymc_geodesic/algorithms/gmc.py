@@ -21,7 +21,7 @@ class Phase(NamedTuple):
     Attributes
     ----------
     position, velocity, gradient : tuple of TensorVariable
-        One tensor a variable.
+        One tensor per variable.
     energy : TensorVariable
         Potential energy at the position: a scalar, or one for each row of independent rows.
     """

@@ -4,7 +4,7 @@ r"""The three exactly solvable pieces from which the second-order integrators ar
 
 A moves along geodesics, B damps the velocity, O kicks it with gradient and noise. The symmetric
 order A, B, O, B, A has local error of order three (Liu, Zhu and Song 2016, section 3.3; Chen, Ding
-and Carin 2015). Points, velocities and gradients are tuples with one tensor a variable.
+and Carin 2015). Points, velocities and gradients are tuples with one tensor per variable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def drift(
 
 
 def damp(velocity: Point, friction: tuple[TensorVariable, ...], time: TensorVariable) -> Point:
-    """B: ``v exp(-friction time)``, one friction a variable, broadcastable to it."""
+    """B: ``v exp(-friction time)``, one friction per variable, broadcastable to it."""
     return tuple(v * pt.exp(-c * time) for v, c in zip(velocity, friction, strict=True))
 
 

@@ -101,7 +101,7 @@ class Thermostat:
         return tuple(xi + time * gain(xi) * excess(temperature) for xi, temperature in groups)
 
     def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
-        """One friction a variable, broadcastable to its velocity."""
+        """One friction per variable, broadcastable to its velocity."""
         if self.grouping == "shared":
             return thermostat * len(self.manifold.factors)
         if self.grouping == "per_variable":

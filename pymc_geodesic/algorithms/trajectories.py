@@ -33,7 +33,7 @@ class Trajectories(NamedTuple):
     first_energy : TensorVariable
         Potential energy where the first trajectory starts.
     positions : tuple of TensorVariable
-        Position after each trajectory, ``(n_trajectories, ...)``, one tensor a variable.
+        Position after each trajectory, ``(n_trajectories, ...)``, one tensor per variable.
     acceptance, accepted, diverging, energy : TensorVariable
         Of each trajectory, and of each row where rows are tested by themselves: probability of
         acceptance, whether it was accepted, whether the energy was not finite, and the Hamiltonian
@@ -83,7 +83,7 @@ def run_trajectories(
         Length of the first axis of all variables, if their rows are independent of each other and
         are accepted by themselves.
     n_leapfrog : int
-        Leapfrog steps a trajectory.
+        Leapfrog steps per trajectory.
     schedule : TensorVariable, shape (n_trajectories * n_leapfrog + 1, 4)
         What each leapfrog step does, from :func:`leapfrog_schedule`.
     step_sizes : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
@@ -92,7 +92,7 @@ def run_trajectories(
     log_uniforms : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
         Logarithms of the uniforms of the Metropolis tests.
     noises : sequence of TensorVariable
-        Standard normals for the velocities of each trajectory, one array a variable.
+        Standard normals for the velocities of each trajectory, one array per variable.
     adaptation : RowAdaptation, optional
         How the rows' own step sizes adapt.
 

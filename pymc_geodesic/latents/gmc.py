@@ -50,7 +50,7 @@ class LocalGMC:
         Trajectories before the first of them. In the first half of them each row adapts its step
         size; all of them take the chain away from its start.
     n_leapfrog : int, default 10
-        Leapfrog steps a trajectory.
+        Leapfrog steps per trajectory.
     step_size : float, optional
         Step size of the leapfrog, the same for all rows and trajectories. By default each row has
         its own, and each trajectory a random share of it.

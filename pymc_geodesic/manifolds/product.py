@@ -13,7 +13,7 @@ from pymc_geodesic.manifolds.base import Manifold, Shape
 __all__ = ["Point", "Product", "along_rows"]
 
 Point = tuple[TensorVariable, ...]
-"""One tensor a factor: a point, a tangent vector or a gradient on a product."""
+"""One tensor per factor: a point, a tangent vector or a gradient on a product."""
 
 
 def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
@@ -22,7 +22,7 @@ def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
 
 
 class Product:
-    """The product of manifolds, whose points are tuples with one tensor a factor.
+    """The product of manifolds, whose points are tuples with one tensor per factor.
 
     Parameters
     ----------

@@ -44,12 +44,12 @@ class GMC(Step):
         Step size :math:`\epsilon` of the leapfrog. By default it is tuned to an acceptance rate of
         0.8 by dual averaging in the tuning phase, then kept.
     n_leapfrog : int, default 10
-        Leapfrog steps a trajectory.
+        Leapfrog steps per trajectory.
     jitter : float, default 0.1
         Each trajectory's step size is drawn uniformly within this share around ``step_size``:
         trajectories of one length can be periodic on a compact manifold. Zero for none.
     n_steps : int, default 1
-        Trajectories a draw.
+        Trajectories per draw.
     mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 

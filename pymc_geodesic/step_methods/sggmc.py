@@ -64,8 +64,8 @@ class SGGMC(StochasticStep):
         :math:`L^{-\top} v` and the gradient enters as :math:`L^{-1} \nabla \tilde U`. A variable
         on a sphere or simplex takes a number only.
     n_steps : int, optional
-        Transitions a draw. By default one, or, if the step tunes itself, about as many as it takes
-        the slowest entry to forget where it was.
+        Transitions per draw. By default one, or, if the step tunes itself, about as many as it
+        takes the slowest entry to forget where it was.
     variance_reduction : {"auto", "control_variates"} or None
         Take minibatch gradients relative to those at a center, whose gradient for the whole data
         is known: always (``"control_variates"``), never (None), or, if the step tunes itself,

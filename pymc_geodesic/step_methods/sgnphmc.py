@@ -49,7 +49,7 @@ class SGNPHMC(StochasticStep):
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         As for :class:`SGHMC`.
     n_steps : int, default 1
-        Trajectories a draw.
+        Trajectories per draw.
     steps_per_batch, variance_reduction, center, data, replacement
         As for :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size

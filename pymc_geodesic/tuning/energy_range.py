@@ -13,7 +13,8 @@ __all__ = ["EnergyRange", "overflowing"]
 
 # Standard deviations of the energy above what the tuning phase saw. They are those of single
 # estimates, minibatch noise included. A chain that runs off passes any number of them; 300 are
-# beyond the tails of every posterior, and of batches with rows as far out as a Cauchy law's.
+# beyond the tails of every posterior, and of batches with rows as far out as those of a Cauchy
+# distribution.
 MOST_DEVIATIONS = 300.0
 # Energy above the mean for each degree of freedom. A typical draw is 1/2 above the mode, so that a
 # chain that tuned at the mode, with an exact gradient and a step so small that its energy hardly

@@ -54,7 +54,7 @@ class MonteCarloEM:
         size mean the same; holding it keeps the meaning of the step size.
     adapt_after_tune : bool, default False
         Go on after the tuning phase. The chain is then not a Markov chain, and its draws are
-        approximate: their law tends to the target only as :math:`\kappa_k` tends to zero.
+        approximate: their distribution tends to the target only as :math:`\kappa_k` tends to zero.
 
     Raises
     ------
@@ -69,9 +69,9 @@ class MonteCarloEM:
     ``mass_log_determinant`` and ``mass_ratio`` (largest over smallest eigenvalue) have a summary in
     every case.
 
-    What the M step can learn. Momentum has the law N(0, M) whatever M is, so with exact dynamics
-    the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M performs a
-    random walk that the decay stops. The M step learns from departures: the way to the posterior,
+    What the M step can learn. Momentum has the distribution N(0, M) whatever M is, so with exact
+    dynamics the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M
+    performs a random walk that the decay stops. The M step learns from departures: the way to the posterior,
     the error of the integrator, and above all gradient noise. With noise of variance
     :math:`V_i` in coordinate i a thermostat gives it the temperature
     :math:`T_i = (A + \epsilon V_i / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto

@@ -26,7 +26,7 @@ VarianceReduction = Literal["auto", "control_variates"]
 # Points at which noise and curvature are measured.
 N_POINTS = 8
 N_CURVATURE_POINTS = 3
-# Control variates evaluate two gradients a transition: their noise must be below half to pay.
+# Control variates evaluate two gradients per transition: their noise must be below half to pay.
 PAYS_BELOW = 0.5
 # Weight of the present mass against draws, in draws, for each entry that is estimated.
 PRIOR_DRAWS = 5
@@ -206,7 +206,7 @@ class SelfTuner:
 
 
 def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    """Draws relative to their mean in the frame of a mass, one a row."""
+    """Draws relative to their mean in the frame of a mass, one per row."""
     mean = [np.mean(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
     return np.array(
         [mass.whiten([x - m for x, m in zip(draw, mean, strict=True)]) for draw in draws]
