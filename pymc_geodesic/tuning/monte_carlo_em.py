@@ -71,11 +71,11 @@ class MonteCarloEM:
 
     What the M step can learn. Momentum has the distribution N(0, M) whatever M is, so with exact
     dynamics the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M
-    performs a random walk that the decay stops. The M step learns from departures: the way to the posterior,
-    the error of the integrator, and above all gradient noise. With noise of variance
-    :math:`V_i` in coordinate i a thermostat gives it the temperature
-    :math:`T_i = (A + \epsilon V_i / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto
-    V_i`. That is the fixed point of EM, and there every coordinate has temperature one.
+    performs a random walk that the decay stops. The M step learns from departures: the way to the
+    posterior, the error of the integrator, and above all gradient noise. With noise of variance
+    :math:`V_i` in coordinate i a thermostat gives it the temperature :math:`T_i = (A + \epsilon V_i
+    / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto V_i`. That is the fixed point of
+    EM, and there every coordinate has temperature one.
 
     Why not replace M by the estimate. Then :math:`\log |M|` drifts to minus infinity, by
     :math:`\sum_{i=1}^{D} [\psi((S - i + 1)/2) - \log(S/2)]` an M step: the mass collapses.
