@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import pytensor.tensor as pt
 
-from pytensor.tensor import tensor
-
 from pymc_geodesic.algorithms.trajectories import (
     leapfrog_schedule,
     run_trajectories,
@@ -19,7 +17,7 @@ from pymc_geodesic.algorithms.trajectories import (
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import blocks_of, joined
 from pymc_geodesic.kernel.carry import as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
 
@@ -112,8 +110,8 @@ class MetropolisKernel:
         inputs = inputs_like("input", self._joined(example)._replace(schedule=None))
         inputs = inputs._replace(
             conditioned=potential.conditioned,
-            **{name: _of_length(length, getattr(inputs, name)) for name in PER_TRAJECTORY},
-            noise=[_of_length(length, noise) for noise in inputs.noise],
+            **{name: of_length(length, getattr(inputs, name)) for name in PER_TRAJECTORY},
+            noise=[of_length(length, noise) for noise in inputs.noise],
             schedule=schedule_input(length, n_leapfrog),
         )
         potential = joined(potential, self._blocks)
@@ -138,10 +136,6 @@ class MetropolisKernel:
 
 
 PER_TRAJECTORY = ("step_sizes", "log_uniforms")
-
-
-def _of_length(length: int | None, x):
-    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
 
 
 def _write(

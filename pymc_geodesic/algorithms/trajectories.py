@@ -17,6 +17,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.algorithms.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
 from pymc_geodesic.kernel.carry import Carry
+from pymc_geodesic.kernel.trees import Tree, leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 
@@ -105,61 +106,112 @@ def run_trajectories(
     energy = pt.zeros(energy_shape, dtype=position[0].dtype)
     at_rest = tuple(pt.zeros_like(x) for x in position)
     start = Phase(position, at_rest, at_rest, energy)
+    begin = Carried(start, start, energy, None if adaptation is None else adaptation.log_start)
     phase_shapes = [*manifold.shapes * 3, energy_shape]
-    # The current phase, the phase at the start of the trajectory, the Hamiltonian there, and the
-    # logarithms of the step sizes if rows adapt.
-    own = [] if adaptation is None else [adaptation.log_start]
-    begin = [*_leaves(start), *_leaves(start), energy, *own]
-    carry = Carry(begin, shapes=[*phase_shapes * 2, energy_shape, *[(n_rows,)] * len(own)])
-    n_leaves = len(phase_shapes)
+    own_shapes = [] if adaptation is None else [energy_shape]
+    carry = Carry(leaves_of(begin), shapes=[*phase_shapes * 2, energy_shape, *own_shapes])
 
     def step(row, *carried):
-        which, (at_start, first, last) = row[0], (pt.eq(row[i], 1) for i in (1, 2, 3))
-        leaves = carry.unpack(carried)
-        current = _phase(leaves[:n_leaves])
-        kept, kept_energy = _phase(leaves[n_leaves : 2 * n_leaves]), leaves[2 * n_leaves]
-        log_own = leaves[2 * n_leaves + 1 :]
-        step_size = step_sizes[which]
-        if adaptation is not None:
-            step_size = step_size * adaptation.step_size(*log_own, which)
-
-        fresh = manifold.to_tangent(current.position, tuple(noise[which] for noise in noises))
-        current = current._replace(velocity=_choose(first, fresh, current.velocity))
-        kept = _phase(_choose(first, _leaves(current), _leaves(kept)))
-        kept_energy = pt.switch(first, hamiltonian(current), kept_energy)
-        moved = leapfrog(
-            current,
+        old = rebuilt(begin, carry.unpack(carried))
+        which, flags = row[0], Flags(*(pt.eq(row[i], 1) for i in (1, 2, 3)))
+        new, told = _leapfrog_step(
+            old,
+            flags,
             manifold=manifold,
             energy_and_gradient=energy_and_gradient,
-            step_size=pt.switch(at_start, 0, step_size),
+            step_size=_step_size(step_sizes[which], old, which, adaptation),
+            log_uniform=log_uniforms[which],
+            noise=tuple(noise[which] for noise in noises),
         )
-        moved_energy = hamiltonian(moved)
-        acceptance, diverging = _metropolis(kept_energy, moved_energy)
-        accepted = pt.lt(log_uniforms[which], pt.log(acceptance))
-        moved = _phase(_choose(last & ~accepted, _leaves(kept), _leaves(moved)))
-        energy = pt.switch(accepted, moved_energy, kept_energy)
         if adaptation is not None:
-            adapted = adaptation.adapted(*log_own, which, acceptance)
-            log_own = [pt.switch(last, adapted, *log_own)]
-        carried = carry.pack([*_leaves(moved), *_leaves(kept), kept_energy, *log_own])
-        return [*carried, acceptance, accepted.astype(energy.dtype), diverging, energy]
+            adapted = adaptation.adapted(old.log_own, which, told[0])
+            new = new._replace(log_own=pt.switch(flags.last, adapted, old.log_own))
+        return [*carry.pack(leaves_of(new)), *told]
 
     traces = pytensor.scan(
         step,
         sequences=[schedule],
-        outputs_info=[*carry.pack(begin), *[None] * 4],
+        outputs_info=[*carry.pack(leaves_of(begin)), *[None] * 4],
         return_list=True,
         return_updates=False,
         name="trajectories",
     )
+    first, last = (
+        rebuilt(begin, carry.unpack([trace[i] for trace in traces[:-4]])) for i in (0, -1)
+    )
     ends = slice(n_leapfrog, None, n_leapfrog)
-    finally_carried = carry.unpack([trace[-1] for trace in traces[:-4]])
-    last = _phase(finally_carried[:n_leaves])
-    log_ends = None if adaptation is None else finally_carried[-1]
-    first_energy = _phase(carry.unpack([trace[0] for trace in traces[:-4]])[:n_leaves]).energy
     positions = tuple(trace[ends] for trace in traces[: len(position)])
-    at_ends = [trace[ends] for trace in traces[-4:]]
-    return Trajectories(last, first_energy, positions, *at_ends, log_ends)
+    told = [trace[ends] for trace in traces[-4:]]
+    return Trajectories(last.current, first.current.energy, positions, *told, last.log_own)
+
+
+class Carried(NamedTuple):
+    """What the scan carries.
+
+    Attributes
+    ----------
+    current, kept : Phase
+        Now, and at the start of the trajectory.
+    kept_energy : TensorVariable
+        The Hamiltonian there.
+    log_own : TensorVariable or None
+        Logarithms of the rows' step sizes, where they adapt.
+    """
+
+    current: Phase
+    kept: Phase
+    kept_energy: TensorVariable
+    log_own: TensorVariable | None
+
+
+class Flags(NamedTuple):
+    """Whether a step is the one of no length, the first of its trajectory, or the last."""
+
+    at_start: TensorVariable
+    first: TensorVariable
+    last: TensorVariable
+
+
+def _step_size(
+    given: TensorVariable, old: Carried, which: TensorVariable, adaptation: RowAdaptation | None
+) -> TensorVariable:
+    if adaptation is None:
+        return given
+    return given * adaptation.step_size(old.log_own, which)
+
+
+def _leapfrog_step(
+    old: Carried,
+    flags: Flags,
+    *,
+    manifold: Product,
+    energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
+    step_size: TensorVariable,
+    log_uniform: TensorVariable,
+    noise: Point,
+) -> tuple[Carried, list[TensorVariable]]:
+    """Make a leapfrog step, between a new velocity and a test where they are due.
+
+    Besides, return what is told of the trajectory: acceptance, accepted, diverging and energy.
+    """
+    fresh = manifold.to_tangent(old.current.position, noise)
+    velocity = _choose(flags.first, fresh, old.current.velocity)
+    current = old.current._replace(velocity=velocity)
+    kept = _choose(flags.first, current, old.kept)
+    kept_energy = pt.switch(flags.first, hamiltonian(current), old.kept_energy)
+    moved = leapfrog(
+        current,
+        manifold=manifold,
+        energy_and_gradient=energy_and_gradient,
+        step_size=pt.switch(flags.at_start, 0, step_size),
+    )
+    moved_energy = hamiltonian(moved)
+    acceptance, diverging = _metropolis(kept_energy, moved_energy)
+    accepted = pt.lt(log_uniform, pt.log(acceptance))
+    moved = _choose(flags.last & ~accepted, kept, moved)
+    energy = pt.switch(accepted, moved_energy, kept_energy)
+    new = Carried(moved, kept, kept_energy, old.log_own)
+    return new, [acceptance, accepted.astype(energy.dtype), diverging, energy]
 
 
 def schedule_input(n_trajectories: int | None, n_leapfrog: int) -> TensorVariable:
@@ -192,16 +244,6 @@ def _metropolis(before: TensorVariable, after: TensorVariable):
     return acceptance, bad
 
 
-def _leaves(phase: Phase) -> list[TensorVariable]:
-    return [*phase.position, *phase.velocity, *phase.gradient, phase.energy]
-
-
-def _phase(leaves: Sequence[TensorVariable]) -> Phase:
-    n = (len(leaves) - 1) // 3
-    return Phase(
-        tuple(leaves[:n]), tuple(leaves[n : 2 * n]), tuple(leaves[2 * n : 3 * n]), leaves[-1]
-    )
-
-
-def _choose(condition: TensorVariable, yes: Sequence, no: Sequence) -> Point:
-    return tuple(pt.switch(along_rows(condition, a), a, b) for a, b in zip(yes, no, strict=True))
+def _choose(condition: TensorVariable, yes: Tree, no: Tree) -> Tree:
+    pairs = zip(leaves_of(yes), leaves_of(no), strict=True)
+    return rebuilt(yes, [pt.switch(along_rows(condition, a), a, b) for a, b in pairs])

@@ -13,17 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import tensor
+from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
-__all__ = ["CompiledMap", "inputs_like"]
+__all__ = ["CompiledMap", "inputs_like", "of_length"]
 
 
 def inputs_like(name: str, arrays: Tree) -> Tree:
     """Make inputs with the dtypes and static shapes of a tree of arrays."""
     return map_leaves(lambda x: tensor(name, dtype=x.dtype, shape=np.shape(x)), arrays)
+
+
+def of_length(length: int | None, x: TensorVariable) -> TensorVariable:
+    """Make an input like another whose first axis has this length, or any."""
+    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
 
 
 class CompiledMap:
@@ -55,27 +60,26 @@ class CompiledMap:
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
         if self._held:
-            held = {name: self._copied(getattr(inputs, name)) for name in self._held}
-            inputs = inputs._replace(**held)
+            copies: dict[int, tuple[np.ndarray, Any]] = {}
+            held = {name: self._copied(getattr(inputs, name), copies) for name in self._held}
+            # Those of the last call alone: what a mass learns must not fill the memory.
+            inputs, self._copies = inputs._replace(**held), copies
         arguments: list[Any] = []
         self._flatten(inputs, arguments)
         # JAX returns before it has finished.
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
-    def _copied(self, tree: Tree) -> Tree:
-        return map_leaves(self._copy, tree)
+    def _copied(self, tree: Tree, copies: dict[int, tuple[np.ndarray, Any]]) -> Tree:
+        def copied(array: np.ndarray) -> Any:
+            held = self._copies.get(id(array))
+            if held is None or held[0] is not array:
+                import jax
 
-    def _copy(self, array: np.ndarray) -> Any:
-        held = self._copies.get(id(array))
-        if held is not None and held[0] is array:
+                held = array, jax.device_put(array)
+            copies[id(array)] = held
             return held[1]
-        import jax
 
-        # Of a few arrays only: they change when tuning does.
-        if len(self._copies) >= MOST_HELD:
-            self._copies.clear()
-        self._copies[id(array)] = array, jax.device_put(array)
-        return self._copies[id(array)][1]
+        return map_leaves(copied, tree)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the copies behind, and what cannot be pickled: another process makes its own."""
@@ -85,7 +89,3 @@ class CompiledMap:
         """Make the functions for trees of this form anew."""
         self.__dict__.update(state)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
-
-
-# Arrays of which copies are kept; more than any model with one tuning has.
-MOST_HELD = 1_000

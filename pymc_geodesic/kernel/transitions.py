@@ -16,7 +16,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import Blocks, JoinedPotential, blocks_of, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
@@ -69,7 +69,11 @@ class TransitionKernel:
         # JAX needs the number of transitions; other backends take any.
         inputs = inputs_like("input", example)
         if not backend.is_jax:
-            inputs = _of_any_length(inputs, shares_rows=self._shares_rows)
+            inputs = inputs._replace(
+                step_sizes=of_length(None, inputs.step_sizes),
+                noise=[of_length(None, x) for x in inputs.noise],
+                fresh=of_length(None, inputs.fresh),
+            )
         inputs = inputs._replace(
             conditioned=potential.conditioned,
             rows=_row_inputs(potential, inputs.step_sizes, shares=self._shares_rows),
@@ -119,17 +123,6 @@ def _blocks(potential: Potential, noise_model: NoiseModel, state: Any, mass: Mas
 
 MOVED = ("position", "velocity")
 """Fields of a state with a part for each variable."""
-
-
-def _of_any_length(inputs: Inputs, *, shares_rows: bool) -> Inputs:
-    def free(x: TensorVariable) -> TensorVariable:
-        return tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape[1:]))
-
-    return inputs._replace(
-        step_sizes=free(inputs.step_sizes),
-        noise=[free(x) for x in inputs.noise],
-        fresh=free(inputs.fresh),
-    )
 
 
 def _row_inputs(

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import tensor
-
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
 from pymc_geodesic.algorithms.trajectories import (
     leapfrog_schedule,
@@ -18,7 +16,7 @@ from pymc_geodesic.algorithms.trajectories import (
     schedule_input,
 )
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.potential import Potential
 
 __all__ = ["LocalInputs", "LocalKernel", "LocalOutputs", "spread_of"]
@@ -126,10 +124,10 @@ class LocalKernel:
         inputs = inputs._replace(
             conditioned=potential.conditioned_values,
             rows=[index.clone() for index in potential.indices],
-            gains=_of_length(length, inputs.gains),
-            factors=_of_length(length, inputs.factors),
-            log_uniforms=_of_length(length, inputs.log_uniforms),
-            noise=[_of_length(length, noise) for noise in inputs.noise],
+            gains=of_length(length, inputs.gains),
+            factors=of_length(length, inputs.factors),
+            log_uniforms=of_length(length, inputs.log_uniforms),
+            noise=[of_length(length, noise) for noise in inputs.noise],
             schedule=schedule_input(length, n_leapfrog),
         )
         self._schedule = leapfrog_schedule(n, n_leapfrog)
@@ -139,10 +137,6 @@ class LocalKernel:
     def __call__(self, inputs: LocalInputs) -> LocalOutputs:
         """Sample the local variables of one batch."""
         return self._compiled(inputs._replace(schedule=self._schedule))
-
-
-def _of_length(length: int | None, x):
-    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
 
 
 def _write(

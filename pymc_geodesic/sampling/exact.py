@@ -103,7 +103,8 @@ class ExactSampler:
         """Make the trajectories of one draw; move the chain, and return statistics."""
         drawn = self._draw_latents(chain, chain.rng)
         chain.values |= drawn.values
-        adaptation, dtype, n_steps = chain.step_size_adaptation, self.problem.dtype, self.options[3]
+        adaptation, dtype = chain.step_size_adaptation, self.problem.dtype
+        n_steps = self.options.n_steps
         step_size = self.options.step_size or float(adaptation.current(chain.tune))
         spread = self.options.jitter * chain.rng.uniform(-1, 1, n_steps)
         outputs = self._kernel(

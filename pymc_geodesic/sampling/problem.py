@@ -27,6 +27,7 @@ from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import geometry_names
 from pymc_geodesic.sampling.explain import impossible_start
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.variables import Variables, global_and_local
 from pymc_geodesic.tuning.mass_adaptation import MassArgument, begin_mass
 
@@ -119,6 +120,8 @@ class Problem:
         self.manifold_names = geometry_names(model, (*values, *local_values))
         self._point_map = PointMap(self.potential)
         self._options, self._restarts_local = options, restarts_local
+        # What takes long is about to begin.
+        log.info(f"Compiling {name} for {self.backend.name} ...")
 
     @property
     def potential(self) -> Potential:

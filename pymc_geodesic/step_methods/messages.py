@@ -7,10 +7,9 @@ from __future__ import annotations
 import logging
 import sys
 
-__all__ = ["log", "log_above_the_progress_bar"]
+from pymc_geodesic.sampling.log import log
 
-# PyMC's own: who silences PyMC silences these lines too.
-log = logging.getLogger("pymc")
+__all__ = ["log_above_the_progress_bar"]
 
 
 class _PresentStderr:

@@ -20,12 +20,13 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Options
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known
 from pymc_geodesic.step_methods.checks import check_keywords, require_values
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
-from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
+from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
 from pymc_geodesic.tuning.mass_adaptation import MassRecord
 
@@ -95,7 +96,6 @@ class Step(BlockedStep):
         if options.get("initial_point") is not None:
             require_values("initial_point", options["initial_point"], model)
         shared = {name: options.pop(name) for name in SHARED if name in options}
-        log_name = type(self).__name__
         self.sampler = make(Options(model=model, backend=backend, vars=vars, **shared), options)
         problem = self.sampler.problem
         self.vars = problem.sampled_values
@@ -105,7 +105,6 @@ class Step(BlockedStep):
         self.stats_dtypes = [{n: dtype for n, (dtype, _) in self.stats_dtypes_shapes.items()}]
         self.awaits_first_draw = False
         claim(model, self)
-        log.info(f"Compiling {log_name} for {backend.name} ...")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Join the other steps of the chain in the worker."""

@@ -9,12 +9,17 @@ import logging
 import re
 import sys
 
+import pymc as pm
 import pytest
 
 from rich.console import Console
 from rich.progress import Progress
 
-from pymc_geodesic.step_methods.messages import log, log_above_the_progress_bar
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 
 
 class Terminal(io.StringIO):
@@ -84,3 +89,19 @@ def test_streams_that_are_no_terminal_are_left_alone(monkeypatch):
     stream = handler.stream
     log_above_the_progress_bar()
     assert handler.stream is stream
+
+
+@pytest.mark.parametrize("method", [pmg.SGNHT, pmg.GMC])
+def test_compiling_is_said_before_it_begins(method, caplog, monkeypatch):
+    said, compile_ = [], Backend.compile
+
+    def compiled(self, inputs, outputs):
+        said.append("Compiling" in caplog.text)
+        return compile_(self, inputs, outputs)
+
+    monkeypatch.setattr(Backend, "compile", compiled)
+    with caplog.at_level(logging.INFO, logger="pymc"), pm.Model():
+        pm.Normal("x")
+        method(step_size=0.1, backend="jax")
+    assert said
+    assert all(said)
