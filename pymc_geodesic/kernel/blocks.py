@@ -22,6 +22,7 @@ from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
+from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.potential import Width
 from pymc_geodesic.potential.variables import SampledVariable
@@ -149,11 +150,14 @@ class Blocks:
             return mass.regrouped(
                 arrays, dense=self.first(mass.dense), shapes=self.join_shapes(mass.shapes)
             )
+        if isinstance(mass, LowRankMass):
+            arrays = self.join_arrays(mass.arrays)
+            return mass.regrouped(arrays, shapes=self.join_shapes(mass.shapes))
         return mass
 
     def join_mass_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Put the arrays of a mass side by side, if there is one for each variable."""
-        return self.join_arrays(arrays) if len(arrays) == sum(self.sizes) else list(arrays)
+        return self.join_arrays(arrays) if len(arrays) >= sum(self.sizes) else list(arrays)
 
 
 def _with_parts(state: Any, change: Callable) -> Any:

@@ -23,7 +23,8 @@ from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.curvature import LARGEST_DENSE
+from pymc_geodesic.tuning.frame import frame_form
+from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
@@ -115,7 +116,7 @@ class SelfTuning:
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            dense=not options.noise_is_known,
+            form=frame_form(problem.manifold, dense=not options.noise_is_known),
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
             fixed_mass=own_mass,
@@ -232,11 +233,12 @@ class SelfTuning:
 
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
-    shapes, dtype = problem.manifold.shapes, problem.dtype
-    size = sum(math.prod(shape) for shape in shapes)
-    kinds = [factor.mass for factor in problem.manifold.factors]
-    if all(kind == "matrix" for kind in kinds) and size <= LARGEST_DENSE and dense:
+    manifold, dtype = problem.manifold, problem.dtype
+    shapes, form = manifold.shapes, frame_form(manifold, dense=dense)
+    if form == "dense":
+        size = sum(math.prod(shape) for shape in shapes)
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-    pairs = zip(kinds, shapes, strict=True)
-    masses = [np.ones(() if kind == "number" else shape) for kind, shape in pairs]
-    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+    pairs = zip(manifold.factors, shapes, strict=True)
+    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
+    mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+    return without_directions(mass) if form == "low_rank" else mass
