@@ -30,8 +30,8 @@ N_PAIRS = 32
 # What a mean gradient may be in posterior standard deviations, on average and for an entry, and in
 # standard errors of what is measured.
 FARTHEST, FARTHEST_ENTRY, ERRORS = 0.5, 1.5, 5.0
-# The ratio that curvature at the posterior's scale may have to that at the mode, for all entries but
-# one in twenty at either end: of thousands some are far off by chance.
+# The ratio that curvature at the posterior's scale may have to that at the mode, for all entries
+# but one in twenty at either end: of thousands some are far off by chance.
 SMALLEST_RATIO, LARGEST_RATIO, QUANTILES = 0.4, 2.5, (0.05, 0.95)
 
 

@@ -98,9 +98,7 @@ def largest_curvature(
     return abs(value)
 
 
-def _change(
-    at: Gradient, point, direction, *, step: float | None = None
-) -> list[np.ndarray]:
+def _change(at: Gradient, point, direction, *, step: float | None = None) -> list[np.ndarray]:
     """Differentiate the gradient along ``direction`` by a central difference."""
     largest = max(float(np.max(np.abs(d), initial=0.0)) for d in direction)
     if largest == 0:

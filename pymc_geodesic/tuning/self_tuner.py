@@ -194,14 +194,10 @@ class SelfTuner:
     ) -> Findings:
         width = None if is_gaussian else HALF_WIDTH
         curvature = max(
-            largest_curvature(
-                self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width
-            )
+            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
             for point in points[:N_CURVATURE_POINTS]
         )
-        none = Findings(
-            mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian
-        )
+        none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:
             return none
         plain, controlled = measure_noise(
