@@ -109,14 +109,12 @@ def _change(at: Gradient, point, direction) -> list[np.ndarray]:
 
 def _diagonal(at: Gradient, point, i: int, rng: np.random.Generator) -> np.ndarray:
     shape, size = np.shape(point[i]), np.size(point[i])
-    if size <= LARGEST_EXACT:
-        probes, total = np.eye(size).reshape(-1, *shape), np.zeros(shape)
-        for probe in probes:
-            total += probe * _change(at, point, _only(point, i, probe))[i]
-    else:
-        probes, total = rng.choice([-1.0, 1.0], (N_PROBES, *shape)), np.zeros(shape)
-        for probe in probes:
-            total += probe * _change(at, point, _only(point, i, probe))[i] / N_PROBES
+    is_exact = size <= LARGEST_EXACT
+    probes: np.ndarray = np.eye(size) if is_exact else rng.choice([-1.0, 1.0], (N_PROBES, size))
+    total = np.zeros(shape)
+    for probe in probes.reshape(-1, *shape):
+        found = probe * _change(at, point, _only(point, i, probe))[i]
+        total += found if is_exact else found / N_PROBES
     return _floored(total)
 
 

@@ -97,7 +97,7 @@ class MassAdaptation:
         self.n_samples = self.n_draws = 0
         self.window = self.scheme.first_samples(self.size)
         self.history: list[MassRecord] = []
-        self._derived_from = None
+        self._derived_from: np.ndarray | None = None
         self._begin_window()
 
     def observe(
@@ -178,7 +178,8 @@ class MassAdaptation:
 
     def _begin_window(self) -> None:
         zeros = np.zeros(self.size)
-        self.count, self.pending = 0, []
+        self.count = 0
+        self.pending: list[list[np.ndarray]] = []
         self.total, self.lagged, self.last = zeros.copy(), zeros.copy(), zeros.copy()
         self.square = np.zeros_like(self.matrix)
 
