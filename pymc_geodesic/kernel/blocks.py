@@ -23,7 +23,7 @@ from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.potential import Width
+from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Width
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["Blocks", "JoinedPotential", "Scalars", "blocks_of", "joined", "n_variables"]
@@ -200,7 +200,7 @@ class _ScalarBlock:
         return position
 
 
-def _joined_variable(variables: Sequence[SampledVariable]) -> SampledVariable | _ScalarBlock:
+def _joined_variable(variables: Sequence[SampledVariable]) -> MovedVariable:
     if len(variables) == 1:
         return variables[0]
     names = ", ".join(variable.name for variable in variables)
@@ -253,6 +253,6 @@ class JoinedPotential:
         return energy, self._blocks.join(gradient)
 
 
-def joined(potential: Potential, blocks: Blocks) -> Potential | JoinedPotential:
+def joined(potential: Potential, blocks: Blocks) -> PotentialEnergy:
     """Return a potential with its scalars side by side, or as it is if there are none to join."""
     return potential if blocks.are_single else JoinedPotential(potential, blocks)
