@@ -177,7 +177,7 @@ def _begin(
 def _read(
     traces: Sequence[TensorVariable], begin: Carried, carry: Carry, ends: slice
 ) -> Trajectories:
-    """Take what is told of the trajectories from the traces of all steps."""
+    """Take the results of the trajectories from the traces of all leapfrog steps."""
     carried, told = traces[:-4], traces[-4:]
     first, last = (rebuilt(begin, carry.unpack([trace[i] for trace in carried])) for i in (0, -1))
     acceptance, accepted, diverging, energy = (trace[ends] for trace in told)
@@ -213,7 +213,7 @@ def _leapfrog_step(
 ) -> tuple[Carried, list[TensorVariable]]:
     """Make a leapfrog step, between a new velocity and a test where they are due.
 
-    Besides, return what is told of the trajectory: acceptance, accepted, diverging and energy.
+    Also return what is recorded: acceptance, accepted, diverging and energy.
     """
     fresh = manifold.to_tangent(old.current.position, noise)
     velocity = _choose(flags.first, fresh, old.current.velocity)

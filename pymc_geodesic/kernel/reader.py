@@ -19,7 +19,7 @@ __all__ = ["StreamCursor", "StreamReader", "checked_batches"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
-# Rows that are checked at once, as soon as as many have been.
+# Most rows that are checked together; the first groups are small and double in size.
 TOGETHER = 10_000
 
 
@@ -100,7 +100,7 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
             f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
             "the `pm.Data` of floating-point numbers."
         )
-    # Infinite parameters may be meant, as the bounds of what is not censored.
+    # Parameters may be infinite, such as the bounds of uncensored rows.
     if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
         raise SamplingError(
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "

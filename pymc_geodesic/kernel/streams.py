@@ -28,7 +28,7 @@ ALIGNMENT = 64
 def draw_noise(
     rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtype: str
 ) -> list[np.ndarray]:
-    """Draw standard normals for ``n_steps`` transitions, one array a shape.
+    """Draw standard normals for ``n_steps`` transitions, one array per shape.
 
     The draws follow from the generator alone, whatever the number of threads.
     """

@@ -41,7 +41,7 @@ class TransitionKernel:
     dynamics : Dynamics
         The transition.
     noise_model : NoiseModel
-        What the estimator tells of the gradient's noise.
+        What is known of the gradient's noise.
     example : Inputs
         Arrays of the dtypes and shapes with which the kernel will be called.
     backend : Backend

@@ -20,7 +20,7 @@ from pymc_geodesic.validation import positive, share, whole
 
 __all__ = ["LocalGMC", "LocalSampler", "LocalState"]
 
-# Rows that stay from batch to batch may have a trajectory or two a draw. At the usual rate of
+# Rows that stay from batch to batch may have one or two trajectories per draw. At the usual rate of
 # acceptance so many are never all rejected.
 PATIENCE = 20
 

@@ -16,7 +16,7 @@ __all__ = ["MinibatchEstimator"]
 
 
 class MinibatchEstimator:
-    """Estimate energy and gradient from rows of the data, with the noise that a model tells.
+    """Estimate energy and gradient from rows of the data, with what a model knows of their noise.
 
     Made anew for each transition, which asks for the gradient once.
 

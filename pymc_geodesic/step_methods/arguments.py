@@ -31,7 +31,7 @@ __all__ = [
     "require_known",
 ]
 
-# Constructors that have no use for these say what to use instead.
+# Constructors that cannot use these raise an error that names the alternative.
 ANSWERED = {"local", "mass"}
 
 

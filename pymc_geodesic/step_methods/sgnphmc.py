@@ -43,7 +43,7 @@ class SGNPHMC(StochasticStep):
         number of sampled entries, with which s follows the energy about as fast as a position of
         unit variance moves.
     n_leapfrog : int, default 10
-        Steps a trajectory.
+        Steps per trajectory.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
         V, as for :class:`SGGMC`. The method needs it: without it noisy gradients heat the chain.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional

@@ -44,7 +44,7 @@ class StepState(StepMethodState):
 class Step(BlockedStep):
     """A thin user of a sampler, one draw per call.
 
-    A subclass with a ``name`` is told to PyMC.
+    A subclass with a ``name`` is registered with PyMC.
 
     Parameters
     ----------

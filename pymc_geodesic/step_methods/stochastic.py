@@ -50,7 +50,7 @@ class StochasticStep(Step):
     takes_local : bool
         Whether it can sample a model with something local to the rows.
     uses_topic_rule : bool
-        Whether a distribution of the data may say the step sizes.
+        Whether a distribution of the data may set the step sizes.
     """
 
     sampler: StochasticSampler

@@ -121,7 +121,7 @@ class MassAdaptation:
         """Make the M step."""
         estimate = self._estimate()
         if not np.all(np.isfinite(estimate)):
-            # A chain that was thrown out, or did not move at all, says nothing of the mass.
+            # The draws of a chain that was thrown out, or did not move, do not show the mass.
             self._begin_window()
             return
         within_error = self._within_error(estimate)
