@@ -55,7 +55,7 @@ def progress_updates(
 ) -> tuple[Callable[[Mapping[str, Any]], dict[str, Any]]]:
     """Make the function that turns a draw's statistics into what the columns show."""
     divergences = 0
-    recent = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
+    recent: dict[str, deque[float]] = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
 
     def update(stats: Mapping[str, Any]) -> dict[str, Any]:
         nonlocal divergences

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from inspect import Signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,7 +44,7 @@ class StepState(StepMethodState):
 class Step(BlockedStep):
     """A thin user of a sampler, one draw per call.
 
-    A subclass with a ``name`` is told to PyMC.
+    A subclass with a ``name`` is registered with PyMC.
 
     Parameters
     ----------
@@ -64,13 +65,16 @@ class Step(BlockedStep):
 
     default_blocked = True
     _state_class = StepState
+    __signature__: ClassVar[Signature]
     shared: ClassVar[type] = StepOptions
     shown: ClassVar[Sequence[Shown]] = ()
     withheld: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        complete_signature(cls, shared=cls.shared, withheld=cls.withheld)
+        cls.__signature__ = complete_signature(
+            cls.__init__, shared=cls.shared, withheld=cls.withheld
+        )
         # None of ours claims a variable, so models that do not name them are sampled as before.
         # Being asked is what lets them warn when PyMC's own steps are about to sample batches.
         if "name" in vars(cls):
