@@ -187,9 +187,10 @@ def approximate(
             one = _Round(
                 gradient, _parts(gradient, rng), shapes=scaling.shapes, dtype=dtype, rng=rng
             )
-            scales = _narrowed(one, center, scales)
-            if scales is None:
+            narrowed = _narrowed(one, center, scales)
+            if narrowed is None:
                 return None
+            scales = narrowed
             center = _projected(gradient, one.minimise(center, scales), scaling.shapes, dtype)
             energy, _, curvature = one(center, scales)
             n_gradients += one.n_gradients
