@@ -15,7 +15,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, momentum_decay
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
+from pymc_geodesic.algorithms.tuning_rules import per_point_rule, thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -110,7 +110,7 @@ def gsgnht(grouping: Grouping) -> Algorithm:
         init=partial(init, grouping=grouping),
         dynamics=Dynamics(partial(transition, grouping=grouping)),
         parameters={"diffusion": momentum_decay},
-        tuning_rule=thermostat_rule,
+        tuning_rule=per_point_rule if grouping == "per_point" else thermostat_rule,
         grouping=grouping,
         hurries=True,
     )

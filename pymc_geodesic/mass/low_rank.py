@@ -3,14 +3,15 @@
 r"""A diagonal mass with some directions of their own.
 
 With the scales S of the entries and orthonormal directions U, in which the posterior has the
-curvatures :math:`\lambda` where it has one everywhere else,
+curvatures :math:`\lambda` where it has one everywhere else, the mass is :math:`M = L L^\top` with
 
 .. math::
 
-    M = S^{-1} [I + U (\Lambda - I) U^\top] S^{-1}, \qquad
-    M^{-1/2} = S [I + U (\Lambda^{-1/2} - I) U^\top].
+    L^{-\top} = S [I + U (\Lambda^{-1/2} - I) U^\top] D .
 
-It costs two products with the directions, where a dense mass costs one with a matrix.
+The diagonal matrix D corrects the result, and is one until draws say otherwise. It is inside,
+because a soft direction is a fine balance between entries: other scales S would tip it. The mass
+costs two products with the directions, where a dense one costs one with a matrix.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class LowRankMass:
         entries of variables that are not flat. Columns of zeros count for nothing.
     curvatures : ndarray
         One per direction, in units of the scales.
+    corrections : sequence of ndarray, optional
+        The entries of D: one array per variable, that broadcasts to it; by default all are one.
     shapes : sequence of tuple of int
         Shape of each variable.
     dtype : str
@@ -59,61 +62,72 @@ class LowRankMass:
         *,
         directions: np.ndarray,
         curvatures: np.ndarray,
+        corrections: Sequence[np.ndarray] | None = None,
         shapes: Sequence[tuple[int, ...]],
         dtype: str,
     ) -> None:
         self.shapes, self.dtype = tuple(shapes), dtype
         self.curvatures = np.asarray(curvatures, dtype=dtype)
         self._scales = [np.asarray(scale, dtype=dtype) for scale in scales]
+        ones = [np.ones_like(scale) for scale in self._scales]
+        given = ones if corrections is None else corrections
+        self._corrections = [np.asarray(correction, dtype=dtype) for correction in given]
         self._directions = np.asarray(directions, dtype=dtype)
         self._factors = np.asarray(self.curvatures**-0.5 - 1, dtype=dtype)
 
     def regrouped(
-        self, arrays: Sequence[np.ndarray], *, shapes: Sequence[tuple[int, ...]]
+        self,
+        scales: Sequence[np.ndarray],
+        corrections: Sequence[np.ndarray],
+        *,
+        shapes: Sequence[tuple[int, ...]],
     ) -> LowRankMass:
         """Return the same mass for other arrays of the same entries in the same order."""
         other = copy(self)
-        other._scales, other.shapes = list(arrays[:-2]), tuple(shapes)
+        other._scales, other._corrections = list(scales), list(corrections)
+        other.shapes = tuple(shapes)
         return other
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """Scales, directions, and by how much each direction is stretched."""
-        return [*self._scales, self._directions, self._factors]
+        """Scales, corrections, directions, and by how much each direction is stretched."""
+        return [*self._scales, *self._corrections, self._directions, self._factors]
 
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
         """Write the map to the frame of unit mass for symbolic ``arrays``."""
-        *scales, directions, factors = arrays
-        return LowRankFrame(scales, directions, factors, shapes=self.shapes)
+        n = len(self.shapes)
+        scales, corrections, (directions, factors) = arrays[:n], arrays[n : 2 * n], arrays[2 * n :]
+        return LowRankFrame(scales, corrections, directions, factors, shapes=self.shapes)
 
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Map velocities of the frame to the rates at which positions move."""
-        stretched = split(self._stretched(joined(velocity), self._factors), self.shapes)
-        return [scale * v for scale, v in zip(self._scales, stretched, strict=True)]
+        inner = _products(self._corrections, velocity)
+        stretched = split(self._stretched(joined(inner), self._factors), self.shapes)
+        return _products(self._scales, stretched)
 
     def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Map gradients to the frame."""
-        scaled = [scale * g for scale, g in zip(self._scales, gradient, strict=True)]
-        return split(self._stretched(joined(scaled), self._factors), self.shapes)
+        scaled = joined(_products(self._scales, gradient))
+        return _products(
+            self._corrections, split(self._stretched(scaled, self._factors), self.shapes)
+        )
 
     def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:
         """Map displacements to the frame, as one vector: the inverse of :meth:`rate`."""
         scaled = [x / scale for scale, x in zip(self._scales, displacement, strict=True)]
-        return self._stretched(joined(scaled), 1 / (1 + self._factors) - 1)
+        inner = split(self._stretched(joined(scaled), 1 / (1 + self._factors) - 1), self.shapes)
+        pairs = zip(self._corrections, inner, strict=True)
+        return joined([x / correction for correction, x in pairs])
 
     def refined(self, covariance: np.ndarray) -> LowRankMass:
-        """Return the mass that whitens a diagonal covariance too, given in the present frame.
-
-        Entries change their scales; the directions stay what they are in units of the scales.
-        """
-        variances = split(covariance, self.shapes)
-        pairs = zip(self._scales, variances, strict=True)
-        changes = [np.sqrt(v if scale.ndim else v.mean()) for scale, v in pairs]
-        scales = [scale * change for scale, change in zip(self._scales, changes, strict=True)]
+        """Return the mass that whitens a diagonal covariance too, given in the present frame."""
+        pairs = zip(self._corrections, split(covariance, self.shapes), strict=True)
+        corrections = [c * np.sqrt(v if c.ndim else v.mean()) for c, v in pairs]
         return LowRankMass(
-            scales,
+            self._scales,
             directions=self._directions,
             curvatures=self.curvatures,
+            corrections=corrections,
             shapes=self.shapes,
             dtype=self.dtype,
         )
@@ -122,12 +136,16 @@ class LowRankMass:
         return vector + self._directions @ (factors * (vector @ self._directions))
 
 
+def _products(factors: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [factor * part for factor, part in zip(factors, parts, strict=True)]
+
+
 class LowRankFrame:
     """The map of a diagonal mass with some directions of their own.
 
     Parameters
     ----------
-    scales : sequence of TensorVariable
+    scales, corrections : sequence of TensorVariable
         One per variable, that broadcasts to it.
     directions : TensorVariable
         Orthonormal columns over the entries of all variables.
@@ -140,23 +158,25 @@ class LowRankFrame:
     def __init__(
         self,
         scales: Sequence[TensorVariable],
+        corrections: Sequence[TensorVariable],
         directions: TensorVariable,
         factors: TensorVariable,
         *,
         shapes: Sequence[tuple[int, ...]],
     ) -> None:
-        self._scales, self.shapes = list(scales), tuple(shapes)
+        self._scales, self._corrections = list(scales), list(corrections)
+        self.shapes = tuple(shapes)
         self._directions, self._factors = directions, factors
 
     def to_frame(self, gradient: Point) -> Point:
         """Map a gradient to the frame."""
-        pairs = zip(self._scales, gradient, strict=True)
-        return self._stretched(tuple(scale * g for scale, g in pairs))
+        stretched = self._stretched(_scaled(self._scales, gradient))
+        return _scaled(self._corrections, stretched)
 
     def from_frame(self, velocity: Point) -> Point:
         """Map a velocity from the frame to the rate at which the position moves."""
-        pairs = zip(self._scales, self._stretched(velocity), strict=True)
-        return tuple(scale * v for scale, v in pairs)
+        stretched = self._stretched(_scaled(self._corrections, velocity))
+        return _scaled(self._scales, stretched)
 
     def variance(
         self, variance: tuple[TensorVariable | None, ...]
@@ -166,7 +186,7 @@ class LowRankFrame:
 
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable on a curved manifold."""
-        return Scaling(self._scales[index])
+        return Scaling(self._scales[index] * self._corrections[index])
 
     def _stretched(self, parts: Point) -> Point:
         sizes = [math.prod(shape) for shape in self.shapes]
@@ -179,3 +199,7 @@ class LowRankFrame:
         along = sum(pt.dot(v.ravel(), u) for v, u in pairs)
         moves = self._factors * along
         return tuple(v + pt.dot(u, moves).reshape(v.shape) for v, u in pairs)
+
+
+def _scaled(scales: Sequence[TensorVariable], parts: Point) -> Point:
+    return tuple(scale * part for scale, part in zip(scales, parts, strict=True))

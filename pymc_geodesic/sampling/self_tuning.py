@@ -20,10 +20,10 @@ from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass.form import MassForm, mass_form
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.frame import frame_form
 from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
@@ -116,7 +116,7 @@ class SelfTuning:
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            form=frame_form(problem.manifold, dense=not options.noise_is_known),
+            form=_form(problem, dense=not options.noise_is_known),
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
             fixed_mass=own_mass,
@@ -214,10 +214,14 @@ class SelfTuning:
 
     def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
         """Start from the friction that the measured noise needs."""
-        settings = chain.settings
-        friction = settings.parameters["diffusion"] + 0.5 * settings.step_size * found.noise.mean
-        thermostat = Thermostat(self._manifold, grouping=grouping)
-        started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
+        settings, noise = chain.settings, found.noise
+        injected, half_step = settings.parameters["diffusion"], 0.5 * settings.step_size
+        if grouping == "per_point" and noise.by_point:
+            frictions = [injected + half_step * variance for variance in noise.by_point]
+        else:
+            thermostat = Thermostat(self._manifold, grouping=grouping)
+            frictions = thermostat.initial(injected + half_step * noise.mean)
+        started = tuple(np.asarray(xi, dtype=settings.dtype) for xi in frictions)
         chain.state = chain.state._replace(thermostat=started)
 
     def _read_center(self, problem: Problem, center: Mapping[str, ArrayLike]) -> Sequence:
@@ -234,7 +238,7 @@ class SelfTuning:
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
     manifold, dtype = problem.manifold, problem.dtype
-    shapes, form = manifold.shapes, frame_form(manifold, dense=dense)
+    shapes, form = manifold.shapes, _form(problem, dense=dense)
     if form == "dense":
         size = sum(math.prod(shape) for shape in shapes)
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
@@ -242,3 +246,8 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
     mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
     return without_directions(mass) if form == "low_rank" else mass
+
+
+def _form(problem: Problem, *, dense: bool) -> MassForm:
+    manifold = problem.manifold
+    return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"

@@ -12,11 +12,10 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
+from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["LARGEST_DENSE", "curvature_mass", "largest_curvature"]
+__all__ = ["curvature_mass", "largest_curvature"]
 
-# A dense mass costs a product with a matrix a transition: up to here less than a batch's gradient.
-LARGEST_DENSE = 100
 # Entries whose curvature is measured one by one; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64

@@ -4,28 +4,22 @@
 
 from __future__ import annotations
 
-import math
-
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, VariableMasses
+from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.anchor import is_gaussian_around
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.center import find_center
-from pymc_geodesic.tuning.curvature import LARGEST_DENSE, curvature_mass
+from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
 
-__all__ = ["Frame", "FrameForm", "anchored_frame", "frame_at", "frame_form"]
-
-FrameForm = Literal["diagonal", "dense", "low_rank"]
-"""A mass for each entry, of all entries, or for each entry and a few directions."""
-
+__all__ = ["Frame", "anchored_frame", "frame_at"]
 
 class Frame(NamedTuple):
     """Where a chain begins, and in which units.
@@ -45,24 +39,12 @@ class Frame(NamedTuple):
     is_gaussian: bool
 
 
-def frame_form(manifold: Product, *, dense: bool) -> FrameForm:
-    """Choose the form of the mass from the number of entries that are free to have any."""
-    pairs = list(zip(manifold.factors, manifold.shapes, strict=True))
-    n_flat = sum(math.prod(shape) for factor, shape in pairs if factor.mass == "matrix")
-    all_flat = all(factor.mass == "matrix" for factor in manifold.factors)
-    if not dense or not n_flat:
-        return "diagonal"
-    if n_flat > LARGEST_DENSE:
-        return "low_rank"
-    return "dense" if all_flat else "diagonal"
-
-
 def anchored_frame(
     gradient: HostGradient,
     start: Sequence[np.ndarray],
     *,
     rows: Sequence[np.ndarray],
-    form: FrameForm,
+    form: MassForm,
     fixed: Mass | None,
     rng: np.random.Generator,
 ) -> Frame:
@@ -107,7 +89,7 @@ def frame_at(
     point: list[np.ndarray],
     *,
     rows: Sequence[np.ndarray],
-    form: FrameForm,
+    form: MassForm,
     fixed: Mass | None,
     rng: np.random.Generator,
 ) -> Frame:
@@ -118,14 +100,14 @@ def frame_at(
     return Frame(point, _with_directions(gradient, point, mass, form, fixed, rng), True)
 
 
-def _with_directions(gradient, point, mass: Mass, form: FrameForm, fixed, rng) -> Mass:
+def _with_directions(gradient, point, mass: Mass, form: MassForm, fixed, rng) -> Mass:
     """Add to a diagonal mass the directions that it misses, if its form has them."""
     if fixed is not None or form != "low_rank" or not isinstance(mass, VariableMasses):
         return mass
     return low_rank_mass(AveragedCurvature(gradient, point, mass=mass, rng=rng), mass)
 
 
-def _averaged(gradient, center, mass: VariableMasses, form: FrameForm, rng) -> Mass:
+def _averaged(gradient, center, mass: VariableMasses, form: MassForm, rng) -> Mass:
     """Return the mass of the averaged curvature."""
     if form == "diagonal":
         return mass

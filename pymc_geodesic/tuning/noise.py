@@ -56,7 +56,7 @@ def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
 
 
 def _summary(variances, manifold: Product) -> GradientNoise:
-    total, largest = 0.0, 0.0
+    total, largest, by_point = 0.0, 0.0, []
     arrays_of = zip(*variances, strict=True)
     for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
@@ -65,5 +65,6 @@ def _summary(variances, manifold: Product) -> GradientNoise:
         # more than the mean.
         means = factor.over_core(entries) / dim
         total += float(entries.sum())
+        by_point.append(np.asarray(means))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
-    return GradientNoise(total / manifold.dim, largest)
+    return GradientNoise(total / manifold.dim, largest, tuple(by_point))

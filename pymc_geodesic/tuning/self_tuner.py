@@ -14,10 +14,11 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass
+from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.center import require_near_mode
 from pymc_geodesic.tuning.curvature import largest_curvature
-from pymc_geodesic.tuning.frame import FrameForm, anchored_frame, frame_at
+from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
 from pymc_geodesic.tuning.starts import best_start
@@ -100,13 +101,13 @@ class SelfTuner:
         self,
         gradient: HostGradient,
         *,
-        form: FrameForm,
+        form: MassForm,
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
     ) -> None:
         self.gradient = gradient
-        self.form: FrameForm = form
+        self.form: MassForm = form
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
 
