@@ -16,6 +16,8 @@ from pymc.step_methods import STEP_METHODS
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
+from pytensor.tensor import TensorVariable
+from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.run_record import STATISTIC, write_record
@@ -28,7 +30,12 @@ from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature
 from pymc_geodesic.step_methods.checks import check_keywords, require_values
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
-from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.progress import (
+    Shown,
+    Update,
+    progress_columns,
+    progress_updates,
+)
 from pymc_geodesic.tuning.mass_adaptation import MassRecord
 
 __all__ = ["Step"]
@@ -123,7 +130,9 @@ class Step(BlockedStep):
             self.rng, self.sampler.problem.start, tune=tune, draws=draws
         )
 
-    def step(self, point: dict[str, np.ndarray]):
+    def step(
+        self, point: dict[str, np.ndarray]
+    ) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
         """Make the transitions of one draw from ``point``."""
         if self.awaits_first_draw:
             require_all_sampled(self.model)
@@ -158,15 +167,15 @@ class Step(BlockedStep):
         return write_record(type(self).__name__, settings, self._manifold_names)
 
     @staticmethod
-    def competence(var, has_grad) -> Competence:
+    def competence(var: TensorVariable, has_grad: bool) -> Competence:
         """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
         return guarded_competence(var)
 
     @classmethod
-    def _progressbar_config(cls, n_chains=1):
+    def _progressbar_config(cls, n_chains: int = 1) -> tuple[list[TextColumn], dict[str, list]]:
         return progress_columns(cls.shown, n_chains)
 
-    def _make_progressbar_update_functions(self):
+    def _make_progressbar_update_functions(self) -> tuple[Update]:
         log_above_the_progress_bar()
         if getattr(self.sampler, "tuning", None) is not None:
             log.info(

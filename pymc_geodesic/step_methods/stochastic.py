@@ -13,6 +13,7 @@ import numpy as np
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.default_schedules import default_schedule
 from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.calls import BatchOptions
 from pymc_geodesic.sampling.chain import Settings
 from pymc_geodesic.sampling.problem import Options, Problem
@@ -142,7 +143,13 @@ def _sampler(
 
 
 def _tuning_options(
-    problem: Problem, algorithm: Algorithm, schedule, n_steps, given, options, mass
+    problem: Problem,
+    algorithm: Algorithm,
+    schedule: Schedule | None,
+    n_steps: int | None,
+    given: Mapping[str, float],
+    options: Mapping[str, Any],
+    mass: Mass | None,
 ) -> TuningOptions:
     """Decide what is left to tuning."""
     reduction, potential = options["variance_reduction"], problem.potential
@@ -187,7 +194,12 @@ def _require_takes_local(name: str, local: LocalGMC | None, takes_local: bool) -
 
 
 def _require_local_options(
-    name: str, algorithm: Algorithm, schedule, n_steps: int, batches: BatchOptions, options
+    name: str,
+    algorithm: Algorithm,
+    schedule: Schedule | None,
+    n_steps: int,
+    batches: BatchOptions,
+    options: Mapping[str, Any],
 ) -> None:
     """Refuse what needs the gradient of the marginal likelihood of the rows."""
     if schedule is None and algorithm.tuning_rule is not None:
