@@ -18,8 +18,13 @@ __all__ = ["Grouping", "Thermostat", "require_grouping"]
 Grouping = Literal["shared", "per_variable", "per_point"]
 
 
-def require_grouping(grouping: Grouping) -> Grouping:
-    """Return the user's ``thermostat`` if it is one of the three."""
+def require_grouping(grouping: Grouping | None, *, tunes_itself: bool = False) -> Grouping | None:
+    """Return the user's ``thermostat`` if it is one of the three.
+
+    None is one thermostat for all, and where the tuning phase finds everything what suits the model.
+    """
+    if grouping is None:
+        return None if tunes_itself else "shared"
     if grouping not in get_args(Grouping):
         choices = ", ".join(repr(choice) for choice in get_args(Grouping))
         raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")

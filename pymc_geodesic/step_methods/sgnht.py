@@ -41,7 +41,7 @@ class SGNHT(StochasticStep):
         Injected noise A. With a ``step_size`` it is ``0.01 / step_size`` by default, else found.
     integrator : {"splitting", "euler"}
         How the dynamics are discretised. Euler needs much smaller steps.
-    thermostat : {"shared", "per_variable", "per_point"}
+    thermostat : {"shared", "per_variable", "per_point"}, optional
         As for :class:`gSGNHT`.
     steps_per_batch, gradient_noise
         As for :class:`gSGNHT`.
@@ -87,7 +87,7 @@ class SGNHT(StochasticStep):
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
         integrator: Integrator = "splitting",
-        thermostat: Grouping = "shared",
+        thermostat: Grouping | None = None,
         **options: Unpack[GradientOptions],
     ) -> None:
         if integrator not in get_args(Integrator):
@@ -96,7 +96,9 @@ class SGNHT(StochasticStep):
             )
         super().__init__(
             vars,
-            sgnht(require_grouping(thermostat), integrator=integrator),
+            sgnht(
+                require_grouping(thermostat, tunes_itself=step_size is None), integrator=integrator
+            ),
             step_size=step_size,
             parameters={"diffusion": diffusion},
             keywords=options,
