@@ -21,7 +21,7 @@ Grouping = Literal["shared", "per_variable", "per_point"]
 def require_grouping(grouping: Grouping | None, *, tunes_itself: bool = False) -> Grouping | None:
     """Return the user's ``thermostat`` if it is one of the three.
 
-    None is one thermostat for all, and where the tuning phase finds everything what suits the model.
+    None is one thermostat for all, or what suits the model where the tuning phase finds everything.
     """
     if grouping is None:
         return None if tunes_itself else "shared"
