@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -20,11 +18,9 @@ from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import per_point_rule, thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.mass.form import mass_form
 from pymc_geodesic.potential.estimate import Estimator
-from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["State", "grouping_for", "gsgnht", "init", "thermostat_noise_variance", "transition"]
+__all__ = ["State", "gsgnht", "init", "thermostat_noise_variance", "transition"]
 
 
 class State(NamedTuple):
@@ -107,27 +103,8 @@ def transition(
     return State(position, velocity, xi)
 
 
-# A kernel carries an array for the thermostats of each variable: more take long to compile.
-MOST_VARIABLES = 12
-
-
-def grouping_for(variables: Sequence[SampledVariable]) -> Grouping:
-    """Share one thermostat, unless there are many entries: their noise is as different as they are.
-
-    A friction for the noisiest entry of thousands would slow all others down.
-    """
-    form = mass_form([v.manifold for v in variables], [v.shape for v in variables])
-    differ = form == "low_rank" and len(variables) <= MOST_VARIABLES
-    return "per_point" if differ else "shared"
-
-
-def gsgnht(grouping: Grouping | None) -> Algorithm:
-    """Return the algorithm with its thermostats shared as ``grouping`` says.
-
-    None leaves it to the variables; see :func:`grouping_for`.
-    """
-    if grouping is None:
-        return replace(gsgnht("shared"), bind=_for_variables)
+def gsgnht(grouping: Grouping) -> Algorithm:
+    """Return the algorithm with its thermostats shared as ``grouping`` says."""
     return Algorithm(
         state=State,
         init=partial(init, grouping=grouping),
@@ -137,7 +114,3 @@ def gsgnht(grouping: Grouping | None) -> Algorithm:
         grouping=grouping,
         hurries=True,
     )
-
-
-def _for_variables(variables: Sequence[SampledVariable]) -> Algorithm:
-    return gsgnht(grouping_for(variables))

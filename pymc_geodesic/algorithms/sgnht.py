@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -14,17 +13,11 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, flat_only
-from pymc_geodesic.algorithms.gsgnht import (
-    State,
-    grouping_for,
-    gsgnht,
-    thermostat_noise_variance,
-)
+from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
-from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["Integrator", "euler_transition", "sgnht"]
 
@@ -73,17 +66,10 @@ def euler_transition(
     return State(position, velocity, xi)
 
 
-def sgnht(grouping: Grouping | None, *, integrator: Integrator = "splitting") -> Algorithm:
+def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
     """Return the algorithm: the splitting of the geodesic one, or the steps as first printed."""
-    if grouping is None:
-        bind = partial(_for_variables, integrator=integrator)
-        return replace(sgnht("shared", integrator=integrator), bind=bind)
     splitting = replace(gsgnht(grouping), require=flat_only)
     if integrator == "splitting":
         return splitting
     dynamics = Dynamics(partial(euler_transition, grouping=grouping))
     return replace(splitting, dynamics=dynamics, order=1, hurries=False)
-
-
-def _for_variables(variables: Sequence[SampledVariable], *, integrator: Integrator) -> Algorithm:
-    return sgnht(grouping_for(variables), integrator=integrator)

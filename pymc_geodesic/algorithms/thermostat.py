@@ -18,13 +18,8 @@ __all__ = ["Grouping", "Thermostat", "require_grouping"]
 Grouping = Literal["shared", "per_variable", "per_point"]
 
 
-def require_grouping(grouping: Grouping | None, *, tunes_itself: bool = False) -> Grouping | None:
-    """Return the user's ``thermostat`` if it is one of the three.
-
-    None is one thermostat for all, or what suits the model where the tuning phase finds everything.
-    """
-    if grouping is None:
-        return None if tunes_itself else "shared"
+def require_grouping(grouping: Grouping) -> Grouping:
+    """Return the user's ``thermostat`` if it is one of the three."""
     if grouping not in get_args(Grouping):
         choices = ", ".join(repr(choice) for choice in get_args(Grouping))
         raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")

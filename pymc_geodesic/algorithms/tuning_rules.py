@@ -126,8 +126,8 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 def per_point_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Give the step size and the diffusion where every point has a thermostat of its own.
 
-    Each friction settles at :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and
-    quiet directions are not slowed down by noisy ones. Positions are too wide by
+    Each friction settles at :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and quiet
+    directions are not slowed down by noisy ones. Positions are too wide by
     :math:`(\xi_i \epsilon)^2 / 8`, which may be b / 2 for the noisiest.
     """
     product = 2 * np.sqrt(demands.variance_error)

@@ -50,12 +50,10 @@ class gSGNHT(StochasticStep, FromLearningRate):
     gradient_noise : float, array, mapping of name to either, "fisher" or None
         Part of the injected noise to leave out because the gradient already has it. The default,
         None, leaves all to the thermostat and is the method as it is meant.
-    thermostat : {"shared", "per_variable", "per_point"}, optional
+    thermostat : {"shared", "per_variable", "per_point"}
         One friction for everything, one for each random variable, or one for each point: each unit
         or probability vector, each entry of a Euclidean variable. Needed where the gradient noise
-        of variables differs: one shared friction would make some too hot and others too cold. By
-        default "shared", and "per_point" without a ``step_size`` where more than 100 entries of
-        Euclidean variables are sampled.
+        of variables differs: one shared friction would make some too hot and others too cold.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
@@ -104,12 +102,12 @@ class gSGNHT(StochasticStep, FromLearningRate):
         *,
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
-        thermostat: Grouping | None = None,
+        thermostat: Grouping = "shared",
         **options: Unpack[GradientOptions],
     ) -> None:
         super().__init__(
             vars,
-            gsgnht(require_grouping(thermostat, tunes_itself=step_size is None)),
+            gsgnht(require_grouping(thermostat)),
             step_size=step_size,
             parameters={"diffusion": diffusion},
             keywords=options,

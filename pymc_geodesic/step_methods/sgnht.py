@@ -41,7 +41,7 @@ class SGNHT(StochasticStep):
         Injected noise A. With a ``step_size`` it is ``0.01 / step_size`` by default, else found.
     integrator : {"splitting", "euler"}
         How the dynamics are discretised. Euler needs much smaller steps.
-    thermostat : {"shared", "per_variable", "per_point"}, optional
+    thermostat : {"shared", "per_variable", "per_point"}
         As for :class:`gSGNHT`.
     steps_per_batch, gradient_noise
         As for :class:`gSGNHT`.
@@ -87,7 +87,7 @@ class SGNHT(StochasticStep):
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
         integrator: Integrator = "splitting",
-        thermostat: Grouping | None = None,
+        thermostat: Grouping = "shared",
         **options: Unpack[GradientOptions],
     ) -> None:
         if integrator not in get_args(Integrator):
@@ -96,9 +96,7 @@ class SGNHT(StochasticStep):
             )
         super().__init__(
             vars,
-            sgnht(
-                require_grouping(thermostat, tunes_itself=step_size is None), integrator=integrator
-            ),
+            sgnht(require_grouping(thermostat), integrator=integrator),
             step_size=step_size,
             parameters={"diffusion": diffusion},
             keywords=options,
