@@ -18,6 +18,7 @@ from pymc_geodesic.manifolds import Point, Product
 
 __all__ = [
     "balanced_kick",
+    "balancing",
     "damp",
     "drift",
     "kick",
@@ -42,6 +43,21 @@ def drift(
 def damp(velocity: Point, friction: tuple[TensorVariable, ...], time: TensorVariable) -> Point:
     """B: ``v exp(-friction time)``, one friction per variable, broadcastable to it."""
     return tuple(v * pt.exp(-c * time) for v, c in zip(velocity, friction, strict=True))
+
+
+def balancing(
+    friction: tuple[TensorVariable, ...], noise: Point, step_size: TensorVariable
+) -> tuple[TensorVariable, ...]:
+    r"""Add the friction :math:`\epsilon V_i / 2` that balances a gradient noise of variance V.
+
+    Then what is left for a thermostat is the same for all entries. Without ``noise`` nothing is
+    added. A thermostat for each entry would find that friction by itself, but must not be used
+    where the noise grows with the distance from a center: it follows the velocity, and so makes
+    positions too wide by half the covariance of their squares and those of the velocity.
+    """
+    if not noise:
+        return friction
+    return tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, noise, strict=True))
 
 
 def kick(

@@ -20,9 +20,9 @@ __all__ = [
     "Demands",
     "GradientNoise",
     "Rule",
+    "balanced_rule",
     "friction_rule",
     "langevin_rule",
-    "per_point_rule",
     "require_step_size",
     "thermostat_rule",
 ]
@@ -45,13 +45,14 @@ class GradientNoise(NamedTuple):
     mean, largest : float
         Over the entries of all variables; for a point on a curved manifold the mean is over its
         directions, of which it has fewer.
-    by_point : tuple of ndarray
-        Mean over the directions of each point, for each variable; empty if it is not measured.
+    by_entry : tuple of ndarray
+        That of each entry, for each variable; on a curved manifold the mean over the directions of
+        a point, for all its entries.
     """
 
     mean: float
     largest: float
-    by_point: tuple[np.ndarray, ...] = ()
+    by_entry: tuple[np.ndarray, ...] = ()
 
 
 class Demands(NamedTuple):
@@ -123,11 +124,11 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     return float(step_size), {"diffusion": float(diffusion)}
 
 
-def per_point_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    r"""Give the step size and the diffusion where every point has a thermostat of its own.
+def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Give the step size and the diffusion where the noise of every entry is balanced by itself.
 
-    Each friction settles at :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and quiet
-    directions are not slowed down by noisy ones. Positions are too wide by
+    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and quiet
+    ones are not slowed down by the noisiest. Positions are too wide by
     :math:`(\xi_i \epsilon)^2 / 8`, which may be b / 2 for the noisiest.
     """
     product = 2 * np.sqrt(demands.variance_error)

@@ -17,13 +17,15 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import require_step_size
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.form import MassForm, mass_form
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
+from pymc_geodesic.tuning.noise import rebalanced
 from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
@@ -35,7 +37,7 @@ from pymc_geodesic.tuning.self_tuner import (
 )
 from pymc_geodesic.tuning.starts import default_start, is_default
 
-__all__ = ["SelfTuning", "TuningOptions", "unit_mass"]
+__all__ = ["SelfTuning", "TuningOptions", "no_noise", "unit_mass"]
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
@@ -113,13 +115,23 @@ class SelfTuning:
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = HostGradient(problem.potential)
+        form = _form(problem, dense=not options.noise_is_known)
+        self.balances = (
+            options.tunes_itself
+            and algorithm.balances
+            and form == "low_rank"
+            and options.mass is None
+            and not options.noise_is_known
+            and bool(self.gradient.n_rows)
+        )
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            form=_form(problem, dense=not options.noise_is_known),
+            form=form,
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
             fixed_mass=own_mass,
+            by_entry=self.balances,
         )
         self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
 
@@ -145,6 +157,8 @@ class SelfTuning:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append(list(chain.state.position))
+            if self.balances:
+                chain.tuning.squares.append([v**2 for v in chain.state.velocity])
 
     def news(self, chain: GradientChain) -> str | None:
         """Say in one line what was found."""
@@ -181,27 +195,50 @@ class SelfTuning:
             return
         if chain.n_drawn in [int(share * chain.tuning_draws) for share in REFINED_AT]:
             self._apply(chain, tuning, self._tuner.refine(found, tuning.window, chain.rng))
-        elif chain.n_drawn == int(COUNTED_AT * chain.tuning_draws) and self.options.chooses_n_steps:
-            frame = whitened(found.mass, tuning.window)
-            n_steps = steps_worth_a_draw(frame, settings.n_steps)
-            chain.settings = replace(settings, n_steps=n_steps)
+        elif chain.n_drawn == int(COUNTED_AT * chain.tuning_draws):
+            if self.options.chooses_n_steps:
+                frame = whitened(found.mass, tuning.window)
+                n_steps = steps_worth_a_draw(frame, settings.n_steps)
+                chain.settings = replace(settings, n_steps=n_steps)
+            if self.balances:
+                self._balance_again(chain, tuning)
+
+    def _balance_again(self, chain: GradientChain, tuning: Tuning) -> None:
+        """Correct the friction of every entry by the temperature of its velocity since then."""
+        settings = chain.settings
+        squares = [np.array(arrays) for arrays in zip(*tuning.squares, strict=True)]
+        factors = zip(self._manifold.factors, self._manifold.point_dims, squares, strict=True)
+        temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
+        [thermostat] = chain.state.thermostat
+        noise = rebalanced(
+            settings.measured_noise,
+            temperatures,
+            n_draws=len(tuning.squares),
+            friction=float(thermostat),
+            step_size=settings.step_size,
+        )
+        chain.settings = replace(settings, measured_noise=noise)
 
     def _apply(self, chain: GradientChain, tuning: Tuning, found: Findings) -> None:
         """Set what follows from the findings."""
         options, rule = self.options, self._algorithm.tuning_rule
-        tuning.found, tuning.window = found, []
+        tuning.found, tuning.window, tuning.squares = found, [], []
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
         if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = rule(demands)
+        step_size, parameters = (balanced_rule if self.balances else rule)(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),
             "parameters": {**chain.settings.parameters, **parameters, **options.given},
         }
+        if self.balances:
+            dtype = chain.settings.dtype
+            noise = [np.asarray(v, dtype=dtype, order="C") for v in found.noise.by_entry]
+            changes["measured_noise"] = tuple(noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
         if options.chooses_n_steps:
@@ -215,13 +252,11 @@ class SelfTuning:
     def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
         """Start from the friction that the measured noise needs."""
         settings, noise = chain.settings, found.noise
-        injected, half_step = settings.parameters["diffusion"], 0.5 * settings.step_size
-        if grouping == "per_point" and noise.by_point:
-            frictions = [injected + half_step * variance for variance in noise.by_point]
-        else:
-            thermostat = Thermostat(self._manifold, grouping=grouping)
-            frictions = thermostat.initial(injected + half_step * noise.mean)
-        started = tuple(np.asarray(xi, dtype=settings.dtype) for xi in frictions)
+        friction = settings.parameters["diffusion"]
+        if not settings.measured_noise:
+            friction = friction + 0.5 * settings.step_size * noise.mean
+        thermostat = Thermostat(self._manifold, grouping=grouping)
+        started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
         chain.state = chain.state._replace(thermostat=started)
 
     def _read_center(self, problem: Problem, center: Mapping[str, ArrayLike]) -> Sequence:
@@ -248,6 +283,21 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     return without_directions(mass) if form == "low_rank" else mass
 
 
+def no_noise(problem: Problem) -> tuple[np.ndarray, ...]:
+    """Return a noise of zero in the form in which it is measured."""
+    pairs = zip(problem.manifold.factors, problem.manifold.shapes, strict=True)
+    return tuple(
+        np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), problem.dtype)
+        for factor, shape in pairs
+    )
+
+
 def _form(problem: Problem, *, dense: bool) -> MassForm:
     manifold = problem.manifold
     return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"
+
+
+def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
+    """Average squares of velocities over draws and over the directions of each point."""
+    means = factor.over_core(squares.mean(axis=0)) / dim
+    return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

@@ -19,7 +19,7 @@ from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
+from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, no_noise, unit_mass
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
@@ -72,6 +72,8 @@ class StochasticSampler:
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
+        if self.tuning is not None and self.tuning.balances:
+            settings = replace(settings, measured_noise=no_noise(problem))
         self.settings = settings
         self.statistics = TransitionStatistics(
             problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None

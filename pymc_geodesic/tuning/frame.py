@@ -21,6 +21,7 @@ from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank
 
 __all__ = ["Frame", "anchored_frame", "frame_at"]
 
+
 class Frame(NamedTuple):
     """Where a chain begins, and in which units.
 

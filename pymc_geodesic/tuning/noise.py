@@ -13,10 +13,12 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass
 
-__all__ = ["measure_noise"]
+__all__ = ["measure_noise", "rebalanced"]
 
-# Batches at each point: a variance from eight points with so many is good to a tenth.
-N_BATCHES = 24
+# Batches at all points together: a variance of eight points with so many is good to a tenth.
+N_BATCHES = 192
+# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
+PRIOR_DRAWS = 20
 
 
 def measure_noise(
@@ -31,7 +33,7 @@ def measure_noise(
     plain, controlled = [], []
     for point in points:
         here, changed = [], []
-        for _ in range(N_BATCHES):
+        for _ in range(max(2, N_BATCHES // len(points))):
             rows = gradient.rows(rng)
             found = gradient(point, rows).gradient
             here.append(_in_frame(gradient, point, found, mass))
@@ -56,7 +58,7 @@ def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
 
 
 def _summary(variances, manifold: Product) -> GradientNoise:
-    total, largest, by_point = 0.0, 0.0, []
+    total, largest, by_entry = 0.0, 0.0, []
     arrays_of = zip(*variances, strict=True)
     for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
@@ -65,6 +67,46 @@ def _summary(variances, manifold: Product) -> GradientNoise:
         # more than the mean.
         means = factor.over_core(entries) / dim
         total += float(entries.sum())
-        by_point.append(np.asarray(means))
+        by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
-    return GradientNoise(total / manifold.dim, largest, tuple(by_point))
+    return GradientNoise(total / manifold.dim, largest, tuple(by_entry))
+
+
+def rebalanced(
+    noise: Sequence[np.ndarray],
+    temperatures: Sequence[np.ndarray],
+    *,
+    n_draws: int,
+    friction: float,
+    step_size: float,
+) -> tuple[np.ndarray, ...]:
+    r"""Correct the noise of every entry by the temperature that its velocity has had.
+
+    An entry of friction :math:`\xi_i = \xi + \epsilon V_i / 2` and temperature :math:`T_i` needs the
+    friction :math:`\xi_i T_i`, and so
+
+    .. math::
+
+        V_i \leftarrow V_i + 2 \xi_i (T_i - 1) / \epsilon .
+
+    Parameters
+    ----------
+    noise : sequence of ndarray
+        Variances V in use.
+    temperatures : sequence of ndarray
+        Mean squares of the velocities, one for each variance.
+    n_draws : int
+        Draws of which they are means.
+    friction : float
+        :math:`\xi`, which all entries share.
+    step_size : float
+        :math:`\epsilon`.
+    """
+    weight = n_draws / (n_draws + PRIOR_DRAWS)
+
+    def corrected(variance: np.ndarray, temperature: np.ndarray) -> np.ndarray:
+        own = max(friction, 0.0) + 0.5 * step_size * variance
+        change = 2 * own * weight * (temperature - 1) / step_size
+        return np.asarray(np.maximum(variance + change, 0), dtype=variance.dtype)
+
+    return tuple(corrected(v, t) for v, t in zip(noise, temperatures, strict=True))

@@ -27,8 +27,9 @@ __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
 VarianceReduction = Literal["auto", "control_variates"]
 
-# Points at which noise and curvature are measured.
-N_POINTS = 8
+# Points at which noise and curvature are measured; more where the noise of every entry counts,
+# which grows with the distance from the center and so is that of the few points farthest away.
+N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
 # Control variates evaluate two gradients per transition: their noise must be below half to pay.
 PAYS_BELOW = 0.5
@@ -95,6 +96,8 @@ class SelfTuner:
         A center given by the user, in the embedding.
     fixed_mass : Mass, optional
         A mass given by the user, which is kept.
+    by_entry : bool
+        Whether the noise of every entry counts, and not only that of all.
     """
 
     def __init__(
@@ -105,11 +108,13 @@ class SelfTuner:
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
+        by_entry: bool = False,
     ) -> None:
         self.gradient = gradient
         self.form: MassForm = form
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
+        self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
 
     def begin(
         self,
@@ -142,7 +147,7 @@ class SelfTuner:
             require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
         point, mass, is_gaussian = frame
         center = self.center_at(point) if self.reduction is not None else None
-        points = [self._around(point, mass, rng) for _ in range(N_POINTS)]
+        points = [self._around(point, mass, rng) for _ in range(self.n_points)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
         found = self._measure(points, mass, center, rows, rng, is_gaussian=is_gaussian)
         return point, found
@@ -174,7 +179,7 @@ class SelfTuner:
         if self.fixed_mass is None:
             mass = mass.refined(self._shrunk_covariance(mass, draws))
         rows = self.gradient.rows(rng, SUBSAMPLE)
-        chosen = rng.choice(len(draws), min(N_POINTS, len(draws)), replace=False)
+        chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             center = self.center_at(self._mean(draws))
