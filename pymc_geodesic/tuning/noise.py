@@ -82,8 +82,8 @@ def rebalanced(
 ) -> tuple[np.ndarray, ...]:
     r"""Correct the noise of every entry by the temperature that its velocity has had.
 
-    An entry of friction :math:`\xi_i = \xi + \epsilon V_i / 2` and temperature :math:`T_i` needs the
-    friction :math:`\xi_i T_i`, and so
+    An entry of friction :math:`\xi_i = \xi + \epsilon V_i / 2` and temperature :math:`T_i` needs
+    the friction :math:`\xi_i T_i`, and so
 
     .. math::
 
