@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
-from pymc_geodesic.algorithms.splitting import balancing, damp, drift, kick, momentum_decay
+from pymc_geodesic.algorithms.splitting import damp_balanced, drift, kick, momentum_decay
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
@@ -75,8 +75,8 @@ def transition(
 
     with m the intrinsic dimension; ``tuning`` is described in
     :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`, and the friction that is added for
-    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.balancing`. On Euclidean space
-    this is the splitting form of SGNHT.
+    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`. On Euclidean
+    space this is the splitting form of SGNHT.
 
     With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
     the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
@@ -85,8 +85,8 @@ def transition(
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)
 
-    friction = balancing(thermostat.friction(xi), measured_noise, step_size)
-    velocity = damp(velocity, friction, step_size / 2)
+    damped = partial(damp_balanced, manifold, noise=measured_noise, step_size=step_size)
+    velocity = damped(velocity, thermostat.friction(xi))
     estimate = gradient(position)
     velocity = kick(
         manifold,
@@ -99,7 +99,7 @@ def transition(
             thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
         ),
     )
-    velocity = damp(velocity, friction, step_size / 2)
+    velocity = damped(velocity, thermostat.friction(xi))
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)

@@ -89,6 +89,11 @@ class LowRankMass:
         return other
 
     @property
+    def directions(self) -> np.ndarray:
+        """The directions, in units of the scales: one column each."""
+        return self._directions
+
+    @property
     def arrays(self) -> list[np.ndarray]:
         """Scales, corrections, directions, and by how much each direction is stretched."""
         return [*self._scales, *self._corrections, self._directions, self._factors]
@@ -170,12 +175,12 @@ class LowRankFrame:
 
     def to_frame(self, gradient: Point) -> Point:
         """Map a gradient to the frame."""
-        stretched = self._stretched(_scaled(self._scales, gradient))
+        stretched = self._stretched(_scaled(self._scales, gradient), self._factors)
         return _scaled(self._corrections, stretched)
 
     def from_frame(self, velocity: Point) -> Point:
         """Map a velocity from the frame to the rate at which the position moves."""
-        stretched = self._stretched(_scaled(self._corrections, velocity))
+        stretched = self._stretched(_scaled(self._corrections, velocity), self._factors)
         return _scaled(self._scales, stretched)
 
     def variance(
@@ -184,11 +189,15 @@ class LowRankFrame:
         """Leave the variance of a known noise as it is: steps refuse one with such a mass."""
         return variance
 
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+        """Multiply what a velocity has along each direction by ``exp(-exponent)``."""
+        return self._stretched(velocity, pt.exp(-exponents) - 1)
+
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable on a curved manifold."""
         return Scaling(self._scales[index] * self._corrections[index])
 
-    def _stretched(self, parts: Point) -> Point:
+    def _stretched(self, parts: Point, factors: TensorVariable) -> Point:
         sizes = [math.prod(shape) for shape in self.shapes]
         starts = np.cumsum([0, *sizes[:-1]])
         rows = [
@@ -197,7 +206,7 @@ class LowRankFrame:
         ]
         pairs = list(zip(parts, rows, strict=True))
         along = sum(pt.dot(v.ravel(), u) for v, u in pairs)
-        moves = self._factors * along
+        moves = factors * along
         return tuple(v + pt.dot(u, moves).reshape(v.shape) for v, u in pairs)
 
 

@@ -42,8 +42,9 @@ class Settings:
     dtype : str
         Type of the variables.
     measured_noise : tuple of ndarray
-        Variance of the gradient's noise for the entries of each variable, in the frame of the mass;
-        empty where it is not balanced entry by entry.
+        Variance of the gradient's noise for the entries of each variable, in the frame of the mass,
+        and by how much that along each of its directions exceeds theirs; empty where noise is not
+        balanced entry by entry.
     """
 
     schedule: Schedule
@@ -79,7 +80,8 @@ class Tuning:
     window : list of list of ndarray
         Draws since then, for the next one.
     squares : list of list of ndarray
-        Squares of the velocities of the same draws, where the noise of every entry is balanced.
+        Squares of the velocities of the same draws, of entries and along the directions of the
+        mass, where the noise of every entry is balanced.
     center : Center or None
         Of the control variates.
     controlled : bool

@@ -25,8 +25,8 @@ from pymc_geodesic.mass.form import MassForm, mass_form
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.noise import rebalanced
-from pymc_geodesic.tuning.secants import without_directions
+from pymc_geodesic.tuning.noise import along_directions, rebalanced
+from pymc_geodesic.tuning.secants import N_DIRECTIONS, without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
@@ -158,7 +158,9 @@ class SelfTuning:
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append(list(chain.state.position))
             if self.balances:
-                chain.tuning.squares.append([v**2 for v in chain.state.velocity])
+                velocity = chain.state.velocity
+                along = along_directions(velocity, chain.settings.mass)
+                chain.tuning.squares.append([v**2 for v in (*velocity, along)])
 
     def news(self, chain: GradientChain) -> str | None:
         """Say in one line what was found."""
@@ -206,13 +208,15 @@ class SelfTuning:
     def _balance_again(self, chain: GradientChain, tuning: Tuning) -> None:
         """Correct the friction of every entry by the temperature of its velocity since then."""
         settings = chain.settings
-        squares = [np.array(arrays) for arrays in zip(*tuning.squares, strict=True)]
+        *squares, along = (np.array(arrays) for arrays in zip(*tuning.squares, strict=True))
         factors = zip(self._manifold.factors, self._manifold.point_dims, squares, strict=True)
         temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
         [thermostat] = chain.state.thermostat
         noise = rebalanced(
             settings.measured_noise,
-            temperatures,
+            [*temperatures, along.mean(axis=0)],
+            mass=settings.mass,
+            shapes=self._manifold.shapes,
             n_draws=len(tuning.squares),
             friction=float(thermostat),
             step_size=settings.step_size,
@@ -286,10 +290,11 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
 def no_noise(problem: Problem) -> tuple[np.ndarray, ...]:
     """Return a noise of zero in the form in which it is measured."""
     pairs = zip(problem.manifold.factors, problem.manifold.shapes, strict=True)
-    return tuple(
+    entries = [
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), problem.dtype)
         for factor, shape in pairs
-    )
+    ]
+    return (*entries, np.zeros(N_DIRECTIONS, problem.dtype))
 
 
 def _form(problem: Problem, *, dense: bool) -> MassForm:

@@ -7,10 +7,10 @@ import pytensor.tensor as pt
 import pytest
 
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.manifolds import Euclidean, Sphere
 from pymc_geodesic.mass.arrays import joined, split
 from pymc_geodesic.mass.form import mass_form
 from pymc_geodesic.mass.low_rank import LowRankMass
-from pymc_geodesic.manifolds import Euclidean, Sphere
 
 SHAPES = [(), (4,), (2, 3)]
 SIZE = 11

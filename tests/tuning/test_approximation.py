@@ -8,6 +8,7 @@ import pytest
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined
+from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
 from pymc_geodesic.tuning.approximation import approximate
@@ -98,7 +99,7 @@ class Setting:
 
 
 @pytest.mark.parametrize(
-    "build, is_gaussian",
+    ("build", "is_gaussian"),
     [(regression, True), (quantile_regression, False), (varying_intercepts, None)],
 )
 def test_a_mode_is_trusted_where_the_posterior_is_gaussian_around_it(build, is_gaussian):
@@ -166,7 +167,8 @@ def test_lanczos_finds_the_ridge_that_a_diagonal_mass_misses(hierarchy):
     columns = np.array([curvature(column) for column in np.eye(curvature.size)])
     values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
     # The mean and 200 effects can all be moved together.
-    assert values[0] < 0.1 and values[1] > 0.4
+    assert values[0] < 0.1
+    assert values[1] > 0.4
     softest = int(np.argmin(mass.curvatures))
     np.testing.assert_allclose(mass.curvatures[softest], values[0], rtol=0.1)
     direction = mass.arrays[-2][:, softest]
@@ -188,19 +190,33 @@ def test_a_dense_mass_has_unit_curvature_in_its_frame():
 
 
 def test_frictions_are_corrected_by_temperatures():
-    noise = (np.array([2.0, 0.0, 4.0]),)
-    temperatures = (np.array([1.5, 0.5, 1.0]),)
-    [found] = rebalanced(noise, temperatures, n_draws=10**9, friction=1.0, step_size=0.5)
-    np.testing.assert_allclose(1.0 + 0.25 * found, [2.25, 1.0, 2.0], rtol=1e-6)
-    [shrunk] = rebalanced(noise, temperatures, n_draws=0, friction=1.0, step_size=0.5)
-    np.testing.assert_array_equal(shrunk, noise[0])
+    directions = np.zeros((3, 2))
+    directions[:, 0] = 3**-0.5
+    mass = LowRankMass(
+        [np.ones(3)],
+        directions=directions,
+        curvatures=np.ones(2),
+        shapes=[(3,)],
+        dtype="float64",
+    )
+    noise = (np.array([2.0, 0.0, 4.0]), np.array([1.0, 0.0]))
+    temperatures = (np.array([1.5, 0.5, 1.0]), np.array([2.0, 1.0]))
+    options = {"mass": mass, "shapes": [(3,)], "friction": 1.0, "step_size": 0.5}
+    entries, excess = rebalanced(noise, temperatures, n_draws=10**9, **options)
+    np.testing.assert_allclose(1.0 + 0.25 * entries, [2.25, 1.0, 2.0], rtol=1e-6)
+    # Along the direction the variance was 2 + 1: its friction doubles from 1.75.
+    along = excess[0] + entries.mean()
+    np.testing.assert_allclose(1.0 + 0.25 * along, 3.5, rtol=1e-6)
+    entries, excess = rebalanced(noise, temperatures, n_draws=0, **options)
+    np.testing.assert_array_equal(entries, noise[0])
+    np.testing.assert_allclose(excess, noise[1], atol=1e-12)
 
 
 def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
     import pymc_geodesic as pmg
 
     rng = np.random.default_rng(4)
-    rows = rng.standard_normal((N, 3)) + [3.0, 0.0, 0.0]
+    rows = rng.normal([3.0, 0.0, 0.0], 1.0, (N, 3))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     with pm.Model() as model:
         batch = pm.Minibatch(rows, batch_size=100)
