@@ -40,6 +40,7 @@ from pymc_geodesic.manifolds import (
 from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
 from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.run_record import install as install_run_record
+from pymc_geodesic.runs import sample
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
 from pymc_geodesic.step_methods import (
     GMC,
@@ -106,6 +107,7 @@ __all__ = [
     "plot_thermostat",
     "plot_topics",
     "register_manifold",
+    "sample",
     "stein_check",
     "step_halving",
     "summary",

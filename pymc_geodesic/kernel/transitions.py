@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,11 +80,25 @@ class TransitionKernel:
         )
         outputs = _write(potential, dynamics, noise_model, inputs, mass, self._shares_rows)
         held = ("parameters", "mass", "center", "fresh", "reference")
-        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held)
+        self._compiled = CompiledMap(
+            inputs, outputs, backend=backend, held=held, shareable=("mass", "center")
+        )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""
-        outputs = self._compiled(self._joined(inputs))
+        return self._apart(self._compiled(self._joined(inputs)))
+
+    @property
+    def serves_many(self) -> bool:
+        """Whether several chains can be moved by one call."""
+        return self._compiled.serves_many
+
+    def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
+        """Make the transitions of several chains at once."""
+        return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+
+    def _apart(self, outputs: Outputs) -> Outputs:
+        """Undo what :meth:`_joined` does."""
         moments = joined_moments(self._manifold, outputs.values, outputs.moments)
         if self._blocks.are_single:
             return outputs._replace(moments=moments)

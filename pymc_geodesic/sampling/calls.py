@@ -19,6 +19,7 @@ from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
 
 __all__ = ["BatchOptions", "Calls"]
@@ -61,7 +62,7 @@ class Calls:
 
     def make(
         self, chain: GradientChain, step_sizes: np.ndarray
-    ) -> tuple[Outputs, dict[str, float]]:
+    ) -> Moves[tuple[Outputs, dict[str, float]]]:
         """Make the transitions of one call; move the chain, and return statistics of latents."""
         length = len(step_sizes)
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
@@ -72,7 +73,7 @@ class Calls:
         inputs = self.inputs(
             chain, drawn.arrays, step_sizes=step_sizes, noise=noise, rows=rows, fresh=fresh
         )
-        outputs = self.kernel_of(chain)(inputs, chain.rng)
+        outputs = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
         chain.state, chain.memory = outputs.state, tuple(outputs.memory)
         chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
         chain.n_transitions += length
@@ -84,7 +85,7 @@ class Calls:
         transitions = np.arange(begin, begin + settings.n_steps)
         return np.asarray(settings.schedule(transitions), dtype=settings.dtype)
 
-    def trial(self, chain: GradientChain, *, is_start: bool = False) -> float:
+    def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
         """Make transitions too short to move, on the first rows of the data; return the energy.
 
         It is not a number where the gradient is not finite. The chain stays as it is. Where it is
@@ -99,7 +100,7 @@ class Calls:
         kernel = self.kernel_of(chain)
         if is_start and self.algorithm.check_start is not None:
             self.algorithm.check_start(kernel, inputs, self.problem.variables)
-        outputs = kernel(inputs, rng)
+        outputs = yield KernelCall(kernel, inputs, rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
 
     def kernel_of(self, chain: GradientChain) -> Kernel:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
+from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
@@ -127,17 +129,31 @@ class StochasticSampler:
         chain.monitors.settle()
         chain.tune = False
 
-    def draw(self, chain: GradientChain) -> dict[str, Any]:
+    @property
+    def reads_stream(self) -> bool:
+        """Whether batches come from a loader, which chains read one after another."""
+        return self.calls.reader is not None
+
+    def adapt(self, chains: Sequence[GradientChain]) -> None:
+        """Do what is due in the tuning phase before a draw of chains that are equally long."""
+        reader, cursor = self.calls.reader, chains[0].batches.stream
+        if chains[0].n_drawn == 0 and reader is not None and cursor is not None:
+            reader.settle(cursor)
+        if self.tuning is not None:
+            self.tuning.before_draw(chains)
+
+    def stages(self, chain: GradientChain) -> list[int]:
+        """Return the draws before which :meth:`adapt` changes something, but the first."""
+        return [] if self.tuning is None else self.tuning.stages(chain)
+
+    def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
         """Make the transitions of one draw; move the chain, and return statistics."""
         calls = self.calls
-        cursor = chain.batches.stream
-        if chain.n_drawn == 0 and calls.reader is not None and cursor is not None:
-            calls.reader.settle(cursor)
-        if self.tuning is not None:
-            self.tuning.before_draw(chain)
         step_sizes, n_steps = calls.step_sizes(chain), chain.settings.n_steps
         n_calls = n_steps // calls.length(chain)
-        made = [calls.make(chain, part) for part in step_sizes.reshape(n_calls, -1)]
+        made = []
+        for part in step_sizes.reshape(n_calls, -1):
+            made.append((yield from calls.make(chain, part)))
         outputs = merged([call for call, _ in made])
         chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
         if chain.mass_adaptation is not None:
@@ -173,7 +189,7 @@ class StochasticSampler:
         """Return the type of every statistic, as PyMC wants them."""
         return self.statistics.types(chain)
 
-    def trial(self, chain: GradientChain) -> float:
+    def trial(self, chain: GradientChain) -> Moves[float]:
         """Return the energy where a chain starts; not a number where the gradient is not finite."""
         return self.calls.trial(chain, is_start=True)
 
@@ -185,7 +201,7 @@ class StochasticSampler:
         if self.problem.backend.is_jax:
             self.calls.kernel_of(chain)
         else:
-            self.calls.trial(chain)
+            alone(self.calls.trial(chain))
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph only where a kernel may yet be compiled, for what tuning finds."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from rich.progress import TextColumn
 from rich.table import Column
 
-__all__ = ["Shown", "progress_columns", "progress_updates"]
+__all__ = ["Shown", "mean_text", "progress_columns", "progress_updates"]
 
 
 # Draws of all chains together that a shown mean is over, and its largest standard error.
@@ -72,8 +72,13 @@ def _averaged(window: deque, value: float) -> str:
     """Mean over a window that the value is added to; its error is that of independent values."""
     if math.isfinite(value):
         window.append(value)
-    if len(window) < 2:
+    return mean_text(window)
+
+
+def mean_text(values: Collection[float]) -> str:
+    """Write the mean of finite values, or a question mark while it is mere noise."""
+    if len(values) < 2:
         return "?"
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, error = np.mean(window), np.std(window) / math.sqrt(len(window))
+        mean, error = np.mean(values), np.std(values) / math.sqrt(len(values))
     return f"{mean:.2f}" if error < LARGEST_ERROR else "?"

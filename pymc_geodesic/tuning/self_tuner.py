@@ -166,6 +166,14 @@ class SelfTuner:
         chosen = rng.choice(len(draws), min(N_POINTS, len(draws)), replace=False)
         return self._measure([draws[i] for i in chosen], mass, found.center, rows, rng)
 
+    def spread(
+        self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Draw a start of one of several chains around a center, where the density is not zero."""
+        rows = self.gradient.rows(rng)
+        near = self._around(point, found.mass, rng)
+        return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
+
     def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
         """Draw from the Gaussian approximation at a point."""
         noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
