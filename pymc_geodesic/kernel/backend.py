@@ -22,7 +22,7 @@ from pytensor.link.jax.linker import JAXLinker
 from pytensor.link.numba.linker import NumbaLinker
 
 from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
-from pymc_geodesic.kernel.jax.resident import resident
+from pymc_geodesic.kernel.jax.resident import can_be_resident, resident
 from pymc_geodesic.kernel.numba.lean import lean
 
 __all__ = ["Backend"]
@@ -66,6 +66,11 @@ class Backend:
     def is_jax(self) -> bool:
         """Whether shapes must be static when a graph is compiled."""
         return isinstance(self._mode.linker, JAXLinker)
+
+    @property
+    def counts_transitions(self) -> bool:
+        """Whether one function of static shapes serves calls with fewer transitions."""
+        return can_be_resident(self._mode)
 
     @property
     def name(self) -> str:

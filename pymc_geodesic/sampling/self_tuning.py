@@ -133,6 +133,16 @@ class SelfTuning:
         """Return what belongs to a new chain."""
         return Tuning(controlled=self.options.reduction is not None)
 
+    def energy(self, chain: GradientChain) -> float:
+        """Return the energy of a chain for the first rows; not a number without a gradient.
+
+        Nothing is compiled for it.
+        """
+        self.gradient.conditioned = [np.asarray(chain.others[name]) for name in self._conditioned]
+        found = self.gradient(chain.state.position, self.gradient.first_batch())
+        finite = all(np.all(np.isfinite(x)) for x in found.gradient)
+        return found.energy if finite else np.nan
+
     def stages(self, chain: GradientChain) -> list[int]:
         """Return the draws before which a chain is measured again."""
         return _at(chain, (*REFINED_AT, COUNTED_AT)) if self.options.tunes_itself else []

@@ -59,7 +59,7 @@ class StochasticSampler:
         model: Model,
     ) -> None:
         self.problem, self.algorithm = problem, algorithm
-        self.calls = Calls(problem, algorithm, batches=batches)
+        self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(
             problem.potential.sources,
             steps_per_batch=batches.steps_per_batch,
@@ -150,11 +150,10 @@ class StochasticSampler:
         """Make the transitions of one draw; move the chain, and return statistics."""
         calls = self.calls
         step_sizes, n_steps = calls.step_sizes(chain), chain.settings.n_steps
-        n_calls = n_steps // calls.length(chain)
-        made = []
-        for part in step_sizes.reshape(n_calls, -1):
+        length, made = calls.length(chain), []
+        for part in step_sizes.reshape(-1, length):
             made.append((yield from calls.make(chain, part)))
-        outputs = merged([call for call, _ in made])
+        outputs = merged([outputs for outputs, _ in made], [length] * len(made))
         chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
@@ -191,15 +190,20 @@ class StochasticSampler:
 
     def trial(self, chain: GradientChain) -> Moves[float]:
         """Return the energy where a chain starts; not a number where the gradient is not finite."""
-        return self.calls.trial(chain, is_start=True)
+        if self.tuning is not None and np.isfinite(energy := self.tuning.energy(chain)):
+            # Which kernel it needs is not known before it has tuned itself.
+            return energy
+        return (yield from self.calls.trial(chain, is_start=True))
 
     def _compile(self) -> None:
         # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
         # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
-        # written now, because a pickled step may have left the potential behind.
+        # written now, because a pickled step may have left the potential behind; one that tunes
+        # itself does not, and will know which kernel it needs.
         chain = self.begin(np.random.default_rng(0), self.problem.start, tune=0, draws=0)
         if self.problem.backend.is_jax:
-            self.calls.kernel_of(chain)
+            if self.tuning is None:
+                self.calls.kernel_of(chain)
         else:
             alone(self.calls.trial(chain))
 

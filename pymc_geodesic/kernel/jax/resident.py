@@ -22,9 +22,14 @@ from pytensor.link.basic import Container
 from pytensor.link.jax.linker import JAXLinker
 
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
+from pymc_geodesic.kernel.jax.counted_scan import (
+    count_iterations,
+    register_counted_scan_with_jax,
+    require_counted,
+)
 from pymc_geodesic.kernel.jax.stacking import Stacking
 
-__all__ = ["resident"]
+__all__ = ["can_be_resident", "resident"]
 
 TAG = "resident_jax"
 
@@ -43,7 +48,9 @@ class ResidentJAXLinker(JAXLinker):
         **kwargs: Any,
     ) -> Callable:
         """Put arrays on the device in place of those of NumPy, and write the graph in JAX."""
+        require_counted(fgraph)
         register_barrier_with_jax()
+        register_counted_scan_with_jax()
         for variable in fgraph.inputs:
             if isinstance(variable, SharedVariable):
                 storage_map[variable] = [_on_device(variable.container)]
@@ -61,12 +68,17 @@ def _on_device(container: Container) -> Any:
     return _ON_DEVICE[container]
 
 
+def can_be_resident(mode: Mode) -> bool:
+    """Whether a mode is PyTensor's own for JAX."""
+    return type(mode.linker) is JAXLinker
+
+
 def resident(mode: Mode) -> Mode:
     """Return PyTensor's JAX mode with resident data, and any other mode as it is.
 
     Shared variables must keep the value that they have when a function is made.
     """
-    if type(mode.linker) is not JAXLinker:
+    if not can_be_resident(mode):
         return mode
     return Mode(ResidentJAXLinker(), mode.provided_optimizer.including(TAG))
 
@@ -74,3 +86,5 @@ def resident(mode: Mode) -> Mode:
 # Before operations are fused, when what is alike looks alike and a barrier is between operations.
 optdb.register(Stacking.__name__, Stacking(), TAG, position=48.4)
 optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)
+# After PyTensor has rewritten what is inside scans.
+optdb.register(count_iterations.__name__, dfs_rewriter(count_iterations), TAG, position=101)
