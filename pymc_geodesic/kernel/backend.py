@@ -23,7 +23,6 @@ from pytensor.link.numba.linker import NumbaLinker
 
 from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
 from pymc_geodesic.kernel.jax.resident import can_be_resident, resident
-from pymc_geodesic.kernel.numba.lean import lean
 
 __all__ = ["Backend"]
 
@@ -97,7 +96,7 @@ class Backend:
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is all.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
-            options = self.compile_kwargs | {"mode": resident(lean(self._mode))}
+            options = self.compile_kwargs | {"mode": _adapted(self._mode)}
             function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
         function.trust_input = True
         return function
@@ -109,3 +108,13 @@ class Backend:
         """
         is_compiled_by_jit = isinstance(self._mode.linker, JITLinker)
         return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()
+
+
+def _adapted(mode: Mode) -> Mode:
+    """Return PyTensor's modes as this package uses them."""
+    if not isinstance(mode.linker, NumbaLinker):
+        return resident(mode)
+    # Numba takes most of a second to load.
+    from pymc_geodesic.kernel.numba.lean import lean
+
+    return lean(mode)
