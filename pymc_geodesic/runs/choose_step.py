@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
     model : Model
         The model.
     backend : str, optional
-        How to compile a step that is made here.
+        How to compile a step that is made here; JAX by default where it is installed and the step
+        is not left to a function.
 
     Raises
     ------
@@ -57,6 +59,9 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
             )
         return _required(step, model)
     make: Any = step_class_for(model) if step is None else step
+    if backend is None and isinstance(make, type) and find_spec("jax") is not None:
+        # It answers in a third of the time, and nothing is forked here.
+        backend = "jax"
     if not callable(make):
         raise TypeError(
             "`step` expected a step of pymc_geodesic, its class, or a function that makes one; got "

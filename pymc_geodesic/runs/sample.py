@@ -80,7 +80,8 @@ def sample(
         One call of a compiled kernel for all chains, in blocks if they are large, which needs the
         JAX backend; or one call for each chain, as is done for other backends in any case.
     backend : str, optional
-        As for the step, if it is made here.
+        Backend of a step that is made here: JAX by default where it is installed, else Numba. A
+        function given as ``step`` chooses for itself.
     progressbar : bool
         Whether to show a line with transitions per second, temperature, divergences and time left.
     var_names : sequence of str, optional

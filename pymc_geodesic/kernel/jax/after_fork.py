@@ -18,6 +18,8 @@ from typing import Any
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.kernel.jax.cache import keep_compiled
+
 __all__ = ["CompiledOnFirstCall"]
 
 ADVICE = (
@@ -84,6 +86,7 @@ class CompiledOnFirstCall:
     def compiled(self) -> Callable[..., Any]:
         """PyTensor's function, compiled now if it was not before."""
         if self._function is None:
+            keep_compiled()
             self._function = self._make()
         return self._function
 
