@@ -8,7 +8,6 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -21,7 +20,7 @@ from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 from pytensor.link.numba.linker import NumbaLinker
 
-from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.resident import can_be_resident, resident
 
 __all__ = ["Backend"]
@@ -89,7 +88,8 @@ class Backend:
         With JAX it is compiled by its first call, see :mod:`pymc_geodesic.kernel.jax.after_fork`.
         """
         if self.is_jax:
-            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+            mode = repr(self.compile_kwargs)
+            return JAXFunction(inputs, outputs, make=self._compile, mode=mode)
         return self._compile(inputs, outputs)
 
     def _compile(self, inputs, outputs):

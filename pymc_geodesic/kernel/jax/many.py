@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
+from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.memo import Compiled
 
 __all__ = ["ManyCalls"]
 
@@ -28,13 +29,12 @@ class ManyCalls:
 
     Parameters
     ----------
-    function : CompiledOnFirstCall
-        PyTensor's function for JAX. Its data are the same for all calls.
+    function : JAXFunction
+        The function. Its data are the same for all calls.
     """
 
-    def __init__(self, function: CompiledOnFirstCall) -> None:
+    def __init__(self, function: JAXFunction) -> None:
         self._function = function
-        self._vectorized: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
     def __call__(
         self, calls: Sequence[Sequence[Any]], *, is_common: Sequence[bool]
@@ -48,7 +48,8 @@ class ManyCalls:
         is_common : sequence of bool
             Whether each argument is the same for all calls, and that of the first is used.
         """
-        vectorized = self._for(tuple(is_common))
+        compiled, data = self._function.ready()
+        vectorized = _vectorized(compiled, tuple(is_common), n_data=len(data))
         outputs: list[list[np.ndarray]] = []
         size = _block_size(calls)
         for start in range(0, len(calls), size):
@@ -58,28 +59,22 @@ class ManyCalls:
             columns = zip(*filled, strict=True)
             pairs = zip(columns, is_common, strict=True)
             arguments = [column[0] if same else np.stack(column) for column, same in pairs]
-            results = [np.asarray(x) for x in vectorized(*arguments)]
+            results = [np.asarray(x) for x in vectorized(*arguments, *data)]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [[x[i, ...] for x in results] for i in range(len(block))]
         return outputs
 
-    def _for(self, is_common: tuple[bool, ...]) -> Callable[..., Any]:
-        if is_common not in self._vectorized:
-            self._vectorized[is_common] = self._vectorize(is_common)
-        return self._vectorized[is_common]
 
-    def _vectorize(self, is_common: tuple[bool, ...]) -> Callable[..., Any]:
-        import jax
+def _vectorized(
+    compiled: Compiled, is_common: tuple[bool, ...], *, n_data: int
+) -> Callable[..., Any]:
+    """Return the function of several lists of inputs."""
+    import jax
 
-        thunk = self._function.compiled.vm
-        data = [cell[0] for cell in thunk.inputs[len(is_common) :]]
-        axes = [None if same else 0 for same in is_common] + [None] * len(data)
-        mapped = jax.jit(jax.vmap(thunk.jit_fn, in_axes=axes))
-        return lambda *arguments: mapped(*arguments, *data)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave what is compiled behind: another process compiles its own."""
-        return self.__dict__ | {"_vectorized": {}}
+    if is_common not in compiled.vectorized:
+        axes = [None if same else 0 for same in is_common] + [None] * n_data
+        compiled.vectorized[is_common] = jax.jit(jax.vmap(compiled.run, in_axes=axes))
+    return compiled.vectorized[is_common]
 
 
 def _block_size(calls: Sequence[Sequence[Any]]) -> int:
