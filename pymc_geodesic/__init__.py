@@ -16,7 +16,9 @@ from pymc_geodesic.minibatch_guard import install as _install_guard
 if TYPE_CHECKING:
     from pymc_geodesic import datasets
     from pymc_geodesic import topic_models as topics
-    from pymc_geodesic.diagnostics import (
+
+    # Modules of the same names make mypy think that these are defined twice.
+    from pymc_geodesic.diagnostics import (  # type: ignore[no-redef]
         RunningMoments,
         configurational_temperature,
         diagnose,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     )
     from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
     from pymc_geodesic.potential import check_minibatch, full_data
-    from pymc_geodesic.runs import sample
+    from pymc_geodesic.runs import sample  # type: ignore[no-redef]
     from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
     from pymc_geodesic.step_methods import (
         GMC,

@@ -84,7 +84,9 @@ class CompiledMap:
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
     def of_many(self, inputs: Sequence[Any]) -> list[Any]:
-        """Call the function on several trees at once; JAX only."""
+        """Call the function on several trees at once, where it serves many."""
+        if self._many is None:
+            return [self(tree) for tree in inputs]
         calls: list[list[Any]] = [[] for _ in inputs]
         for tree, arguments in zip(inputs, calls, strict=True):
             self._flatten(tree, arguments)
