@@ -8,7 +8,7 @@ arrays, what a backend does to them, or which of them it may keep.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.many import ManyCalls
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
 __all__ = ["CompiledMap", "inputs_like", "of_length"]
@@ -46,28 +47,78 @@ class CompiledMap:
         Fields of the inputs whose arrays are often the very same ones, and never written to. JAX is
         given a copy once for as long as they are: a copy takes ten microseconds, as long as several
         small transitions.
+    shareable : collection of str
+        Fields whose arrays several calls may have in common. Where they are the very same ones, a
+        call for all of them is given one.
     """
 
     def __init__(
-        self, inputs: Any, outputs: Any, *, backend: Backend, held: Collection[str] = ()
+        self,
+        inputs: Any,
+        outputs: Any,
+        *,
+        backend: Backend,
+        held: Collection[str] = (),
+        shareable: Collection[str] = (),
     ) -> None:
         self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         self._held = frozenset(held) if backend.is_jax else frozenset()
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
+        self._shareable = frozenset(shareable)
+        self._many = ManyCalls(self.function) if backend.is_jax else None
+
+    @property
+    def serves_many(self) -> bool:
+        """Whether several calls can be made at once."""
+        return self._many is not None
 
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
         if self._held:
-            copies: dict[int, tuple[np.ndarray, Any]] = {}
-            held = {name: self._copied(getattr(inputs, name), copies) for name in self._held}
-            # Those of the last call alone: what a mass learns must not fill the memory.
-            inputs, self._copies = inputs._replace(**held), copies
+            inputs = self._on_device(inputs, self._held)
         arguments: list[Any] = []
         self._flatten(inputs, arguments)
         # JAX returns before it has finished.
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
+
+    def of_many(self, inputs: Sequence[Any]) -> list[Any]:
+        """Call the function on several trees at once, where it serves many."""
+        if self._many is None:
+            return [self(tree) for tree in inputs]
+        calls: list[list[Any]] = [[] for _ in inputs]
+        for tree, arguments in zip(inputs, calls, strict=True):
+            self._flatten(tree, arguments)
+        is_common = self._is_common(inputs)
+        if any(is_common):
+            first: list[Any] = []
+            self._flatten(self._on_device(inputs[0], self._shareable), first)
+            calls[0] = [
+                x if same else y for x, y, same in zip(first, calls[0], is_common, strict=True)
+            ]
+        return [self._rebuild(x) for x in self._many(calls, is_common=is_common)]
+
+    def _is_common(self, inputs: Sequence[Any]) -> list[bool]:
+        """Tell for each leaf whether all trees share its field."""
+        found: list[bool] = []
+        for name, form in self._forms[0]._asdict().items():
+            ours = (
+                [leaves_of(getattr(tree, name)) for tree in inputs]
+                if name in self._shareable
+                else []
+            )
+            same = all(x is y for other in ours[1:] for x, y in zip(ours[0], other, strict=True))
+            found += [bool(ours) and same] * len(leaves_of(form))
+        return found
+
+    def _on_device(self, inputs: Any, fields: Collection[str]) -> Any:
+        """Give JAX copies of the arrays in some fields."""
+        copies: dict[int, tuple[np.ndarray, Any]] = {}
+        held = {name: self._copied(getattr(inputs, name), copies) for name in fields}
+        # Those of the last call alone: what a mass learns must not fill the memory.
+        self._copies = copies
+        return inputs._replace(**held)
 
     def _copied(self, tree: Tree, copies: dict[int, tuple[np.ndarray, Any]]) -> Tree:
         def copied(array: np.ndarray) -> Any:

@@ -64,6 +64,8 @@ class Inputs(NamedTuple):
         Transitions that configurational temperatures come from: the first ones of their batch.
     reference : sequence
         What chooses the fields of these temperatures.
+    made : array of bool, optional
+        Transitions that are made, before those for which there is only room; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -77,6 +79,7 @@ class Inputs(NamedTuple):
     center: CenterArrays
     fresh: Any
     reference: Sequence[Any]
+    made: Any = None
 
 
 class Outputs(NamedTuple):

@@ -19,14 +19,15 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.form import MassForm, mass_form
+from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.noise import along_directions, rebalanced
-from pymc_geodesic.tuning.secants import N_DIRECTIONS, without_directions
+from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
+from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
@@ -37,7 +38,7 @@ from pymc_geodesic.tuning.self_tuner import (
 )
 from pymc_geodesic.tuning.starts import default_start, is_default
 
-__all__ = ["SelfTuning", "TuningOptions", "no_noise", "unit_mass"]
+__all__ = ["SelfTuning", "TuningOptions", "unit_mass"]
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
@@ -80,13 +81,17 @@ class TuningOptions(NamedTuple):
 
 
 class SelfTuning:
-    r"""The stages of the tuning phase of a chain.
+    r"""The stages of the tuning phase, of one chain or common to several.
 
     At its first draw a chain searches a mode, measures the curvature and the gradient noise there,
     and sets mass, step size and friction by the rule of its algorithm; see
     :mod:`pymc_geodesic.algorithms.tuning_rules`. Twice in the first half of the tuning phase the
     mass is corrected by the draws so far and everything is measured again. Control variates with
     given step sizes need the first of these stages only.
+
+    Chains that are tuned together are measured once, from the start and by the generator of the
+    first one, and their draws are pooled. They start around the mode as the Gaussian approximation
+    there says; a single chain starts at the mode.
 
     Parameters
     ----------
@@ -112,6 +117,7 @@ class SelfTuning:
         has_velocity: bool,
     ) -> None:
         self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
+        self._name = problem.name
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = HostGradient(problem.potential)
@@ -139,28 +145,41 @@ class SelfTuning:
         """Return what belongs to a new chain."""
         return Tuning(controlled=self.options.reduction is not None)
 
-    def before_draw(self, chain: GradientChain) -> None:
-        """Do what is due before a draw."""
-        tuning = chain.tuning
-        if tuning is None or (chain.n_drawn > 0 and not chain.tune):
-            return
-        if not chain.tune and self.options.reduction != "control_variates":
-            tuning.controlled = False
-            return
+    def energy(self, chain: GradientChain) -> float:
+        """Return the energy of a chain for the first rows; not a number without a gradient.
+
+        Nothing is compiled for it.
+        """
         self.gradient.conditioned = [np.asarray(chain.others[name]) for name in self._conditioned]
-        if chain.n_drawn == 0:
-            self._measure_first(chain, tuning)
-        elif self.options.tunes_itself and len(tuning.window) >= FEWEST_DRAWS:
-            self._measure_again(chain, tuning)
+        found = self.gradient(chain.state.position, self.gradient.first_batch())
+        finite = all(np.all(np.isfinite(x)) for x in found.gradient)
+        return found.energy if finite else np.nan
+
+    def stages(self, chain: GradientChain) -> list[int]:
+        """Return the draws before which a chain is measured again."""
+        return _at(chain, (*REFINED_AT, COUNTED_AT)) if self.options.tunes_itself else []
+
+    def before_draw(self, chains: Sequence[GradientChain]) -> None:
+        """Do what is due before a draw of chains that are equally long: once for all of them."""
+        first = chains[0]
+        if first.tuning is None or (first.n_drawn > 0 and not first.tune):
+            return
+        if not first.tune and self.options.reduction != "control_variates":
+            for chain in chains:
+                _tuning(chain).controlled = False
+            return
+        self.gradient.conditioned = [np.asarray(first.others[name]) for name in self._conditioned]
+        if first.n_drawn == 0:
+            self._measure_first(chains)
+        elif self.options.tunes_itself:
+            self._measure_again(chains)
 
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append(list(chain.state.position))
             if self.balances:
-                velocity = chain.state.velocity
-                along = along_directions(velocity, chain.settings.mass)
-                chain.tuning.squares.append([v**2 for v in (*velocity, along)])
+                chain.tuning.squares.append(squared_velocity(chain))
 
     def news(self, chain: GradientChain) -> str | None:
         """Say in one line what was found."""
@@ -180,52 +199,55 @@ class SelfTuning:
             f"{parameters}, {chain.settings.n_steps} transitions per draw, {gradients}"
         )
 
-    def _measure_first(self, chain: GradientChain, tuning: Tuning) -> None:
-        """Search the mode, measure there, and start from it."""
-        loose = is_default(self._default_start, chain.values, self._names)
-        start, found = self._tuner.begin(chain.state.position, chain.rng, loose=loose)
-        self._apply(chain, tuning, found)
-        if chain.tune:
-            position = tuple(np.asarray(x, order="C") for x in start)
-            chain.state = chain.state._replace(position=position)
-            values = map(np.asarray, self.gradient.to_values(*position))
-            chain.values = chain.values | dict(zip(self._names, values, strict=True))
+    def _measure_first(self, chains: Sequence[GradientChain]) -> None:
+        """Search the mode, measure there, and start from it: several chains around it."""
+        first = chains[0]
+        loose = is_default(self._default_start, first.values, self._names)
+        start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
+        for chain in chains:
+            self._apply(chain, found)
+            if chain.tune:
+                alone = len(chains) == 1
+                self._move(chain, start if alone else self._tuner.spread(start, found, chain.rng))
 
-    def _measure_again(self, chain: GradientChain, tuning: Tuning) -> None:
-        settings, found = chain.settings, tuning.found
-        if found is None:
+    def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
+        position = tuple(np.asarray(x, order="C") for x in point)
+        chain.state = chain.state._replace(position=position)
+        values = map(np.asarray, self.gradient.to_values(*position))
+        chain.values = chain.values | dict(zip(self._names, values, strict=True))
+
+    def _measure_again(self, chains: Sequence[GradientChain]) -> None:
+        """Correct what was found by the draws of all chains since."""
+        first = chains[0]
+        found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
+        pooled = [draw for window in windows for draw in window]
+        if found is None or len(pooled) < FEWEST_DRAWS:
             return
-        if chain.n_drawn in [int(share * chain.tuning_draws) for share in REFINED_AT]:
-            self._apply(chain, tuning, self._tuner.refine(found, tuning.window, chain.rng))
-        elif chain.n_drawn == int(COUNTED_AT * chain.tuning_draws):
+        if first.n_drawn in _at(first, REFINED_AT):
+            found = self._tuner.refine(found, pooled, first.rng)
+            for chain in chains:
+                self._apply(chain, found)
+        elif first.n_drawn in _at(first, (COUNTED_AT,)):
+            self._compare(found.mass, windows)
             if self.options.chooses_n_steps:
-                frame = whitened(found.mass, tuning.window)
-                n_steps = steps_worth_a_draw(frame, settings.n_steps)
-                chain.settings = replace(settings, n_steps=n_steps)
+                n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
+                for chain in chains:
+                    chain.settings = replace(chain.settings, n_steps=n_steps)
             if self.balances:
-                self._balance_again(chain, tuning)
+                rebalance(chains, [_tuning(chain).squares for chain in chains], self._manifold)
 
-    def _balance_again(self, chain: GradientChain, tuning: Tuning) -> None:
-        """Correct the friction of every entry by the temperature of its velocity since then."""
-        settings = chain.settings
-        *squares, along = (np.array(arrays) for arrays in zip(*tuning.squares, strict=True))
-        factors = zip(self._manifold.factors, self._manifold.point_dims, squares, strict=True)
-        temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
-        [thermostat] = chain.state.thermostat
-        noise = rebalanced(
-            settings.measured_noise,
-            [*temperatures, along.mean(axis=0)],
-            mass=settings.mass,
-            shapes=self._manifold.shapes,
-            n_draws=len(tuning.squares),
-            friction=float(thermostat),
-            step_size=settings.step_size,
-        )
-        chain.settings = replace(settings, measured_noise=noise)
+    def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
+        if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
+            log.warning(
+                f"The chains of {self._name} disagree after most of the tuning phase: their means "
+                f"are {distance:.2g} standard deviations apart, and their common tuning fits none "
+                "of them. They may be in different modes: compare them by `az.plot_trace`, and "
+                "start all in one by `initvals`; or increase `tune`."
+            )
 
-    def _apply(self, chain: GradientChain, tuning: Tuning, found: Findings) -> None:
+    def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Set what follows from the findings."""
-        options, rule = self.options, self._algorithm.tuning_rule
+        options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
         tuning.found, tuning.window, tuning.squares = found, [], []
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
@@ -274,6 +296,16 @@ class SelfTuning:
         return [np.asarray(x) for x in self.gradient.to_points(*values)]
 
 
+def _tuning(chain: GradientChain) -> Tuning:
+    if chain.tuning is None:
+        raise RuntimeError("The chain was begun by a sampler that does not tune itself.")
+    return chain.tuning
+
+
+def _at(chain: GradientChain, shares: Sequence[float]) -> list[int]:
+    return [int(share * chain.tuning_draws) for share in shares]
+
+
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
     manifold, dtype = problem.manifold, problem.dtype
@@ -287,22 +319,6 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     return without_directions(mass) if form == "low_rank" else mass
 
 
-def no_noise(problem: Problem) -> tuple[np.ndarray, ...]:
-    """Return a noise of zero in the form in which it is measured."""
-    pairs = zip(problem.manifold.factors, problem.manifold.shapes, strict=True)
-    entries = [
-        np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), problem.dtype)
-        for factor, shape in pairs
-    ]
-    return (*entries, np.zeros(N_DIRECTIONS, problem.dtype))
-
-
 def _form(problem: Problem, *, dense: bool) -> MassForm:
     manifold = problem.manifold
     return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"
-
-
-def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
-    """Average squares of velocities over draws and over the directions of each point."""
-    means = factor.over_core(squares.mean(axis=0)) / dim
-    return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

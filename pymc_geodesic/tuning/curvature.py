@@ -90,7 +90,8 @@ def largest_curvature(
         if not np.isfinite(length) or length == 0:
             return value
         vector = [v / length for v in vector]
-        rates = gradient.to_tangent(*point, *mass.rate(vector))
+        moves = [np.asarray(d, x.dtype) for d, x in zip(mass.rate(vector), point, strict=True)]
+        rates = gradient.to_tangent(*point, *moves)
         change = mass.force(_change(at, point, rates, step=half_width))
         value = float(sum(np.sum(v * c) for v, c in zip(vector, change, strict=True)))
         vector = change

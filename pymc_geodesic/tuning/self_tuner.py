@@ -185,6 +185,14 @@ class SelfTuner:
             center = self.center_at(self._mean(draws))
         return self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
 
+    def spread(
+        self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Draw a start of one of several chains around a center, where the density is not zero."""
+        rows = self.gradient.rows(rng)
+        near = self._around(point, found.mass, rng)
+        return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
+
     def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
         """Draw from the Gaussian approximation at a point."""
         noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
