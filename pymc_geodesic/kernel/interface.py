@@ -54,7 +54,8 @@ class Inputs(NamedTuple):
     step_sizes, noise, rows
         One for each transition: step sizes, standard normals, rows of each source of batches.
     parameters : dict
-        Scalar parameters of the dynamics.
+        Scalar parameters of the dynamics, and ``measured_noise``, one array per variable
+        and one for the directions of the mass.
     mass : sequence
         Arrays of the mass.
     center : CenterArrays

@@ -128,7 +128,11 @@ class TransitionKernel:
         if blocks.are_single:
             return inputs
         center = CenterArrays(*(blocks.join_arrays(arrays) for arrays in inputs.center))
+        parameters = dict(inputs.parameters)
+        if noise := parameters.get("measured_noise"):
+            parameters["measured_noise"] = tuple(blocks.join_arrays(noise))
         return inputs._replace(
+            parameters=parameters,
             state=blocks.join_state(inputs.state),
             noise=blocks.join_arrays(inputs.noise),
             mass=blocks.join_mass_arrays(inputs.mass),

@@ -17,15 +17,17 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import require_step_size
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass.form import MassForm, mass_form
+from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
-from pymc_geodesic.tuning.curvature import LARGEST_DENSE
+from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
@@ -119,13 +121,23 @@ class SelfTuning:
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = HostGradient(problem.potential)
+        form = _form(problem, dense=not options.noise_is_known)
+        self.balances = (
+            options.tunes_itself
+            and algorithm.balances
+            and form == "low_rank"
+            and options.mass is None
+            and not options.noise_is_known
+            and bool(self.gradient.n_rows)
+        )
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            dense=not options.noise_is_known,
+            form=form,
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
             fixed_mass=own_mass,
+            by_entry=self.balances,
         )
         self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
 
@@ -166,6 +178,8 @@ class SelfTuning:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
             chain.tuning.window.append(list(chain.state.position))
+            if self.balances:
+                chain.tuning.squares.append(squared_velocity(chain))
 
     def news(self, chain: GradientChain) -> str | None:
         """Say in one line what was found."""
@@ -219,6 +233,8 @@ class SelfTuning:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
                     chain.settings = replace(chain.settings, n_steps=n_steps)
+            if self.balances:
+                rebalance(chains, [_tuning(chain).squares for chain in chains], self._manifold)
 
     def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
@@ -232,19 +248,23 @@ class SelfTuning:
     def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Set what follows from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
-        tuning.found, tuning.window = found, []
+        tuning.found, tuning.window, tuning.squares = found, [], []
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
         if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = rule(demands)
+        step_size, parameters = (balanced_rule if self.balances else rule)(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),
             "parameters": {**chain.settings.parameters, **parameters, **options.given},
         }
+        if self.balances:
+            dtype = chain.settings.dtype
+            noise = [np.asarray(v, dtype=dtype, order="C") for v in found.noise.by_entry]
+            changes["measured_noise"] = tuple(noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
         if options.chooses_n_steps:
@@ -257,8 +277,10 @@ class SelfTuning:
 
     def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
         """Start from the friction that the measured noise needs."""
-        settings = chain.settings
-        friction = settings.parameters["diffusion"] + 0.5 * settings.step_size * found.noise.mean
+        settings, noise = chain.settings, found.noise
+        friction = settings.parameters["diffusion"]
+        if not settings.measured_noise:
+            friction = friction + 0.5 * settings.step_size * noise.mean
         thermostat = Thermostat(self._manifold, grouping=grouping)
         started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
         chain.state = chain.state._replace(thermostat=started)
@@ -286,11 +308,17 @@ def _at(chain: GradientChain, shares: Sequence[float]) -> list[int]:
 
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
-    shapes, dtype = problem.manifold.shapes, problem.dtype
-    size = sum(math.prod(shape) for shape in shapes)
-    kinds = [factor.mass for factor in problem.manifold.factors]
-    if all(kind == "matrix" for kind in kinds) and size <= LARGEST_DENSE and dense:
+    manifold, dtype = problem.manifold, problem.dtype
+    shapes, form = manifold.shapes, _form(problem, dense=dense)
+    if form == "dense":
+        size = sum(math.prod(shape) for shape in shapes)
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-    pairs = zip(kinds, shapes, strict=True)
-    masses = [np.ones(() if kind == "number" else shape) for kind, shape in pairs]
-    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+    pairs = zip(manifold.factors, shapes, strict=True)
+    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
+    mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+    return without_directions(mass) if form == "low_rank" else mass
+
+
+def _form(problem: Problem, *, dense: bool) -> MassForm:
+    manifold = problem.manifold
+    return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"

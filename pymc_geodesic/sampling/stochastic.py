@@ -16,6 +16,7 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
@@ -74,6 +75,8 @@ class StochasticSampler:
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
+        if self.tuning is not None and self.tuning.balances:
+            settings = replace(settings, measured_noise=no_noise(problem.manifold, problem.dtype))
         self.settings = settings
         self.statistics = TransitionStatistics(
             problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None
