@@ -6,12 +6,16 @@ from pymc_geodesic.distributions import transforms
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
+from pymc_geodesic.distributions.uniform_rotation import UniformRotation
+from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 
 __all__ = [
     "LogisticNormal",
     "SphericalUniform",
     "SymmetricDirichlet",
+    "UniformRotation",
+    "UniformStiefel",
     "VonMisesFisher",
     "transforms",
 ]
