@@ -23,11 +23,15 @@ from pymc_geodesic.diagnostics import (
 )
 from pymc_geodesic.distributions import (
     LogisticNormal,
+    MatrixFisher,
+    MatrixLangevin,
     SphericalUniform,
     SymmetricDirichlet,
     UniformRotation,
     UniformStiefel,
     VonMisesFisher,
+    matrix_to_quaternion,
+    quaternion_to_matrix,
     transforms,
 )
 from pymc_geodesic.latents.gmc import LocalGMC
@@ -86,6 +90,8 @@ __all__ = [
     "LocalGMC",
     "LogisticNormal",
     "Manifold",
+    "MatrixFisher",
+    "MatrixLangevin",
     "MonteCarloEM",
     "PolynomialSchedule",
     "RunningMoments",
@@ -109,10 +115,12 @@ __all__ = [
     "kernel_stein_discrepancy",
     "kinetic_temperature",
     "manifold_of",
+    "matrix_to_quaternion",
     "plot_simplex",
     "plot_sphere",
     "plot_thermostat",
     "plot_topics",
+    "quaternion_to_matrix",
     "register_manifold",
     "stein_check",
     "step_halving",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytensor.tensor.variable import TensorVariable
 from scipy.special import multigammaln
 
 from pymc_geodesic.distributions.validation import constant_value, static_shape
@@ -17,6 +18,7 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
     "check_frames",
+    "check_parameter",
     "check_shape",
     "known_shape",
     "log_rotations_area",
@@ -98,6 +100,27 @@ def check_shape(shapes: Mapping[str, Any], expected: tuple[int, int], owner: str
                 f"`{owner}` expected matrices of shape {expected} in the last two axes of "
                 f"`{argument}`, got shape {tuple(shape)}."
             )
+
+
+def check_parameter(parameter: TensorVariable, owner: str) -> tuple[int, int]:
+    """Return the shape of the matrix F of an exponential family, and refuse one that is not finite.
+
+    Raises
+    ------
+    ValueError
+        If the last two axes are not known, or an entry is visibly not finite.
+    """
+    shape = parameter.type.shape[-2:]
+    if len(shape) < 2 or None in shape:
+        raise ValueError(
+            f"`{owner}` expected a matrix of known shape in the last two axes of `F`, got shape "
+            f"{parameter.type.shape}. Give unknown axes a length with `pt.specify_shape`."
+        )
+    value = constant_value(parameter)
+    if value is not None and not np.all(np.isfinite(value)):
+        raise ValueError(f"`{owner}` expected finite entries in `F`, got {value}.")
+    n, p = shape
+    return n, p
 
 
 def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) -> None:
