@@ -91,7 +91,7 @@ class Product:
         return positions, velocities
 
     def squared_norm(self, v: Point) -> Point:
-        """Squared length of every tangent vector, one array of the batch shape a factor."""
+        """Squared length of every tangent vector, one array per factor, of its batch shape."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:
