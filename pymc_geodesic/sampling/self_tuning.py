@@ -42,6 +42,9 @@ __all__ = ["SelfTuning"]
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
 REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
+# Those after which the friction of every entry is corrected by temperatures; the mean of all these
+# corrections is in use at the end.
+BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
 # Fewer draws say nothing of a covariance.
 FEWEST_DRAWS = 10
 
@@ -123,7 +126,10 @@ class SelfTuning:
 
     def stages(self, chain: GradientChain) -> list[int]:
         """Return the draws before which a chain is measured again."""
-        return _at(chain, (*REFINED_AT, COUNTED_AT)) if self.options.tunes_itself else []
+        if not self.options.tunes_itself:
+            return []
+        shares = {*REFINED_AT, COUNTED_AT, *(BALANCED_AT if self.balances else ())}
+        return _at(chain, sorted(shares))
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Do what is due before a draw of chains that are equally long: once for all of them."""
@@ -209,7 +215,7 @@ class SelfTuning:
             found = self._tuner.refine(found, pooled, first.rng)
             for chain in chains:
                 self._apply(chain, found)
-        elif first.n_drawn in _at(first, (COUNTED_AT,)):
+        if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
             for chain in chains:
                 _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
@@ -217,8 +223,9 @@ class SelfTuning:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
                     chain.settings = replace(chain.settings, n_steps=n_steps)
-            if self.balances:
-                rebalance(chains, [_tuning(chain).squares for chain in chains], self._manifold)
+        if self.balances and first.n_drawn in (stages := _at(first, BALANCED_AT)):
+            weight = 1 / (1 + stages.index(first.n_drawn))
+            rebalance(chains, self._manifold, weight=weight)
 
     def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
