@@ -18,8 +18,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.low_rank import LowRankMass
@@ -112,6 +110,9 @@ def low_rank_mass(
     flat = curvature.is_flat
     first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
     n_products = 0
+
+    # It takes a tenth of a second to load.
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     def product(vector: np.ndarray) -> np.ndarray:
         nonlocal n_products
