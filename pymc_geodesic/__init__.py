@@ -45,6 +45,7 @@ from pymc_geodesic.manifolds import (
     manifold_of,
     register_manifold,
 )
+from pymc_geodesic.mass import TangentMass
 from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
 from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.run_record import install as install_run_record
@@ -102,6 +103,7 @@ __all__ = [
     "SphericalUniform",
     "Stiefel",
     "SymmetricDirichlet",
+    "TangentMass",
     "UniformRotation",
     "UniformStiefel",
     "VonMisesFisher",

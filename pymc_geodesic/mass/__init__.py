@@ -4,5 +4,6 @@
 
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.read import read_mass
+from pymc_geodesic.mass.tangent import TangentMass
 
-__all__ = ["JointMass", "Mass", "VariableMasses", "read_mass"]
+__all__ = ["JointMass", "Mass", "TangentMass", "VariableMasses", "read_mass"]
