@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         manifold_of,
         register_manifold,
     )
+    from pymc_geodesic.mass import TangentMass
     from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
     from pymc_geodesic.potential import check_minibatch, full_data
     from pymc_geodesic.runs import sample  # type: ignore[no-redef]
@@ -116,6 +117,7 @@ _HOMES = {
         "manifold_of",
         "register_manifold",
     ),
+    "mass": ("TangentMass",),
     "plots": ("plot_simplex", "plot_sphere", "plot_thermostat"),
     "potential": ("check_minibatch", "full_data"),
     "runs": ("sample",),
@@ -191,6 +193,7 @@ __all__ = [
     "SphericalUniform",
     "Stiefel",
     "SymmetricDirichlet",
+    "TangentMass",
     "UniformRotation",
     "UniformStiefel",
     "VonMisesFisher",

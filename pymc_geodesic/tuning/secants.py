@@ -115,7 +115,6 @@ def low_rank_mass(
     n_products = 0
 
     # It takes a tenth of a second to load.
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     def product(vector: np.ndarray) -> np.ndarray:
         nonlocal n_products
