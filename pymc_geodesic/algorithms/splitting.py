@@ -9,16 +9,21 @@ and Carin 2015). Points, velocities and gradients are tuples with one tensor per
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.estimate import Estimate
 
 __all__ = [
+    "balanced_estimate",
     "balanced_kick",
     "damp",
+    "damp_balanced",
     "drift",
     "kick",
     "least_friction",
@@ -42,6 +47,57 @@ def drift(
 def damp(velocity: Point, friction: tuple[TensorVariable, ...], time: TensorVariable) -> Point:
     """B: ``v exp(-friction time)``, one friction per variable, broadcastable to it."""
     return tuple(v * pt.exp(-c * time) for v, c in zip(velocity, friction, strict=True))
+
+
+def damp_balanced(
+    manifold: Product,
+    velocity: Point,
+    friction: tuple[TensorVariable, ...],
+    noise: Point,
+    *,
+    step_size: TensorVariable,
+) -> Point:
+    r"""B for half a step, with a friction more that balances what is measured of gradient noise.
+
+    A noise of variance :math:`V_i` needs :math:`\epsilon V_i / 2`. Then what is left for a
+    thermostat is the same for all entries. ``noise`` has the variances of the entries of each
+    variable, and at last by how much those along the directions of the mass exceed what entries
+    with independent noise would make of them; without it nothing is added.
+
+    A thermostat for each entry would find its friction by itself, but must not be used where noise
+    grows with the distance from a center: it follows the velocity, and so makes positions too wide
+    by half the covariance of their squares and those of the velocity.
+    """
+    if not noise:
+        return damp(velocity, friction, step_size / 2)
+    *entries, directions = noise
+    damped = damp(velocity, _with_noise(friction, entries, step_size), step_size / 2)
+    return manifold.damp_directions(damped, 0.25 * step_size**2 * directions)
+
+
+def balanced_estimate(
+    manifold: Product,
+    estimate: Estimate,
+    noise: Point,
+    *,
+    friction: TensorVariable,
+    step_size: TensorVariable,
+) -> tuple[Estimate, tuple[TensorVariable, ...]]:
+    """Scale a gradient, and find the variance to inject, for entries whose noise is measured.
+
+    ``friction`` is what is left without noise, and ``noise`` as for :func:`damp_balanced`.
+    """
+    *entries, _ = noise
+    own = _with_noise((friction,) * len(entries), entries, step_size)
+    scales, injected = balanced_kick(manifold, own, step_size, tuple(entries))
+    pairs = zip(scales, estimate.gradient, strict=True)
+    return estimate._replace(gradient=tuple(scale * g for scale, g in pairs)), injected
+
+
+def _with_noise(
+    friction: tuple[TensorVariable, ...], noise: Sequence[TensorVariable], step_size: TensorVariable
+) -> tuple[TensorVariable, ...]:
+    return tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, noise, strict=True))
 
 
 def kick(

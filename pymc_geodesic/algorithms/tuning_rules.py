@@ -20,6 +20,7 @@ __all__ = [
     "Demands",
     "GradientNoise",
     "Rule",
+    "balanced_rule",
     "friction_rule",
     "langevin_rule",
     "require_step_size",
@@ -44,10 +45,14 @@ class GradientNoise(NamedTuple):
     mean, largest : float
         Over the entries of all variables; for a point on a curved manifold the mean is over its
         directions, of which it has fewer.
+    by_entry : tuple of ndarray
+        That of each entry, for each variable; on a curved manifold the mean over the directions of
+        a point, for all its entries.
     """
 
     mean: float
     largest: float
+    by_entry: tuple[np.ndarray, ...] = ()
 
 
 class Demands(NamedTuple):
@@ -117,6 +122,24 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     friction = max(BEST_FRICTION, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
+
+
+def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Give the step size and the diffusion where the noise of every entry is balanced by itself.
+
+    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. What is
+    left of the noise is its correlations, which make the share :math:`\epsilon V_i / 2 \xi_i` of
+    the heat; on average it may be b. Variances are too large by :math:`\epsilon^2 / 4` in the bulk
+    of the directions, whose curvature is about one. Thousands of entries that are all a little too
+    wide move the scale of their distribution by much more than their own, so that this may be a
+    twentieth of b only.
+    """
+    b, mean = demands.variance_error, demands.noise.mean
+    step_size = min(demands.stable_step, np.sqrt(b / 5))
+    if mean > 0:
+        # Beyond a product of one with the friction a step forgets its velocity.
+        step_size = min(step_size, np.sqrt(2 * b / mean))
+    return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * mean / (2 * b)))}
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:

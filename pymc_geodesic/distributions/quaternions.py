@@ -9,7 +9,6 @@ import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
 from pytensor.graph.basic import Variable
-from scipy.spatial.transform import Rotation
 
 __all__ = ["davenport", "matrix_to_quaternion", "quaternion_to_matrix"]
 
@@ -72,6 +71,9 @@ def matrix_to_quaternion(x: ArrayLike) -> np.ndarray:
         raise ValueError(
             f"`matrix_to_quaternion` expected matrices of shape (3, 3), got shape {x.shape}."
         )
+    # Loaded where it is needed: it takes as long as the package.
+    from scipy.spatial.transform import Rotation
+
     found = Rotation.from_matrix(x.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)
     return found.reshape(*x.shape[:-2], 4)
 

@@ -26,7 +26,7 @@ from pymc_geodesic.potential.local import (
     sizes_of,
 )
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
-from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
 
@@ -124,7 +124,10 @@ class Potential:
             )
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
         self._terms, self.expectations, self.latents = _without_latents(
-            density.terms(), local_variables, static_shapes=static_shapes
+            density.terms(),
+            local_variables,
+            static_shapes=static_shapes,
+            in_batches=[x for s in self.sources if isinstance(s, BatchSource) for x in s.tensors],
         )
 
     @property
@@ -230,7 +233,11 @@ def _find_sources(
 
 
 def _without_latents(
-    terms: list[TensorVariable], local: Sequence[SampledVariable], *, static_shapes: bool
+    terms: list[TensorVariable],
+    local: Sequence[SampledVariable],
+    *,
+    static_shapes: bool,
+    in_batches: Sequence[TensorVariable],
 ) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
     """Write terms of the log density with inputs in place of what is latent in the rows.
 
@@ -245,7 +252,11 @@ def _without_latents(
     """
     terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
     expectations = find_expectations(terms)
-    lifted = lift_data([*terms, *expectations], static_shapes=static_shapes)
+    # Only JAX compiles again for other data, and finds what it has compiled.
+    of_any_length = in_batches if static_shapes else ()
+    lifted = lift_data(
+        [*terms, *expectations], static_shapes=static_shapes, of_any_length=of_any_length
+    )
     terms, expectations = lifted[: len(terms)], lifted[len(terms) :]
     means = {expectation: expectation.type() for expectation in expectations}
     terms = clone_replace(terms, replace=means, rebuild_strict=False)

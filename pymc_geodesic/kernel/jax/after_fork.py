@@ -4,8 +4,9 @@
 
 A process that has computed with JAX has threads that its forked children lack. Where the children
 need them, to compile above all, they wait forever or abort. Clearing JAX's backends in them does
-not help, because the thread pools of the compiler belong to the process. A process that has only
-imported JAX can be forked.
+not help, because the thread pools of the compiler belong to the process: workers of a parent that
+had compiled a kernel aborted in 12 rounds of 12. A process that has only imported JAX can be
+forked: 50 rounds of 50, see ``benchmarks/forked_jax.py``.
 """
 
 from __future__ import annotations
@@ -13,17 +14,15 @@ from __future__ import annotations
 import os
 import sys
 
-from collections.abc import Callable
-from typing import Any
-
 from pymc.exceptions import SamplingError
 
-__all__ = ["CompiledOnFirstCall"]
+__all__ = ["require_alive"]
 
 ADVICE = (
     "`backend='jax'` expected a process of its own; got one that was forked from a process that "
     "has computed with JAX, in which JAX can hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in "
-    "a script below `if __name__ == '__main__':`; or pass `cores=1`."
+    "a script below `if __name__ == '__main__':`; or pass `cores=1`; or call `pmg.sample`, which "
+    "runs all chains in one process."
 )
 
 
@@ -55,38 +54,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_Forks.before, after_in_child=_Forks.after_in_child)
 
 
-class CompiledOnFirstCall:
-    """A function of JAX that is compiled by the process that calls it, and not by its parent.
+def require_alive() -> None:
+    """Refuse a process in which JAX can hang.
 
-    Parameters
-    ----------
-    make : callable
-        Compiles and returns the function.
+    Raises
+    ------
+    SamplingError
+        If it was forked from one that has computed with JAX.
     """
-
-    def __init__(self, make: Callable[[], Callable[..., Any]]) -> None:
-        self._make = make
-        self._function: Callable[..., Any] | None = None
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function.
-
-        Raises
-        ------
-        SamplingError
-            In a process that was forked from one that has computed with JAX.
-        """
-        if _Forks.jax_is_dead:
-            raise SamplingError(ADVICE)
-        return self.compiled(*arguments)
-
-    @property
-    def compiled(self) -> Callable[..., Any]:
-        """PyTensor's function, compiled now if it was not before."""
-        if self._function is None:
-            self._function = self._make()
-        return self._function
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the compiled function behind: another process compiles its own."""
-        return self.__dict__ | {"_function": None}
+    if _Forks.jax_is_dead:
+        raise SamplingError(ADVICE)
