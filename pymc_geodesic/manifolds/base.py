@@ -50,6 +50,9 @@ class Manifold(ABC):
     is_compact : bool
         Whether points have nowhere to run to. The manifold's own size is then a scale that no step
         exceeds.
+    is_stretched_linearly : bool
+        Whether a matrix L of the space maps the manifold onto itself by ``x -> Q(L x)``, where Q
+        makes columns orthonormal; see :class:`pymc_geodesic.manifolds.stretched.Stretched`.
     poles_below : float
         Concentration of a Dirichlet distribution below which its density on the manifold is
         infinite somewhere; zero where there is none.
@@ -66,6 +69,7 @@ class Manifold(ABC):
     mass: MassKind = "number"
     is_flat: bool = False
     is_compact: bool = False
+    is_stretched_linearly: bool = False
     poles_below: float = 0.0
 
     @abstractmethod

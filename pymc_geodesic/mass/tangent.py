@@ -11,7 +11,7 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.manifolds import Manifold, SpecialOrthogonal, Sphere, Stiefel
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.stretched import Stretched
 
 __all__ = ["TangentMass", "separated"]
@@ -108,7 +108,7 @@ class TangentMass:
         ValueError
             If it is neither a sphere nor a Stiefel manifold.
         """
-        if type(manifold) not in (Sphere, Stiefel) or isinstance(manifold, SpecialOrthogonal):
+        if not manifold.is_stretched_linearly:
             raise ValueError(
                 f"`mass` expected a unit vector or a frame for a `TangentMass`, got `{name}` on "
                 f"{manifold!r}. Give it a number."

@@ -11,7 +11,7 @@ import pytest
 import pymc_geodesic as pmg
 
 PACKAGE = Path(pmg.__file__).parent
-NAMES = {"Euclidean", "LogSimplex", "Simplex", "Sphere"}
+NAMES = {"Euclidean", "LogSimplex", "Simplex", "SpecialOrthogonal", "Sphere", "Stiefel"}
 # Distributions register their manifolds, checks of draws have a file for each.
 FOLDERS = ("manifolds", "distributions", "diagnostics/rules")
 REASONS = {
