@@ -16,7 +16,7 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds import Manifold, Point, Product
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.local import (
@@ -28,7 +28,7 @@ from pymc_geodesic.potential.local import (
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
-from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
+from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
 
 __all__ = ["Potential"]
 
@@ -49,7 +49,7 @@ class Potential:
         Whether batch sizes must be known when the graph is compiled (JAX).
     full_data : bool
         Whether to replace every minibatch by its whole data, for the exact potential.
-    coordinates : mapping of Manifold class to Manifold, optional
+    coordinates : mapping of Manifold class or name to Manifold, optional
         Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
     data : mapping of str to iterable, optional
         Loaders of batches for some ``pm.Data`` of the model, by name.
@@ -86,7 +86,7 @@ class Potential:
         initial_point: Mapping[str, Any],
         static_shapes: bool = False,
         full_data: bool = False,
-        coordinates: Mapping[type[Manifold], Manifold] | None = None,
+        coordinates: Coordinates | None = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
         local: Sequence[TensorVariable] = (),
     ) -> None:

@@ -15,10 +15,13 @@ from pymc.logprob.transforms import Transform
 from pymc.model import Model
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.distributions.transforms import UnitVectorTransform
+from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 
-__all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
+__all__ = ["Coordinates", "SampledVariable", "geometry_names", "manifold_in", "sampled_variables"]
+
+Coordinates = Mapping[Any, Manifold]
+"""Other manifolds to move variables on, by the class of their own manifold or by their name."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class SampledVariable:
         With a transform that is the identity on the manifold a start can be impossible; any other
         transform only gives possible starts.
         """
-        keeps_points = self.transform is None or isinstance(self.transform, UnitVectorTransform)
+        keeps_points = self.transform is None or isinstance(self.transform, EmbeddedTransform)
         return self.manifold.check(value) if keeps_points else None
 
     def embed(self, point: TensorVariable) -> TensorVariable:
@@ -93,7 +96,7 @@ class SampledVariable:
         return value
 
 
-def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
+def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
     """Return the manifold, unless a custom transform restricts the variable further."""
     transform = model.rvs_to_transforms[rv]
     default = _default_transform(rv.owner.op, rv)
@@ -139,7 +142,7 @@ def sampled_variables(
     values: Sequence[TensorVariable],
     *,
     initial_point: Mapping[str, Any],
-    coordinates: Mapping[type[Manifold], Manifold],
+    coordinates: Coordinates,
 ) -> tuple[SampledVariable, ...]:
     """Describe the variables with the given value variables, in this order.
 
@@ -157,8 +160,8 @@ def sampled_variables(
                 "stochastic-gradient steps need a differentiable log density. Give it a step "
                 "of its own, such as `pm.Metropolis`, or sum it out of the model."
             )
-        manifold = _manifold_in(model, rv)
-        manifold = coordinates.get(type(manifold), manifold)
+        manifold = manifold_in(model, rv)
+        manifold = coordinates.get(rv.name, coordinates.get(type(manifold), manifold))
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         _require_points(rv.name, manifold, shape)
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)

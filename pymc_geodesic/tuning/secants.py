@@ -107,12 +107,14 @@ def low_rank_mass(
     curvature: AveragedCurvature, mass: VariableMasses, *, rank: int = N_DIRECTIONS
 ) -> LowRankMass:
     """Return the diagonal mass with the softest and stiffest directions that it misses."""
+    # Loaded where it is needed: with all that it imports it takes longer than a model's graph.
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
     flat = curvature.is_flat
     first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
     n_products = 0
 
     # It takes a tenth of a second to load.
-    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     def product(vector: np.ndarray) -> np.ndarray:
         nonlocal n_products

@@ -14,16 +14,18 @@ import pytest
 from cardioid import Circle
 from half_line import HalfLine
 from pytensor.compile.mode import Mode
-from stiefel import Stiefel
+from stiefel import Stiefel as PolarStiefel
 
 import pymc_geodesic as pmg
 
 from pymc_geodesic.manifolds.base import MassKind
 from pymc_geodesic.manifolds.fields import Visit
+from pymc_geodesic.manifolds.stretched import Stretched
 
 # Interpreted without rewrites: these graphs run once each.
 INTERPRETED = Mode(linker="py", optimizer=None)
 N = 4
+FACTOR = np.array([[1, 0, 0.2, 0], [0, 0.5, 0, 0], [0, 0.1, 0.3, 0], [0, 0, 0, 0.8]])
 
 
 class Case(NamedTuple):
@@ -40,8 +42,14 @@ MANIFOLDS = {
     "Simplex": Case(pmg.Simplex(), (N,), N - 1),
     "HalfLine": Case(HalfLine(), (), 1),
     "Circle": Case(Circle(), (), 1),
-    "Stiefel": Case(Stiefel(), (N, 2), 2 * N - 3),
-    "Stiefel-square": Case(Stiefel(), (3, 3), 3),
+    "Stiefel": Case(pmg.Stiefel(), (N, 2), 2 * N - 3),
+    "Stiefel-sphere": Case(pmg.Stiefel(), (N, 1), N - 1),
+    "Stiefel-square": Case(pmg.Stiefel(), (3, 3), 3),
+    "Rotations": Case(pmg.SpecialOrthogonal(), (3, 3), 3),
+    "Rotations-4": Case(pmg.SpecialOrthogonal(), (N, N), 6),
+    "Stretched-sphere": Case(Stretched(pmg.Sphere(), FACTOR), (N,), N - 1),
+    "Stretched-frames": Case(Stretched(pmg.Stiefel(), FACTOR), (N, 2), 2 * N - 3),
+    "PolarStiefel": Case(PolarStiefel(), (N, 2), 2 * N - 3),
 }
 TOLERANCE = {"float64": 1e-13, "float32": 5e-6}
 
