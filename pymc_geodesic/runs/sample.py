@@ -164,7 +164,12 @@ def sample(
             stopped = reason
     idata = None
     if made is not None and (tuning.n_kept or sampling.n_kept):
-        drawn = Drawn.of(tuning, sampling, record=made.record, seconds=time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        log.info(
+            f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
+            f"{seconds:.0f} seconds, compilation included."
+        )
+        drawn = Drawn.of(tuning, sampling, record=made.record, seconds=seconds)
         checks = compute_convergence_checks and stopped is None
         idata = to_datatree(drawn, model=model, traced=traced, checks=checks)
     return _returned(idata, stopped, sampling)

@@ -99,9 +99,9 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
 
 
 def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
-    samples = traced(drawn.values)
     dtypes = {name: x.dtype for name, x in drawn.statistics.items()}
-    n_chains = len(next(iter(drawn.statistics.values())))
+    n_chains, n_kept = next(iter(drawn.statistics.values())).shape
+    samples = traced(drawn.values, (n_chains, n_kept))
     traces = []
     for chain in range(n_chains):
         trace = NDArray(
