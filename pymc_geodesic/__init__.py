@@ -22,16 +22,20 @@ from pymc_geodesic.diagnostics import (
     weighted,
 )
 from pymc_geodesic.distributions import (
+    AngularCentralGaussian,
+    Bingham,
     LogisticNormal,
     SphericalUniform,
     SymmetricDirichlet,
     VonMisesFisher,
+    Watson,
     transforms,
 )
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import (
     Euclidean,
     Manifold,
+    ProjectiveSphere,
     Simplex,
     Sphere,
     manifold_of,
@@ -72,7 +76,9 @@ __all__ = [
     "SGNHT",
     "SGNPHMC",
     "SGRLD",
+    "AngularCentralGaussian",
     "BagOfWords",
+    "Bingham",
     "CollapsedMeanTopics",
     "ConstantSchedule",
     "CyclicalSchedule",
@@ -84,6 +90,7 @@ __all__ = [
     "Manifold",
     "MonteCarloEM",
     "PolynomialSchedule",
+    "ProjectiveSphere",
     "RunningMoments",
     "Simplex",
     "Sphere",
@@ -91,6 +98,7 @@ __all__ = [
     "SphericalUniform",
     "SymmetricDirichlet",
     "VonMisesFisher",
+    "Watson",
     "check_minibatch",
     "configurational_temperature",
     "datasets",

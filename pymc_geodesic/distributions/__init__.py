@@ -3,15 +3,21 @@
 """Distributions on manifolds, and their transforms."""
 
 from pymc_geodesic.distributions import transforms
+from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
+from pymc_geodesic.distributions.bingham import Bingham
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
+from pymc_geodesic.distributions.watson import Watson
 
 __all__ = [
+    "AngularCentralGaussian",
+    "Bingham",
     "LogisticNormal",
     "SphericalUniform",
     "SymmetricDirichlet",
     "VonMisesFisher",
+    "Watson",
     "transforms",
 ]

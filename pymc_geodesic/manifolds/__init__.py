@@ -7,6 +7,7 @@ from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
+from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.registry import manifold_named, manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
@@ -16,6 +17,7 @@ __all__ = [
     "LogSimplex",
     "Manifold",
     "Product",
+    "ProjectiveSphere",
     "Simplex",
     "Sphere",
     "manifold_named",

@@ -90,6 +90,10 @@ class Product:
         positions, velocities = zip(*folded, strict=True)
         return positions, velocities
 
+    def align(self, u: Point, at: Point, x: Point) -> Point:
+        """Carry vectors to the representative nearest to ``x``; see :meth:`Manifold.align`."""
+        return tuple(m.align(*parts) for m, *parts in zip(self.factors, u, at, x, strict=True))
+
     def squared_norm(self, v: Point) -> Point:
         """Squared length of every tangent vector, one array of the batch shape a factor."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))

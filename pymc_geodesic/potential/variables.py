@@ -17,6 +17,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.distributions.transforms import UnitVectorTransform
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.potential.symmetry import is_even
 
 __all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
 
@@ -94,12 +95,17 @@ class SampledVariable:
 
 
 def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold, unless a custom transform restricts the variable further."""
+    """Return the manifold, unless a custom transform restricts the variable further.
+
+    A manifold of axes gives way to that of directions where the model tells their ends apart.
+    """
     transform = model.rvs_to_transforms[rv]
     default = _default_transform(rv.owner.op, rv)
     if transform is not None and type(transform) is not type(default):
         return Euclidean()
-    return manifold_of(rv)
+    manifold = manifold_of(rv)
+    covering = manifold.covering
+    return manifold if covering is manifold or is_even(model, rv) else covering
 
 
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:

@@ -37,6 +37,7 @@ class Case(NamedTuple):
 MANIFOLDS = {
     "Euclidean": Case(pmg.Euclidean(), (), 1),
     "Sphere": Case(pmg.Sphere(), (N,), N - 1),
+    "ProjectiveSphere": Case(pmg.ProjectiveSphere(), (N,), N - 1),
     "Simplex": Case(pmg.Simplex(), (N,), N - 1),
     "HalfLine": Case(HalfLine(), (), 1),
     "Circle": Case(Circle(), (), 1),
@@ -133,7 +134,7 @@ def test_to_tangent_is_an_orthogonal_projection(case, batch, dtype):
     close(over_points(case, left), over_points(case, right), dtype)
 
 
-@pytest.mark.parametrize("name", ["Sphere", "Simplex"])
+@pytest.mark.parametrize("name", ["Sphere", "ProjectiveSphere", "Simplex"])
 def test_tangent_vectors_are_orthogonal_to_the_point(name):
     x, v = start(MANIFOLDS[name])
     close(evaluate((x * v).sum(-1)), 0)
@@ -274,12 +275,27 @@ def test_fold_is_an_isometry_that_commutes_with_geodesics(case):
     close(kept, squares)
 
 
+def test_representatives_of_a_point_are_aligned_by_an_isometry(case):
+    manifold = case.manifold
+    x, v = start(case)
+    y, w = manifold.fold(x, v)
+    aligned, v, kept = evaluate([manifold.align(w, y, x), v, manifold.align(v, x, x)])
+    if manifold.covering is not manifold:
+        close(aligned, v)
+    close(kept, v)
+
+
 def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(case):
     manifold = case.manifold
     x, _ = start(case)
     soft = manifold.soften(x, time(0.1))
     soft, nearest, sharp, folded = evaluate(
-        [soft, manifold.project(soft), manifold.soften(x, time(0.0)), manifold.fold(x, x)[0]]
+        [
+            soft,
+            manifold.project(soft),
+            manifold.fold(manifold.soften(x, time(0.0)), x)[0],
+            manifold.fold(x, x)[0],
+        ]
     )
     close(soft, nearest)
     close(sharp, folded)
