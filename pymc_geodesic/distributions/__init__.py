@@ -5,7 +5,11 @@
 from pymc_geodesic.distributions import transforms
 from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
 from pymc_geodesic.distributions.bingham import Bingham
+from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
+from pymc_geodesic.distributions.power_spherical import PowerSpherical
+from pymc_geodesic.distributions.projected_normal import ProjectedNormal
+from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
@@ -14,7 +18,11 @@ from pymc_geodesic.distributions.watson import Watson
 __all__ = [
     "AngularCentralGaussian",
     "Bingham",
+    "Kent",
     "LogisticNormal",
+    "PowerSpherical",
+    "ProjectedNormal",
+    "SphericalCauchy",
     "SphericalUniform",
     "SymmetricDirichlet",
     "VonMisesFisher",

@@ -37,9 +37,9 @@ def spaced(n_points: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     return (u + np.sinh(u)) / 2, (u[1] - u[0]) * (1 + np.cosh(u)) / 2
 
 
-# Tails as heavy as exp(-|s| / 14) of the width are below 1e-6 of rounding at 200 widths; 129 points
-# keep every constant of this package within 1e-11.
-_POINTS, _WEIGHTS = spaced(129, 200.0)
+# Measured against closed forms: the constants of this package are within 1e-12, that of Kent with
+# 2 beta = kappa = 10,000 within 1e-10. The reach is for tails that fall as slowly as exp(-|s| / 6).
+_POINTS, _WEIGHTS = spaced(161, 200.0)
 
 
 def log_integral(

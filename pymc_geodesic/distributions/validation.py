@@ -145,7 +145,8 @@ def check_square(x: Any, argument: str, owner: str) -> None:
     """
     shape = static_shape(x)
     rows, columns = shape[-2:] if len(shape) >= 2 else (None, None)
-    if len(shape) < 2 or (None not in (rows, columns) and (rows != columns or rows < 2)):
+    known = rows is not None and columns is not None
+    if len(shape) < 2 or (known and (rows != columns or shape[-1] == 1)):
         raise ValueError(
             f"`{owner}` expected square matrices of two or more rows in the last two axes of "
             f"`{argument}`, got a shape of {tuple(shape)}."

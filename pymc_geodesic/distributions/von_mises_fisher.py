@@ -35,14 +35,14 @@ from pymc_geodesic.distributions.validation import (
 )
 from pymc_geodesic.manifolds import Sphere, register_manifold
 
-__all__ = ["VonMisesFisher", "VonMisesFisherRV"]
+__all__ = ["VonMisesFisher", "VonMisesFisherRV", "draw_cosine"]
 
 # Wood's envelope accepts at least 65.7 % of its proposals (n = 2, large kappa), so that all 40 are
 # rejected with probability below 3e-19.
 _N_PROPOSALS = 40
 
 
-def _propose_height(n, kappa, size, rng):
+def draw_cosine(n, kappa, size, rng):
     r"""Draw :math:`w = \mu^\top x` by Wood's rejection; return :math:`w`, :math:`1 - w^2`, rng.
 
     The proposals of a draw lie along a last axis of fixed length, which needs no loop and
@@ -81,7 +81,7 @@ class VonMisesFisherRV(SymbolicRandomVariable):
         if rv_size_is_none(size):
             full_size = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
 
-        w, one_minus_w2, next_rng = _propose_height(dimension(mu), kappa, full_size, rng)
+        w, one_minus_w2, next_rng = draw_cosine(dimension(mu), kappa, full_size, rng)
         next_rng, draws = directions_about(mu, w, one_minus_w2, next_rng)
         return cls(
             inputs=[rng, size, mu, kappa],

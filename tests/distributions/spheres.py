@@ -28,6 +28,11 @@ CASES = {
     "Watson-girdle": Case(pmg.Watson, {"mu": MU, "kappa": -6.0}, True),
     "Bingham": Case(pmg.Bingham, {"A": MATRIX}, True),
     "ACG": Case(pmg.AngularCentralGaussian, {"cov": COV}, True),
+    "PowerSpherical": Case(pmg.PowerSpherical, {"mu": MU, "kappa": 5.0}, False),
+    "SphericalCauchy": Case(pmg.SphericalCauchy, {"mu": MU, "rho": 0.6}, False),
+    "Kent": Case(pmg.Kent, {"frame": ROTATION, "kappa": 6.0, "beta": 2.0}, False),
+    "Kent-bimodal": Case(pmg.Kent, {"frame": ROTATION, "kappa": 3.0, "beta": 5.0}, False),
+    "ProjectedNormal": Case(pmg.ProjectedNormal, {"mu": 1.5 * MU, "cov": COV}, False),
 }
 
 

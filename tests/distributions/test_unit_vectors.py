@@ -115,7 +115,7 @@ def test_the_support_point_is_on_the_sphere_and_likely(case):
     assert point.shape == (2, 3)
     np.testing.assert_allclose(np.linalg.norm(point, axis=-1), 1)
     logp = pm.logp(case.distribution.dist(**case.parameters), point).eval(mode="FAST_COMPILE")
-    assert np.exp(logp).min() > 0.5 * density(case).max()
+    assert np.exp(logp).min() > 0.3 * density(case).max()
     assert model.rvs_to_transforms[model["x"]] is unit_vector
 
 
