@@ -24,6 +24,8 @@ from pymc_geodesic.diagnostics import (
 from pymc_geodesic.distributions import (
     AngularCentralGaussian,
     Bingham,
+    BivariateVonMises,
+    Cardioid,
     Kent,
     LogisticNormal,
     PowerSpherical,
@@ -33,10 +35,13 @@ from pymc_geodesic.distributions import (
     SymmetricDirichlet,
     VonMisesFisher,
     Watson,
+    WrappedCauchy,
+    WrappedNormal,
     transforms,
 )
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import (
+    Circle,
     Euclidean,
     Manifold,
     ProjectiveSphere,
@@ -83,6 +88,9 @@ __all__ = [
     "AngularCentralGaussian",
     "BagOfWords",
     "Bingham",
+    "BivariateVonMises",
+    "Cardioid",
+    "Circle",
     "CollapsedMeanTopics",
     "ConstantSchedule",
     "CyclicalSchedule",
@@ -107,6 +115,8 @@ __all__ = [
     "SymmetricDirichlet",
     "VonMisesFisher",
     "Watson",
+    "WrappedCauchy",
+    "WrappedNormal",
     "check_minibatch",
     "configurational_temperature",
     "datasets",

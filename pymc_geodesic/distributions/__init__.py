@@ -5,6 +5,8 @@
 from pymc_geodesic.distributions import transforms
 from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
 from pymc_geodesic.distributions.bingham import Bingham
+from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
+from pymc_geodesic.distributions.cardioid import Cardioid
 from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
 from pymc_geodesic.distributions.power_spherical import PowerSpherical
@@ -14,10 +16,14 @@ from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 from pymc_geodesic.distributions.watson import Watson
+from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchy
+from pymc_geodesic.distributions.wrapped_normal import WrappedNormal
 
 __all__ = [
     "AngularCentralGaussian",
     "Bingham",
+    "BivariateVonMises",
+    "Cardioid",
     "Kent",
     "LogisticNormal",
     "PowerSpherical",
@@ -27,5 +33,7 @@ __all__ = [
     "SymmetricDirichlet",
     "VonMisesFisher",
     "Watson",
+    "WrappedCauchy",
+    "WrappedNormal",
     "transforms",
 ]

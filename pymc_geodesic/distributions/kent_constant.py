@@ -29,7 +29,7 @@ from pymc_geodesic.distributions.validation import as_float_tensor
 __all__ = ["KentCosine", "kent_log_normalizer", "log_i0e"]
 
 # From the mode without one of the parameters; more do not change the accuracy of the integral.
-_N_ITERATIONS = 3
+_N_ITERATIONS = 4
 
 
 def log_i0e(x: TensorVariable) -> TensorVariable:
@@ -59,7 +59,8 @@ class KentCosine:
         self.mode = pt.arctanh(pt.minimum(alone, inside))
         for _ in range(_N_ITERATIONS):
             slope, curvature = self._derivatives()
-            self.mode = self.mode + slope / curvature
+            # Steps are at most a half where the density is not concave.
+            self.mode = self.mode + slope / pt.maximum(curvature, 2.0 * pt.abs(slope))
         self.width = 1.0 / pt.sqrt(self._derivatives()[1])
 
     def _derivatives(self) -> tuple[TensorVariable, TensorVariable]:
@@ -75,7 +76,6 @@ class KentCosine:
         change = y / (root * (1.0 + root))
         curvature = 2.0 * w * (self.kappa * t + 1.0 + y * ratio)
         curvature = curvature - 4.0 * t**2 * y * (ratio + change)
-        # Newton's method stays where the density is not concave, in short steps.
         return slope, pt.maximum(curvature, 0.25)
 
     def log_density(self, s: TensorVariable) -> TensorVariable:

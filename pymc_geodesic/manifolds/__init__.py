@@ -3,6 +3,7 @@
 """Manifolds: the geometry of one random variable each."""
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point as Point
@@ -13,6 +14,7 @@ from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = [
+    "Circle",
     "Euclidean",
     "LogSimplex",
     "Manifold",

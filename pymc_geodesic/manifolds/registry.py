@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from pymc.distributions.continuous import CircularContinuous
 from pymc.distributions.multivariate import SimplexContinuous
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.simplex import Simplex
 
@@ -37,7 +39,7 @@ def manifold_of(rv: TensorVariable) -> Manifold:
     -------
     Manifold
         ``Sphere`` for distributions of unit vectors, ``Simplex`` for distributions of probability
-        vectors, ``Euclidean`` for every other variable.
+        vectors, ``Circle`` for distributions of angles, ``Euclidean`` for every other variable.
 
     Raises
     ------
@@ -99,3 +101,4 @@ def manifold_named(name: str) -> Manifold | None:
 
 # PyMC's own distributions; ours register theirs where they are written.
 register_manifold(SimplexContinuous, Simplex())
+register_manifold(CircularContinuous, Circle())

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from pymc.distributions.transforms import _default_transform
-from pymc.logprob.transforms import Transform
+from pymc.logprob.transforms import CircularTransform, Transform
 from pymc.model import Model
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.distributions.transforms import UnitVectorTransform
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.symmetry import is_even
 
 __all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
@@ -97,9 +97,12 @@ class SampledVariable:
 def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
     """Return the manifold, unless a custom transform restricts the variable further.
 
-    A manifold of axes gives way to that of directions where the model tells their ends apart.
+    The circular transform makes an angle of any variable. A manifold of axes gives way to that of
+    directions where the model tells their ends apart.
     """
     transform = model.rvs_to_transforms[rv]
+    if isinstance(transform, CircularTransform):
+        return Circle()
     default = _default_transform(rv.owner.op, rv)
     if transform is not None and type(transform) is not type(default):
         return Euclidean()
