@@ -83,7 +83,7 @@ class Algorithm:
     state : type
         Named tuple of the state, with a field ``position``.
     init : callable
-        ``(setup, rng) -> state``: the state of a new chain, a arrays in the named tuple. What
+        ``(setup, rng) -> state``: the state of a new chain, arrays in the named tuple. What
         it draws comes from the chain's generator.
     dynamics : Dynamics
         The transition, which takes the parameters by their names.
@@ -117,7 +117,7 @@ class Algorithm:
     full_data : bool
         Whether the transitions see all rows, and not batches.
     tells_positions : bool
-        Whether the temperature of the positions can be told from the gradients.
+        Whether the gradients give the temperature of the positions.
     mishap, advice : str
         What has happened, and what to do, where a transition is not finite.
     step_size_power : int

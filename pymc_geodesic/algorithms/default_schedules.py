@@ -23,7 +23,7 @@ _RULES: dict[type, Rule] = {}
 
 
 def register_default_schedule(distribution: type, rule: Rule) -> None:
-    """Tell at which step sizes `pmg.SGRLD` samples the parameters of an observed distribution.
+    """Register the step sizes of `pmg.SGRLD` for the parameters of an observed distribution.
 
     Parameters
     ----------

@@ -75,6 +75,9 @@ def transition(
     with m the intrinsic dimension; ``tuning`` is described in
     :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`. On Euclidean space this is the
     splitting form of SGNHT.
+
+    With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
+    the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
     """
     thermostat = Thermostat(manifold, grouping=grouping)
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
@@ -101,7 +104,7 @@ def transition(
 
 
 def gsgnht(grouping: Grouping) -> Algorithm:
-    """Return the algorithm with its thermostats shared in a way."""
+    """Return the algorithm with its thermostats shared as ``grouping`` says."""
     return Algorithm(
         state=State,
         init=partial(init, grouping=grouping),

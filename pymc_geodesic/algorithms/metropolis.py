@@ -20,6 +20,7 @@ from pymc_geodesic.kernel.carry import as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.estimate import PotentialEnergy
 
 __all__ = ["MetropolisInputs", "MetropolisKernel", "MetropolisOutputs"]
 
@@ -114,8 +115,7 @@ class MetropolisKernel:
             noise=[of_length(length, noise) for noise in inputs.noise],
             schedule=schedule_input(length, n_leapfrog),
         )
-        potential = joined(potential, self._blocks)
-        outputs = _write(potential, inputs, n_leapfrog, mass)
+        outputs = _write(joined(potential, self._blocks), inputs, n_leapfrog, mass)
         self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("mass", "schedule"))
 
     def __call__(self, inputs: MetropolisInputs) -> MetropolisOutputs:
@@ -139,7 +139,7 @@ PER_TRAJECTORY = ("step_sizes", "log_uniforms")
 
 
 def _write(
-    potential: Potential, inputs: MetropolisInputs, n_leapfrog: int, mass: Mass | None
+    potential: PotentialEnergy, inputs: MetropolisInputs, n_leapfrog: int, mass: Mass | None
 ) -> MetropolisOutputs:
     """Write the outputs of all trajectories."""
     manifold = weighted(potential.manifold, mass, inputs.mass)

@@ -59,7 +59,9 @@ def transition(
         \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
         \text{O:}\;& v \leftarrow \Lambda(x) [v - f \epsilon \nabla \tilde U(x) + \sqrt{s}\, z]
 
-    with f and s from :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`.
+    with f and s from :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`. If V is the
+    variance of the gradient, it leaves the density :math:`\exp(-U(x) - v^\top v / 2)` invariant, up
+    to terms of the order :math:`\epsilon^2`.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     estimate = gradient(position)

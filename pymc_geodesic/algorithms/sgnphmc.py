@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, 
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimator
+from pymc_geodesic.potential.estimate import Estimate, Estimator
 
 __all__ = ["State", "Trajectory", "init", "sgnphmc", "transition"]
 
@@ -63,7 +64,7 @@ def init(setup: Setup, rng: np.random.Generator) -> State:
     """Begin before a trajectory, which draws all that it needs."""
     zeros = [np.zeros((), setup.dtype) for _ in range(5)]
     start = tuple(np.zeros_like(x) for x in setup.position)
-    return State(setup.position, draw_velocity(setup, rng), Trajectory(*zeros, start))
+    return State(setup.position, draw_velocity(setup, rng), Trajectory._make([*zeros, start]))
 
 
 def transition(
@@ -101,49 +102,50 @@ def transition(
     :math:`\tilde U - H_0` is formed from the energies of the same minibatch at both positions: the
     difference of two minibatches' energies would be noise.
     """
-    *fresh_velocity, fresh_q = noise
-    carried = state.trajectory
-    first = pt.eq(carried.count % n_leapfrog, 0)
-    velocity = tuple(
-        pt.switch(first, z, v) for z, v in zip(fresh_velocity, state.velocity, strict=True)
+    velocity, begun = _begun(
+        state, noise, manifold=manifold, thermal_mass=thermal_mass, n_leapfrog=n_leapfrog
     )
-    start = tuple(
-        pt.switch(first, x, y) for x, y in zip(state.position, carried.start, strict=True)
-    )
-    log_s = pt.switch(first, 0.0, carried.log_s)
-    q = pt.switch(first, pt.sqrt(thermal_mass) * fresh_q, carried.q)
-    kinetic = pt.switch(
-        first, _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass, carried.kinetic
-    )
+    dim = float(manifold.dim)
 
-    position, velocity, q = _move(manifold, state.position, velocity, q, step_size)
-    velocity, log_s, q = _rescale(velocity, log_s, q, step_size, thermal_mass)
+    position, velocity, q = _move(manifold, state.position, velocity, begun.q, step_size)
+    velocity, log_s, q = _rescale(velocity, begun.log_s, q, step_size, thermal_mass)
 
     estimate = gradient(position)
-    potential = (
-        gradient.energy(position) - gradient.energy(start) - kinetic + float(manifold.dim) * log_s
-    )
+    difference = gradient.energy(position) - gradient.energy(begun.start)
+    potential = difference - begun.kinetic + dim * log_s
     error = potential + _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
-    friction = tuple(
-        np.zeros(()) if v is None else least_friction(step_size, v) for v in estimate.variance
-    )
-    velocity = damp(velocity, friction, step_size / 2)
-    velocity = kick(
-        manifold,
-        position,
-        velocity,
-        gradient=estimate.gradient,
-        noise=tuple(fresh_velocity),
-        step_size=step_size,
-        noise_variance=tuple(np.zeros(()) for _ in velocity),
-    )
-    q = q - step_size * (potential + float(manifold.dim))
-    velocity = damp(velocity, friction, step_size / 2)
+    velocity = _kick(manifold, position, velocity, estimate, noise, step_size)
+    q = q - step_size * (potential + dim)
 
     velocity, log_s, q = _rescale(velocity, log_s, q, step_size, thermal_mass)
     position, velocity, q = _move(manifold, position, velocity, q, step_size)
-    trajectory = Trajectory(carried.count + 1, log_s, q, kinetic, error, start)
+    trajectory = Trajectory(begun.count + 1, log_s, q, begun.kinetic, error, begun.start)
     return State(position, velocity, trajectory)
+
+
+def _begun(
+    state: State,
+    noise: Point,
+    *,
+    manifold: Product,
+    thermal_mass: TensorVariable,
+    n_leapfrog: int,
+) -> tuple[Point, Trajectory]:
+    """Return the velocity and the trajectory to go on with: new ones where one has ended."""
+    *fresh_velocity, fresh_q = noise
+    carried = state.trajectory
+    first = pt.eq(carried.count % n_leapfrog, 0)
+    velocity = _either(first, fresh_velocity, state.velocity)
+    start = _either(first, state.position, carried.start)
+    log_s = pt.switch(first, 0.0, carried.log_s)
+    q = pt.switch(first, pt.sqrt(thermal_mass) * fresh_q, carried.q)
+    kinetic = _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
+    kinetic = pt.switch(first, kinetic, carried.kinetic)
+    return velocity, Trajectory(carried.count, log_s, q, kinetic, carried.error, start)
+
+
+def _either(condition: TensorVariable, yes: Sequence[TensorVariable], no: Point) -> Point:
+    return tuple(pt.switch(condition, a, b) for a, b in zip(yes, no, strict=True))
 
 
 def _kinetic(manifold: Product, velocity: Point) -> TensorVariable:
@@ -154,6 +156,31 @@ def _move(manifold, position, velocity, q, step_size):
     """Follow the flow of the momenta's kinetic energy for half a step: A."""
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     return position, velocity, q + 0.5 * step_size * _kinetic(manifold, velocity)
+
+
+def _kick(
+    manifold: Product,
+    position: Point,
+    velocity: Point,
+    estimate: Estimate,
+    noise: Point,
+    step_size: TensorVariable,
+) -> Point:
+    """Follow the force for a step, between two halves of the damping: B, O, B for velocities."""
+    friction = tuple(
+        np.zeros(()) if v is None else least_friction(step_size, v) for v in estimate.variance
+    )
+    velocity = damp(velocity, friction, step_size / 2)
+    velocity = kick(
+        manifold,
+        position,
+        velocity,
+        gradient=estimate.gradient,
+        noise=noise[: len(velocity)],
+        step_size=step_size,
+        noise_variance=tuple(np.zeros(()) for _ in velocity),
+    )
+    return damp(velocity, friction, step_size / 2)
 
 
 def _rescale(velocity, log_s, q, step_size, thermal_mass):

@@ -154,7 +154,9 @@ def metropolis_transition(
     return TestedCoordinates(kept, count)
 
 
-def _log_probabilities(coordinates: Sequence[SimplexCoordinates], position: Point) -> Point:
+def _log_probabilities(
+    coordinates: Sequence[SimplexCoordinates], position: Sequence[TensorVariable]
+) -> Point:
     return tuple(chart.log_pi(theta) for chart, theta in zip(coordinates, position, strict=True))
 
 
@@ -189,7 +191,8 @@ def sgrld(
     """Return the algorithm in some coordinates; with exact transitions, or with a test."""
     algorithm = Algorithm(
         state=State,
-        init=init,
+        # Without variables, and so without coordinates, before it is bound to some.
+        init=partial(init, gamma_shapes=(), counts=metropolis),
         dynamics=Dynamics(transition),
         statistics=statistics,
         statistic_names=("acceptance_rate",),

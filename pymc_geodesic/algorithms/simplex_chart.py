@@ -56,7 +56,7 @@ class SimplexCoordinates(ABC):
 
     Parameters
     ----------
-    shape : float
+    shape : float or ndarray
         Shape s of the Gamma distribution of the total; only expanded coordinates have one.
     metric : {"fisher", "identity"}
         The metric G.
@@ -64,7 +64,7 @@ class SimplexCoordinates(ABC):
 
     expanded: bool
 
-    def __init__(self, *, shape: float, metric: Metric = "fisher") -> None:
+    def __init__(self, *, shape: float | np.ndarray, metric: Metric = "fisher") -> None:
         self.shape = shape
         self.fisher = metric == "fisher"
 

@@ -70,7 +70,7 @@ def run_trajectories(
 
     Refreshing the velocity and testing the trajectory are switched in by flags: one flat scan
     compiles faster than nested ones and gives the same numbers. So does a step of no length before
-    all others, which finds the energy and gradient at the start where every other step finds its.
+    all others, because every step evaluates the energy and gradient where it ends.
 
     Parameters
     ----------
@@ -102,14 +102,7 @@ def run_trajectories(
     Trajectories
         With a first axis for the trajectories, but in ``last`` and ``log_step_sizes``.
     """
-    energy_shape = () if n_rows is None else (n_rows,)
-    energy = pt.zeros(energy_shape, dtype=position[0].dtype)
-    at_rest = tuple(pt.zeros_like(x) for x in position)
-    start = Phase(position, at_rest, at_rest, energy)
-    begin = Carried(start, start, energy, None if adaptation is None else adaptation.log_start)
-    phase_shapes = [*manifold.shapes * 3, energy_shape]
-    own_shapes = [] if adaptation is None else [energy_shape]
-    carry = Carry(leaves_of(begin), shapes=[*phase_shapes * 2, energy_shape, *own_shapes])
+    begin, carry = _begin(position, manifold, n_rows, adaptation)
 
     def step(row, *carried):
         old = rebuilt(begin, carry.unpack(carried))
@@ -136,13 +129,7 @@ def run_trajectories(
         return_updates=False,
         name="trajectories",
     )
-    first, last = (
-        rebuilt(begin, carry.unpack([trace[i] for trace in traces[:-4]])) for i in (0, -1)
-    )
-    ends = slice(n_leapfrog, None, n_leapfrog)
-    positions = tuple(trace[ends] for trace in traces[: len(position)])
-    told = [trace[ends] for trace in traces[-4:]]
-    return Trajectories(last.current, first.current.energy, positions, *told, last.log_own)
+    return _read(traces, begin, carry, slice(n_leapfrog, None, n_leapfrog))
 
 
 class Carried(NamedTuple):
@@ -172,6 +159,40 @@ class Flags(NamedTuple):
     last: TensorVariable
 
 
+def _begin(
+    position: Point, manifold: Product, n_rows: int | None, adaptation: RowAdaptation | None
+) -> tuple[Carried, Carry]:
+    """Stand still at a position; return what the scan carries, and in which form."""
+    energy_shape = () if n_rows is None else (n_rows,)
+    energy = pt.zeros(energy_shape, dtype=position[0].dtype)
+    at_rest = tuple(pt.zeros_like(x) for x in position)
+    start = Phase(position, at_rest, at_rest, energy)
+    begin = Carried(start, start, energy, None if adaptation is None else adaptation.log_start)
+    phase_shapes = [*manifold.shapes * 3, energy_shape]
+    own_shapes = [] if adaptation is None else [energy_shape]
+    shapes = [*phase_shapes * 2, energy_shape, *own_shapes]
+    return begin, Carry(leaves_of(begin), shapes=shapes)
+
+
+def _read(
+    traces: Sequence[TensorVariable], begin: Carried, carry: Carry, ends: slice
+) -> Trajectories:
+    """Take the results of the trajectories from the traces of all leapfrog steps."""
+    carried, told = traces[:-4], traces[-4:]
+    first, last = (rebuilt(begin, carry.unpack([trace[i] for trace in carried])) for i in (0, -1))
+    acceptance, accepted, diverging, energy = (trace[ends] for trace in told)
+    return Trajectories(
+        last=last.current,
+        first_energy=first.current.energy,
+        positions=tuple(trace[ends] for trace in carried[: len(begin.current.position)]),
+        acceptance=acceptance,
+        accepted=accepted,
+        diverging=diverging,
+        energy=energy,
+        log_step_sizes=last.log_own,
+    )
+
+
 def _step_size(
     given: TensorVariable, old: Carried, which: TensorVariable, adaptation: RowAdaptation | None
 ) -> TensorVariable:
@@ -192,7 +213,7 @@ def _leapfrog_step(
 ) -> tuple[Carried, list[TensorVariable]]:
     """Make a leapfrog step, between a new velocity and a test where they are due.
 
-    Besides, return what is told of the trajectory: acceptance, accepted, diverging and energy.
+    Also return what is recorded: acceptance, accepted, diverging and energy.
     """
     fresh = manifold.to_tangent(old.current.position, noise)
     velocity = _choose(flags.first, fresh, old.current.velocity)

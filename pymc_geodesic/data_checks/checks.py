@@ -21,12 +21,10 @@ from pymc_geodesic.data_checks.unchanged import DataRecord
 from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential.batch_structure import require_fixed_priors, require_one_source
 from pymc_geodesic.potential.minibatch import BatchSource
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.stream import Source, StreamSource
 from pymc_geodesic.potential.total_size import require_total_size
 
 __all__ = ["DataChecks"]
-
-Source = BatchSource | StreamSource
 
 
 class DataChecks:

@@ -21,9 +21,8 @@ from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.batch_structure import batched_variables
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.log_density import LARGE_CONSTANT, LogDensity, without_checks
-from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.packed import is_packed
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.stream import Source
 
 __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
 
@@ -65,9 +64,7 @@ class RowDensity:
         documents and latent words have none, and check their data themselves.
     """
 
-    def __init__(
-        self, model: Model, rv: TensorVariable, source: BatchSource | StreamSource
-    ) -> None:
+    def __init__(self, model: Model, rv: TensorVariable, source: Source) -> None:
         self.model, self.rv, self.source = model, rv, source
         self.name = rv.name
         self.has_density = not any(is_packed(tensor) for tensor in source.batches)
@@ -167,7 +164,7 @@ def _with_shared_constants(outputs: Sequence[TensorVariable]) -> list[TensorVari
     return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
 
 
-def row_densities(model: Model, sources: Sequence[BatchSource | StreamSource]) -> list[RowDensity]:
+def row_densities(model: Model, sources: Sequence[Source]) -> list[RowDensity]:
     """Return a :class:`RowDensity` for every observed variable that depends on a batch."""
     return [
         RowDensity(model, rv, source)

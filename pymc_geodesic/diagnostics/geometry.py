@@ -1,18 +1,29 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which variables of a posterior are unit vectors or probability vectors, detected from draws."""
+"""Which variables of a posterior are unit vectors or probability vectors.
+
+A run of this package records the manifold of every variable that it samples. Only of other draws,
+such as those of NUTS or of Deterministics, the geometry is detected from the numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere
+from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere, manifold_named
+from pymc_geodesic.run_record import read_records
 
-__all__ = ["Geometry", "geometries", "geometry_manifold", "intrinsic_dimension"]
+__all__ = [
+    "Geometry",
+    "geometries",
+    "geometry_manifold",
+    "intrinsic_dimension",
+    "recorded_manifolds",
+]
 
 Geometry = Literal["direction", "composition", "plain"]
 """A unit vector, a probability vector, or neither, along the last axis."""
@@ -20,13 +31,21 @@ Geometry = Literal["direction", "composition", "plain"]
 # Draws stored in single precision lie on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
-# For vectors that the user says are on a manifold, which may have been written with few digits.
+# For vectors that are said to be on a manifold, which may have been written with few digits.
 CLAIMED_TOLERANCE = 2e-3
+
+
+def recorded_manifolds(idata: xr.DataTree) -> dict[str, Manifold]:
+    """Return the manifolds of the variables of a run, as far as the run has recorded them."""
+    names = {key: name for record in read_records(idata) for key, name in record.manifolds.items()}
+    found = {key: manifold_named(name) for key, name in names.items()}
+    return {key: manifold for key, manifold in found.items() if manifold is not None}
 
 
 def geometries(
     draws: xr.Dataset,
     *,
+    manifolds: Mapping[str, Manifold] | None = None,
     sample_dims: Sequence[str] = ("chain", "draw"),
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
@@ -37,12 +56,15 @@ def geometries(
     ----------
     draws : Dataset
         Draws of each variable.
+    manifolds : mapping of str to Manifold, optional
+        Of the variables for which a run has recorded it. Vectors of which some entries were left
+        out are plain.
     sample_dims : sequence of str
         Dimensions that number the draws.
     directions, compositions : sequence of str, optional
-        Names of the variables that are unit vectors, or probability vectors. By default those whose
-        last axis has two entries or more, and in all draws a norm of one, or no negative entry and
-        a sum of one.
+        Names of the variables that are unit vectors, or probability vectors. By default those that
+        are recorded as such, and of the others those whose last axis has two entries or more, and
+        in all draws a norm of one, or no negative entry and a sum of one.
 
     Returns
     -------
@@ -68,13 +90,34 @@ def geometries(
     for name, values in draws.data_vars.items():
         array = values.transpose(*sample_dims, ...).values
         has_axis = bool(_own_dims(values, sample_dims))
-        if name in compositions if compositions is not None else has_axis and _sums_to_one(array):
+        seen = _geometry(array, (manifolds or {}).get(str(name))) if has_axis else "plain"
+        if name in compositions if compositions is not None else seen == "composition":
             found[name] = "composition"
-        elif name in directions if directions is not None else has_axis and _has_unit_norm(array):
+        elif name in directions if directions is not None else seen == "direction":
             found[name] = "direction"
         else:
             found[name] = "plain"
     return found
+
+
+def _geometry(array: np.ndarray, manifold: Manifold | None) -> Geometry:
+    """Return the geometry of draws by their manifold, or else by their numbers."""
+    if isinstance(manifold, Simplex):
+        return "composition" if _fits(array, is_direction=False) else "plain"
+    if isinstance(manifold, Sphere):
+        return "direction" if _fits(array, is_direction=True) else "plain"
+    if isinstance(manifold, Euclidean):
+        return "plain"
+    if _sums_to_one(array):
+        return "composition"
+    return "direction" if _has_unit_norm(array) else "plain"
+
+
+def _fits(array: np.ndarray, *, is_direction: bool) -> bool:
+    """Whether vectors lie where they are said to, to the digits with which they may be written."""
+    sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
+    is_one = bool(np.all(np.abs(sizes - 1) < CLAIMED_TOLERANCE))
+    return is_one and (is_direction or bool(array.min() > -CLAIMED_TOLERANCE))
 
 
 def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_dims: int = 2) -> int:
@@ -90,10 +133,10 @@ def geometry_manifold(geometry: Geometry) -> Manifold:
 def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
     """Raise a ValueError if vectors do not have the geometry that the user named."""
     is_direction = argument == "directions"
+    if _fits(array, is_direction=is_direction):
+        return
     sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
     off = np.abs(sizes - 1)
-    if np.all(off < CLAIMED_TOLERANCE) and (is_direction or array.min() > -CLAIMED_TOLERANCE):
-        return
     kind, measure = ("unit", "length") if is_direction else ("probability", "sum")
     raise ValueError(
         f"`{argument}` expected {kind} vectors, got {name!r} with a {measure} of "

@@ -6,58 +6,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.geometry import geometries
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
 from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
 
-__all__ = ["check_labels", "component_draws"]
+__all__ = ["Components", "check_labels", "components_of"]
 
 # Chains agree if a component is nearer to its partner than to other components by this factor.
 LARGEST_SHARE = 0.25
 
 
-def check_labels(draws: Mapping[str, np.ndarray]) -> list[Finding]:
+class Components(NamedTuple):
+    """Draws of a set of components, ``(chain, draw, K, V)``, and what they are."""
+
+    draws: np.ndarray
+    geometry: Geometry
+
+
+def check_labels(components: Mapping[str, Components]) -> list[Finding]:
     """Look for components that are numbered differently in different chains.
 
     Chains that do not agree in any order have a different fault, which is not reported here.
 
     Parameters
     ----------
-    draws : mapping of str to ndarray
-        Draws of sets of components, topics or cluster centres, ``(chain, draw, K, V)``.
+    components : mapping of str to Components
+        Sets of components, topics or cluster centres.
     """
     return [
         _finding(name, matching)
-        for name, x in draws.items()
-        if min(len(x), x.shape[2]) > 1
-        and not (matching := match_chains(x)).is_identity
-        and _agree(x, matching)
+        for name, parts in components.items()
+        if min(len(parts.draws), parts.draws.shape[2]) > 1
+        and not (matching := match_chains(*parts)).is_identity
+        and _agree(parts, matching)
     ]
 
 
-def component_draws(idata: xr.DataTree) -> dict[str, np.ndarray]:
+def components_of(idata: xr.DataTree) -> dict[str, Components]:
     """Return the sets of probability vectors and of unit vectors in a posterior."""
     matrices = {
         name: values.transpose("chain", "draw", ...)
         for name, values in idata["posterior"].data_vars.items()
         if values.ndim == 4
     }
-    kinds = geometries(xr.Dataset(matrices))
-    return {str(n): x.to_numpy() for n, x in matrices.items() if kinds[n] != "plain"}
+    kinds = geometries(xr.Dataset(matrices), manifolds=recorded_manifolds(idata))
+    return {
+        str(name): Components(values.to_numpy(), kinds[name])
+        for name, values in matrices.items()
+        if kinds[name] != "plain"
+    }
 
 
-def _agree(draws: np.ndarray, matching: Matching) -> bool:
+def _agree(components: Components, matching: Matching) -> bool:
     """Whether matched components are near each other, compared with others of a chain."""
-    means = draws.mean(axis=1, dtype=float)
-    costs = np.mean([distances(mean, mean) for mean in means], axis=0)
+    means, geometry = components.draws.mean(axis=1, dtype=float), components.geometry
+    costs = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
     typical = costs[~np.eye(len(costs), dtype=bool)].mean()
     # Distances to the average of two chains are a quarter of those between the chains.
     pairs = combinations(permuted(means, matching.orders), 2)
-    partners = np.mean([np.diagonal(distances(one, other)) for one, other in pairs], axis=0)
+    partners = np.mean(
+        [np.diagonal(distances(one, other, geometry)) for one, other in pairs], axis=0
+    )
     return bool(partners[matching.moved.any(axis=0)].mean() < LARGEST_SHARE * typical)
 
 

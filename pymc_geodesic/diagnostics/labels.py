@@ -10,7 +10,9 @@ import numpy as np
 
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["Matching", "distances", "match_chains", "match_draws", "permuted"]
+from pymc_geodesic.diagnostics.geometry import Geometry
+
+__all__ = ["Matching", "distances", "guessed_geometry", "match_chains", "match_draws", "permuted"]
 
 # Iterations that update the average of the chains, and then the matching to it.
 MAX_ROUNDS = 20
@@ -52,7 +54,7 @@ class Matching(NamedTuple):
         return bool(self.before[moved].sum() <= needed)
 
 
-def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def distances(a: np.ndarray, b: np.ndarray, geometry: Geometry) -> np.ndarray:
     r"""Return the distances between the components of two sets.
 
     For probability vectors this is the squared Hellinger distance
@@ -62,23 +64,32 @@ def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     ----------
     a, b : ndarray, shape (..., K, V)
         Components.
+    geometry : {"composition", "direction", "plain"}
+        What they are; of plain vectors the directions are compared.
 
     Returns
     -------
     ndarray, shape (..., K, K)
     """
-    return np.maximum(1 - _rooted(a) @ np.swapaxes(_rooted(b), -1, -2), 0)
+    one, other = (_directions(x, geometry) for x in (a, b))
+    return np.maximum(1 - one @ np.swapaxes(other, -1, -2), 0)
 
 
-def _rooted(x: np.ndarray) -> np.ndarray:
+def _directions(x: np.ndarray, geometry: Geometry) -> np.ndarray:
     """Return square roots of probability vectors, and directions of other vectors."""
-    sums_to_one = x.min() >= 0 and np.allclose(x.sum(axis=-1), 1, atol=1e-3)
-    x = np.sqrt(x) if sums_to_one else x
+    x = np.sqrt(x) if geometry == "composition" else x
     norms = np.linalg.norm(x, axis=-1, keepdims=True)
     return x / np.maximum(norms, np.finfo(x.dtype).tiny)
 
 
-def match_chains(draws: np.ndarray) -> Matching:
+def guessed_geometry(draws: np.ndarray) -> Geometry:
+    """Return what components (C, S, K, V) of which nothing is known are, by their first draws."""
+    first = draws[:, 0]
+    sums_to_one = first.min() >= 0 and np.allclose(first.sum(axis=-1), 1, atol=1e-3)
+    return "composition" if sums_to_one else "direction"
+
+
+def match_chains(draws: np.ndarray, geometry: Geometry) -> Matching:
     """Match the components of chains by the means of their draws.
 
     Each chain is matched to the average of all chains by the assignment with the smallest total
@@ -87,7 +98,9 @@ def match_chains(draws: np.ndarray) -> Matching:
     Parameters
     ----------
     draws : ndarray, shape (C, S, K, V)
-        Draws of K components, probability vectors or unit vectors.
+        Draws of K components.
+    geometry : {"composition", "direction", "plain"}
+        What they are.
 
     References
     ----------
@@ -96,30 +109,30 @@ def match_chains(draws: np.ndarray) -> Matching:
     n_chains, n_draws, n_components = draws.shape[:3]
     means = draws.mean(axis=1, dtype=float)
     half = max(n_draws // 2, 1)
-    halves = [draws[:, :half].mean(axis=1, dtype=float), draws[:, -half:].mean(axis=1, dtype=float)]
-    noise = np.diagonal(distances(*halves), axis1=1, axis2=2)
+    early, late = (x.mean(axis=1, dtype=float) for x in (draws[:, :half], draws[:, -half:]))
+    noise = np.diagonal(distances(early, late, geometry), axis1=1, axis2=2)
     orders = np.tile(np.arange(n_components), (n_chains, 1))
     for chain in range(1, n_chains):
         # The first matching is to the first chain: the average of unmatched chains is useless.
-        orders[chain] = _assign(means[:1][0], means[chain])
+        orders[chain] = _assign(means[0], means[chain], geometry)
     for _ in range(MAX_ROUNDS):
         reference = permuted(means, orders).mean(axis=0)
-        found = np.array([_assign(reference, mean) for mean in means])
+        found = np.array([_assign(reference, mean, geometry) for mean in means])
         if np.array_equal(found, orders):
             break
         orders = found
     # The first chain defines the order.
     orders = orders[:, np.argsort(orders[0])]
     reference = permuted(means, orders).mean(axis=0)
-    costs = distances(np.broadcast_to(reference, means.shape), means)
+    costs = distances(np.broadcast_to(reference, means.shape), means, geometry)
     before = np.diagonal(costs, axis1=1, axis2=2)
     after = np.take_along_axis(costs, orders[:, :, None], axis=2)[..., 0]
     return Matching(orders, before, after, noise)
 
 
-def match_draws(draws: np.ndarray, reference: np.ndarray) -> np.ndarray:
+def match_draws(draws: np.ndarray, reference: np.ndarray, geometry: Geometry) -> np.ndarray:
     """Match the components of every draw to a reference (K, V); return orders (C, S, K)."""
-    return np.array([[_assign(reference, draw) for draw in chain] for chain in draws])
+    return np.array([[_assign(reference, draw, geometry) for draw in chain] for chain in draws])
 
 
 def permuted(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -128,6 +141,6 @@ def permuted(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, orders.reshape(shape), axis=orders.ndim - 1)
 
 
-def _assign(reference: np.ndarray, components: np.ndarray) -> np.ndarray:
+def _assign(reference: np.ndarray, components: np.ndarray, geometry: Geometry) -> np.ndarray:
     """Return the index of the component that is matched to each component of the reference."""
-    return linear_sum_assignment(distances(reference, components))[1]
+    return linear_sum_assignment(distances(reference, components, geometry))[1]

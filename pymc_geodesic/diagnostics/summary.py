@@ -15,7 +15,7 @@ from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
 )
-from pymc_geodesic.diagnostics.geometry import geometries
+from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 
 __all__ = ["summary"]
 
@@ -94,9 +94,9 @@ def summary(
         whole numbers unless it is "none".
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, and of those that are probability vectors. By
-        default they are detected from the draws: a last axis with norm one in all draws, or without
-        negative entries and with a sum of one. An empty list turns this off.
-
+        default those that the run has recorded as such. Other variables, and runs of other
+        samplers, are looked at: a last axis with norm one in all draws, or without negative entries
+        and with a sum of one. An empty list turns this off.
     axial : bool
         Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors.
 
@@ -148,7 +148,8 @@ def summary(
     selection: dict[str, Any] = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
     draws = extract(idata, combined=False, keep_dataset=True, **selection)
     draws = draws if coords is None else draws.sel(coords)
-    kinds = geometries(draws, directions=directions, compositions=compositions)
+    manifolds = recorded_manifolds(idata)
+    kinds = geometries(draws, manifolds=manifolds, directions=directions, compositions=compositions)
     found = az.summary(
         idata,
         coords=coords,

@@ -18,9 +18,9 @@ from pytensor.tensor import tensor
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
+from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold, recorded_manifolds
 from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
-from pymc_geodesic.diagnostics.label_checks import check_labels, component_draws
+from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
@@ -33,7 +33,7 @@ from pymc_geodesic.diagnostics.temperature import (
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.manifolds import Manifold, manifold_named
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.validation import data_tree
@@ -162,7 +162,7 @@ def _from_draws(
     points = _points(idata, known, records)
     followed = dict(points)
     is_one_step = stats["step_size"].ndim == 2
-    labels = check_labels(component_draws(idata))
+    labels = check_labels(components_of(idata))
     if labels:
         # Only what does not depend on the order of components can be compared.
         followed = {}
@@ -233,18 +233,17 @@ def _points(
         names = [variable.name for variable in known.variables]
         arrays = dict(zip(names, known.points, strict=True))
     else:
-        manifolds = {key: name for record in records for key, name in record.manifolds.items()}
+        recorded = {name for record in records for name in record.manifolds}
         posterior = idata["posterior"].to_dataset()
         arrays = {
             name: posterior[name].transpose("chain", "draw", ...).to_numpy()
             for name in posterior.data_vars
-            if posterior[name].dtype.kind == "f" and (not records or name in manifolds)
+            if posterior[name].dtype.kind == "f" and (not records or name in recorded)
         }
-        kinds = geometries(posterior[list(arrays)])
+        manifolds = recorded_manifolds(idata)
+        kinds = geometries(posterior[list(arrays)], manifolds=manifolds)
         arrays = {
-            name: _embedded(
-                manifold_named(manifolds.get(name, "")) or geometry_manifold(kinds[name]), x
-            )
+            name: _embedded(manifolds.get(str(name)) or geometry_manifold(kinds[name]), x)
             for name, x in arrays.items()
         }
     return arrays

@@ -90,7 +90,7 @@ class Backend:
 
     def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
-            # A loop with too many arguments for C is compiled in two parts, which is all.
+            # A loop with too many arguments for C is compiled in two parts, which does no harm.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
             options = self.compile_kwargs | {"mode": resident(lean(self._mode))}
             function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)

@@ -13,12 +13,12 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.frames import WeightedProduct
-from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.estimate import PotentialEnergy
 
 __all__ = ["Carry", "as_points", "as_values", "weighted"]
 
 
-def as_points(potential: Potential, values: Sequence[TensorVariable]) -> Point:
+def as_points(potential: PotentialEnergy, values: Sequence[TensorVariable]) -> Point:
     """Map PyMC's values to points exactly on the manifolds."""
     position = tuple(
         variable.to_position(value)
@@ -27,7 +27,7 @@ def as_points(potential: Potential, values: Sequence[TensorVariable]) -> Point:
     return potential.manifold.project(position)
 
 
-def as_values(potential: Potential, position: Point) -> Point:
+def as_values(potential: PotentialEnergy, position: Point) -> Point:
     """Map points to PyMC's values."""
     return tuple(
         variable.to_value(x) for variable, x in zip(potential.variables, position, strict=True)

@@ -101,8 +101,8 @@ class HostGradient:
         Of a stream the first ``SUBSAMPLE`` rows stand for all.
         """
         if self._stream is not None:
-            sample = self._first_rows()
-            return [sample if size else sample[rng.integers(0, len(sample), *self.batch_sizes)]]
+            sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
+            return [sample if size else sample[rng.integers(0, len(sample), batch_size)]]
         if size is None:
             pairs = zip(self.n_rows, self.batch_sizes, strict=True)
             return [rng.integers(0, n, batch) for n, batch in pairs]
@@ -120,21 +120,23 @@ class HostGradient:
         """Evaluate at a point with all rows, some thousands at a time."""
         if not self.n_rows:
             return self(point, [])
-        total, n = None, 0
+        total: list[Any] = []
+        n = 0
         for rows in self._chunks():
             # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
             part, weight = self(point, rows), len(rows[0])
-            arrays = [weight * a for a in (part.energy, *part.gradient, *part.pulled_back)]
-            total = arrays if total is None else [a + b for a, b in zip(total, arrays, strict=True)]
+            found: list[Any] = [part.energy, *part.gradient, *part.pulled_back]
+            arrays = [weight * a for a in found]
+            total = [a + b for a, b in zip(total, arrays, strict=True)] if total else arrays
             n += weight
         energy, *gradients = [np.asarray(array / n) for array in total]
         half = len(gradients) // 2
         return Evaluation(float(energy), gradients[:half], gradients[half:])
 
-    def _first_rows(self) -> np.ndarray:
+    def _first_rows(self, stream: StreamSource) -> np.ndarray:
         if self._sample is None:
-            wanted = -(-SUBSAMPLE // self._stream.batch_size)
-            batches = list(islice(checked_batches(self._stream), wanted))
+            wanted = -(-SUBSAMPLE // stream.batch_size)
+            batches = list(islice(checked_batches(stream), wanted))
             self._sample = np.concatenate(batches)
         return self._sample
 

@@ -60,7 +60,7 @@ class Inputs(NamedTuple):
     center : CenterArrays
         Of control variates; empty without.
     fresh : array of bool
-        Transitions that tell configurational temperatures: the first ones of their batch.
+        Transitions that configurational temperatures come from: the first ones of their batch.
     reference : sequence
         What chooses the fields of these temperatures.
     """

@@ -13,13 +13,13 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.kernel.read_ahead import ReadAhead
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.stream import RowCheck, StreamSource
 
 __all__ = ["StreamCursor", "StreamReader", "checked_batches"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
-# Rows that are checked at once, as soon as as many have been.
+# Most rows that are checked together; the first groups are small and double in size.
 TOGETHER = 10_000
 
 
@@ -63,25 +63,25 @@ def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
     Blocks are looked at together, more and more of them, because every look has a cost of its own.
     """
     n_rows, n_waiting, waiting = 0, 0, []
-    looks = source.check is not None and not source.check.complete
+    check = source.check if source.check is not None and not source.check.complete else None
     for block in source.loader:
         block = _checked_block(source, block, n_rows + n_waiting)
         n_waiting += len(block)
         waiting.append(block)
-        if not looks or n_waiting >= min(n_rows, TOGETHER):
-            yield _possible(source, waiting, n_rows, looks=looks)
+        if check is None or n_waiting >= min(n_rows, TOGETHER):
+            yield _possible(source, waiting, n_rows, check=check)
             n_rows, n_waiting, waiting = n_rows + n_waiting, 0, []
     if waiting:
-        yield _possible(source, waiting, n_rows, looks=looks)
-    if looks:
-        source.check.complete = True
+        yield _possible(source, waiting, n_rows, check=check)
+    if check is not None:
+        check.complete = True
 
 
 def _possible(
-    source: StreamSource, blocks: list[np.ndarray], n_rows: int, *, looks: bool
+    source: StreamSource, blocks: list[np.ndarray], n_rows: int, *, check: RowCheck | None
 ) -> np.ndarray:
     rows = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
-    if looks and (bad := source.check(rows, n_rows)):
+    if check is not None and (bad := check(rows, n_rows)):
         raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
     return rows
 
@@ -100,7 +100,7 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
             f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
             "the `pm.Data` of floating-point numbers."
         )
-    # Infinite parameters may be meant, as the bounds of what is not censored.
+    # Parameters may be infinite, such as the bounds of uncensored rows.
     if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
         raise SamplingError(
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
@@ -201,7 +201,7 @@ class StreamReader:
 
     def _next_buffer(self, cursor: StreamCursor) -> np.ndarray:
         """Return the rows of the buffer that has been read ahead."""
-        if not self._stands_at(cursor):
+        if self._ahead is None or not self._stands_at(cursor):
             self.settle(cursor)
             self._ahead = ReadAhead(partial(_buffers, self.source, cursor.n_read))
         rows, cursor.n_read = self._ahead.take()

@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
-from pymc_geodesic.potential.minibatch import BatchSource
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.stream import Source, StreamSource
 
 __all__ = ["BatchStream", "draw_noise"]
 
@@ -29,7 +28,7 @@ ALIGNMENT = 64
 def draw_noise(
     rng: np.random.Generator, n_steps: int, shapes: Sequence[tuple[int, ...]], dtype: str
 ) -> list[np.ndarray]:
-    """Draw standard normals for ``n_steps`` transitions, one array a shape.
+    """Draw standard normals for ``n_steps`` transitions, one array per shape.
 
     The draws follow from the generator alone, whatever the number of threads.
     """
@@ -78,7 +77,7 @@ class BatchStream:
 
     def __init__(
         self,
-        sources: Sequence[BatchSource | StreamSource],
+        sources: Sequence[Source],
         *,
         steps_per_batch: int = 1,
         replacement: bool = True,
@@ -131,6 +130,7 @@ class BatchStream:
         """Draw batches of source ``i`` that have not been used."""
         n_rows, size = self.sizes[i]
         if self.stream is not None:
+            assert reader is not None, "who has streams passes their reader"
             return reader.take(self.stream, rng, n_batches)
         if self.replacement:
             return rng.integers(0, n_rows, (n_batches, size))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.blocks import Blocks, JoinedPotential, blocks_of, n_variables
+from pymc_geodesic.kernel.blocks import Blocks, blocks_of, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
@@ -24,6 +25,7 @@ from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numb
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
+from pymc_geodesic.potential.estimate import PotentialEnergy
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
 __all__ = ["TransitionKernel"]
@@ -39,7 +41,7 @@ class TransitionKernel:
     dynamics : Dynamics
         The transition.
     noise_model : NoiseModel
-        What the estimator tells of the gradient's noise.
+        What is known of the gradient's noise.
     example : Inputs
         Arrays of the dtypes and shapes with which the kernel will be called.
     backend : Backend
@@ -62,10 +64,10 @@ class TransitionKernel:
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
         example = self._joined(example)
+        joint = joined(potential, blocks)
         if not blocks.are_single:
-            potential, mass = JoinedPotential(potential, blocks), blocks.join_mass(mass)
-            noise_model = KnownNoise(potential)
-        self._manifold = potential.manifold
+            mass, noise_model = blocks.join_mass(mass), KnownNoise(joint)
+        self._manifold = joint.manifold
         # JAX needs the number of transitions; other backends take any.
         inputs = inputs_like("input", example)
         if not backend.is_jax:
@@ -75,10 +77,10 @@ class TransitionKernel:
                 fresh=of_length(None, inputs.fresh),
             )
         inputs = inputs._replace(
-            conditioned=potential.conditioned,
-            rows=_row_inputs(potential, inputs.step_sizes, shares=self._shares_rows),
+            conditioned=joint.conditioned,
+            rows=_row_inputs(joint, inputs.step_sizes, shares=self._shares_rows),
         )
-        outputs = _write(potential, dynamics, noise_model, inputs, mass, self._shares_rows)
+        outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
         held = ("parameters", "mass", "center", "fresh", "reference")
         self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held)
 
@@ -126,7 +128,7 @@ MOVED = ("position", "velocity")
 
 
 def _row_inputs(
-    potential: Potential, step_sizes: TensorVariable, *, shares: bool
+    potential: PotentialEnergy, step_sizes: TensorVariable, *, shares: bool
 ) -> list[TensorVariable]:
     """Rows for every transition; one for all where latent variables are drawn for one batch."""
     calls = () if shares else step_sizes.type.shape
@@ -137,7 +139,7 @@ def _row_inputs(
 
 
 def _write(
-    potential: Potential,
+    potential: PotentialEnergy,
     dynamics: Dynamics,
     noise_model: NoiseModel,
     inputs: Inputs,
@@ -173,7 +175,7 @@ def _write(
 
 
 def _one_transition(
-    potential: Potential,
+    potential: PotentialEnergy,
     dynamics: Dynamics,
     noise_model: NoiseModel,
     inputs: Inputs,
@@ -182,10 +184,10 @@ def _one_transition(
 ) -> Callable:
     """Make the transition a function of what changes from one to the next."""
     manifold = weighted(potential.manifold, mass, inputs.mass)
-    estimator, center = MinibatchEstimator, {}
+    estimator: Callable[..., MinibatchEstimator] = MinibatchEstimator
     if inputs.center.point:
-        point, gradient = (tuple(arrays) for arrays in inputs.center)
-        estimator, center = ControlVariateEstimator, {"center": point, "center_gradient": gradient}
+        point, at_center = (tuple(arrays) for arrays in inputs.center)
+        estimator = partial(ControlVariateEstimator, center=point, center_gradient=at_center)
 
     def one_transition(state, memory, noise, rows, step_size):
         gradient = estimator(
@@ -195,7 +197,6 @@ def _one_transition(
             indices=rows,
             width=manifold.lengths(step_size),
             memory=memory,
-            **center,
         )
         new = dynamics.transition(
             state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters

@@ -86,7 +86,7 @@ class Virial:
     def temperatures(
         self, start: Point, evaluation: tuple[Point, Point] | None
     ) -> list[TensorVariable]:
-        """Temperature of each variable from one transition; not a number if it told no gradient."""
+        """Temperature of each variable from one transition; NaN if it evaluated no gradient."""
         if evaluation is None:
             pairs = zip(self.manifold.factors, start, strict=True)
             nan = [pt.constant(np.nan, dtype=x.dtype) for x in start]

@@ -20,7 +20,7 @@ from pymc_geodesic.validation import positive, share, whole
 
 __all__ = ["LocalGMC", "LocalSampler", "LocalState"]
 
-# Rows that stay from batch to batch may have a trajectory or two a draw. At the usual rate of
+# Rows that stay from batch to batch may have one or two trajectories per draw. At the usual rate of
 # acceptance so many are never all rejected.
 PATIENCE = 20
 
@@ -158,6 +158,7 @@ class LocalSampler:
         backend: Backend,
     ) -> None:
         local = potential.local
+        assert local is not None, "the potential was made with local variables"
         self._options, self._restart, self._n = options, restart, options.draws + options.tune
         self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
         self._dtype = local.variables[0].position.dtype
@@ -175,6 +176,7 @@ class LocalSampler:
         )
         self._kernel = LocalKernel(
             potential,
+            local,
             example=example,
             tune=options.tune,
             n_leapfrog=options.n_leapfrog,

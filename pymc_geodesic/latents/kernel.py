@@ -18,6 +18,7 @@ from pymc_geodesic.algorithms.trajectories import (
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.local import LocalPotential
 
 __all__ = ["LocalInputs", "LocalKernel", "LocalOutputs", "spread_of"]
 
@@ -92,7 +93,9 @@ class LocalKernel:
     Parameters
     ----------
     potential : Potential
-        The potential of the global variables, which knows the local ones.
+        The potential of the global variables.
+    local : LocalPotential
+        That of the local ones.
     example : LocalInputs
         Arrays of the dtypes and shapes with which the kernel will be called.
     tune : int
@@ -110,6 +113,7 @@ class LocalKernel:
     def __init__(
         self,
         potential: Potential,
+        local: LocalPotential,
         *,
         example: LocalInputs,
         tune: int,
@@ -131,7 +135,7 @@ class LocalKernel:
             schedule=schedule_input(length, n_leapfrog),
         )
         self._schedule = leapfrog_schedule(n, n_leapfrog)
-        outputs = _write(potential, inputs, tune, n_leapfrog, target_accept, restart)
+        outputs = _write(potential, local, inputs, tune, n_leapfrog, target_accept, restart)
         self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("schedule",))
 
     def __call__(self, inputs: LocalInputs) -> LocalOutputs:
@@ -141,13 +145,13 @@ class LocalKernel:
 
 def _write(
     potential: Potential,
+    local: LocalPotential,
     inputs: LocalInputs,
     tune: int,
     n_leapfrog: int,
     target_accept: float,
     restart: bool,
 ) -> LocalOutputs:
-    local = potential.local
     position = potential.manifold.project(tuple(inputs.position))
     start = tuple(
         variable.to_position(value)

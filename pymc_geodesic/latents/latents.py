@@ -71,6 +71,7 @@ class Latents:
         self.names: list[str] = []
         self.sampler: LocalSampler | None = None
         if potential.local is not None:
+            assert options is not None, "options name the local variables"
             self.names = [variable.value.name for variable in potential.local.variables]
             self.sampler = LocalSampler(
                 options,
@@ -111,6 +112,7 @@ class Latents:
         """
         drawn = Drawn([], {}, {})
         if self.sampler is not None:
+            assert state is not None, "a chain with local variables has their state"
             given = {"conditioned": conditioned, "position": position, "rows": rows}
             local_values = _in_order(values, self.names)
             outputs = self.sampler.draw(state, rng, tune=tune, local_values=local_values, **given)

@@ -95,7 +95,7 @@ class Product:
         return tuple(m.align(*parts) for m, *parts in zip(self.factors, u, at, x, strict=True))
 
     def squared_norm(self, v: Point) -> Point:
-        """Squared length of every tangent vector, one array of the batch shape a factor."""
+        """Squared length of every tangent vector, one array per factor, of its batch shape."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:

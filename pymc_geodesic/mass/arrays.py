@@ -55,7 +55,7 @@ class Mass(Protocol):
         ...
 
     def refined(self, covariance: np.ndarray) -> Mass:
-        """Return the mass whose frame whitens this covariance, which is given in the present frame.
+        """Return the mass that makes a covariance, given in the present frame, the identity.
 
         A vector is the diagonal of a covariance. If the mass of a variable is a number, the mean of
         its variances is used.

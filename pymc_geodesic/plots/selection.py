@@ -12,7 +12,8 @@ import xarray as xr
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.geometry import Geometry, geometries
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
+from pymc_geodesic.manifolds import Manifold
 
 __all__ = [
     "Coordinates",
@@ -72,7 +73,7 @@ def labelled_vectors(
         return {None: _flat(draws)}
     dataset = dataset_of(draws, var_names=var_names, group=group, coords=coords)
     if var_names is None:
-        kinds = geometries(dataset)
+        kinds = geometries(dataset, manifolds=recorded_manifolds(draws))
         names = [
             name
             for name, values in dataset.data_vars.items()
@@ -91,8 +92,16 @@ def labelled_vectors(
     }
 
 
-def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) -> xr.DataArray:
+def pick_variable(
+    dataset: xr.Dataset,
+    kinds: Sequence[Geometry],
+    *,
+    manifolds: Mapping[str, Manifold],
+    ndim: int,
+) -> xr.DataArray:
     """Return the only variable of these kinds with ``ndim`` axes of its own.
+
+    ``manifolds`` are those that the run has recorded.
 
     Raises
     ------
@@ -101,7 +110,7 @@ def pick_variable(dataset: xr.Dataset, kinds: Sequence[Geometry], *, ndim: int) 
     """
     if len(dataset.data_vars) == 1:
         return next(iter(dataset.data_vars.values()))
-    found = geometries(dataset)
+    found = geometries(dataset, manifolds=manifolds)
     names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 2 + ndim]
     if len(names) != 1:
         raise ValueError(

@@ -136,17 +136,8 @@ def plot_sphere(
     >>> x /= np.linalg.norm(x, axis=1, keepdims=True)
     >>> ax = plot_sphere(data=x, log_density=lambda x: 2.0 * x[:, 0])
     """
-    named = {}
-    if draws is not None:
-        named = labelled_vectors(
-            draws,
-            geometry="direction",
-            sizes=(2, 3),
-            var_names=var_names,
-            group=group,
-            coords=coords,
-        )
-    named = {label: _normalized(values) for label, values in named.items()}
+    chosen: dict[str, Any] = {"var_names": var_names, "group": group, "coords": coords}
+    named = {} if draws is None else _directions(draws, **chosen)
     data = None if data is None else _normalized(data)
     if _dimension(named, data) == 2:
         ax = _axes(ax, "polar", (5.6, 5.8))
@@ -166,10 +157,13 @@ def plot_sphere(
         canvas.shade(log_density, mass)
     canvas.graticule()
     if named and not many:
-        legend = canvas.ax.legend(frameon=False, **canvas.legend)
-        for mark in legend.get_lines():
-            mark.set(markersize=max(mark.get_markersize(), SMALLEST_MARK), alpha=1.0)
+        _draw_legend(canvas)
     return canvas.ax
+
+
+def _directions(draws: Draws, **chosen: Any) -> dict[str | None, np.ndarray]:
+    found = labelled_vectors(draws, geometry="direction", sizes=(2, 3), **chosen)
+    return {label: _normalized(values) for label, values in found.items()}
 
 
 def _normalized(values: ArrayLike) -> np.ndarray:
@@ -226,6 +220,12 @@ def _canvas(projection: str, ax: Axes | None, center: tuple[float, float], tilt:
         raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
     canvas = CANVASES[projection]
     return canvas(_axes(ax, canvas.axes_projection, canvas.figsize), center, tilt)
+
+
+def _draw_legend(canvas: Canvas) -> None:
+    legend = canvas.ax.legend(frameon=False, **canvas.legend)
+    for mark in legend.get_lines():
+        mark.set(markersize=max(mark.get_markersize(), SMALLEST_MARK), alpha=1.0)
 
 
 def _draw_cloud(

@@ -1,16 +1,20 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The interface between transitions and gradient estimators."""
+"""The interfaces between transitions, gradient estimators and potentials."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.manifolds import Manifold, Point, Product
 
-__all__ = ["Estimate", "Estimator"]
+__all__ = ["Estimate", "Estimator", "MovedVariable", "PotentialEnergy", "Width"]
+
+type Width = TensorVariable | tuple[TensorVariable, ...]
+"""Length over which poles are softened, for all variables or one for each."""
 
 
 class Estimate(NamedTuple):
@@ -41,4 +45,76 @@ class Estimator(Protocol):
 
     def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
         """Return the energy and its gradient, for exact tests."""
+        ...
+
+
+class MovedVariable(Protocol):
+    """A variable as kernels see it, or several that they carry in one array."""
+
+    @property
+    def name(self) -> str:
+        """Name, for messages."""
+        ...
+
+    @property
+    def position(self) -> TensorVariable:
+        """Placeholder for the point of the embedding."""
+        ...
+
+    @property
+    def manifold(self) -> Manifold:
+        """Where it moves."""
+        ...
+
+    def to_position(self, value: TensorVariable) -> TensorVariable:
+        """Map PyMC's value to the point of the embedding."""
+        ...
+
+    def to_value(self, position: TensorVariable) -> TensorVariable:
+        """Map a point of the embedding to PyMC's value."""
+        ...
+
+
+class PotentialEnergy(Protocol):
+    """A potential energy on a product of manifolds, from the rows of one batch."""
+
+    @property
+    def variables(self) -> Sequence[MovedVariable]:
+        """What moves."""
+        ...
+
+    @property
+    def manifold(self) -> Product:
+        """Where they move."""
+        ...
+
+    @property
+    def positions(self) -> Point:
+        """Placeholders for the embedded points."""
+        ...
+
+    @property
+    def conditioned(self) -> list[TensorVariable]:
+        """Inputs that are constant during the transitions of a call."""
+        ...
+
+    @property
+    def indices(self) -> tuple[TensorVariable, ...]:
+        """Inputs for the rows of each source of minibatches."""
+        ...
+
+    def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
+        """U at a point."""
+        ...
+
+    def gradient(
+        self, position: Point, indices: Sequence[TensorVariable], *, width: Width
+    ) -> Point:
+        """dU/dx in the embedding, with poles softened over ``width``."""
+        ...
+
+    def energy_and_gradient(
+        self, position: Point, indices: Sequence[TensorVariable]
+    ) -> tuple[TensorVariable, Point]:
+        """U and dU/dx."""
         ...

@@ -9,21 +9,20 @@ from collections.abc import Sequence
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimate
+from pymc_geodesic.potential.estimate import Estimate, PotentialEnergy
 from pymc_geodesic.potential.noise_models import NoiseModel
-from pymc_geodesic.potential.potential import Potential
 
 __all__ = ["MinibatchEstimator"]
 
 
 class MinibatchEstimator:
-    """Estimate energy and gradient from rows of the data, with the noise that a model tells.
+    """Estimate energy and gradient from rows of the data, with what a model knows of their noise.
 
     Made anew for each transition, which asks for the gradient once.
 
     Parameters
     ----------
-    potential : Potential
+    potential : PotentialEnergy
         Gives energies and gradients.
     noise : NoiseModel
         What is known of the gradient's noise.
@@ -46,7 +45,7 @@ class MinibatchEstimator:
 
     def __init__(
         self,
-        potential: Potential,
+        potential: PotentialEnergy,
         noise: NoiseModel,
         *,
         manifold: Product,

@@ -38,7 +38,7 @@ def rows_of(variables: Sequence[SampledVariable]) -> int:
         If their first axes differ, or one variable has no axis.
     """
     shapes = {variable.name: variable.shape for variable in variables}
-    lengths = {shape[0] if len(shape) else None for shape in shapes.values()}
+    lengths = {shape[0] for shape in shapes.values() if shape}
     without_rows = [v for v in variables if len(v.shape) <= v.manifold.ndim_core]
     if len(lengths) != 1 or without_rows:
         raise ValueError(

@@ -30,14 +30,11 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
-from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.row_starts import local_start
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["LogDensity", "lift_data", "without_checks"]
-
-Source = BatchSource | StreamSource
 
 # A constant with fewer entries costs the compiler nothing and may be folded.
 LARGE_CONSTANT = 64
@@ -144,7 +141,7 @@ def _with_rows(
     scaled: bool,
 ) -> list[TensorVariable]:
     """Clone graphs with given rows of the data, or all rows, instead of random batches."""
-    replacements = {}
+    replacements: dict[TensorVariable, TensorVariable] = {}
     for source, given in rows.items():
         replacements |= source.replacements(given)
     return _rebuilt(outputs, replacements, scaled=scaled)

@@ -98,7 +98,7 @@ def _source(node, static_shapes: bool) -> BatchSource:
 
 
 def _minibatch_nodes(model: Model) -> list[Apply]:
-    nodes = {}
+    nodes: dict[Apply, None] = {}
     for ancestor in ancestors(model_outputs(model)):
         if ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp):
             nodes[ancestor.owner] = None

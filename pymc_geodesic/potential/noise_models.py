@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point
+from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
@@ -56,7 +57,7 @@ class KnownNoise:
 
     Parameters
     ----------
-    potential : Potential
+    potential : PotentialEnergy
         The potential whose gradient is noisy.
     variance : float, array or mapping of str to float or array, optional
         Variance of each gradient coordinate, in units of the gradient squared and in the embedding;
@@ -71,25 +72,25 @@ class KnownNoise:
 
     def __init__(
         self,
-        potential: Potential,
+        potential: PotentialEnergy,
         *,
         variance: ArrayLike | Mapping[str, ArrayLike] | None = None,
     ) -> None:
         names = [variable.name for variable in potential.variables]
-        if not isinstance(variance, Mapping):
-            variance = dict.fromkeys(names, variance)
-        if unknown := set(variance) - set(names):
+        given = variance if isinstance(variance, Mapping) else dict.fromkeys(names, variance)
+        if unknown := set(given) - set(names):
             raise ValueError(
                 f"`gradient_noise` expected variables among {names}, got {sorted(unknown)}."
             )
         self.variance = tuple(
-            self._checked(variable, variance.get(variable.name)) for variable in potential.variables
+            self._checked(variable, given.get(variable.name)) for variable in potential.variables
         )
 
     @staticmethod
-    def _checked(variable, variance):
+    def _checked(variable: MovedVariable, variance: ArrayLike | None) -> TensorVariable | None:
         if variance is None:
             return None
+        shape = variable.position.type.shape
         variance = np.asarray(variance, dtype=variable.position.dtype)
         if not np.all(np.isfinite(variance)) or np.any(variance < 0):
             raise ValueError(
@@ -97,11 +98,11 @@ class KnownNoise:
                 f"{variance} for `{variable.name}`."
             )
         try:
-            np.broadcast_to(variance, variable.shape)
+            np.broadcast_to(variance, shape)
         except ValueError:
             raise ValueError(
                 f"`gradient_noise` of `{variable.name}` expected a number or an array that "
-                f"broadcasts to shape {variable.shape}, got shape {variance.shape}."
+                f"broadcasts to shape {shape}, got shape {variance.shape}."
             ) from None
         return pt.as_tensor(variance) if np.any(variance) else None
 
@@ -205,11 +206,11 @@ class FisherNoise:
         if center is not None:
             at_center = self.potential.scores(center, indices, width=width)
             align = self.potential.manifold.align
-            at_center = [align(there, center, position) for there in at_center]
-            scores = [
+            at_center = tuple(align(there, center, position) for there in at_center)
+            scores = tuple(
                 tuple(a - b for a, b in zip(here, there, strict=True))
                 for here, there in zip(scores, at_center, strict=True)
-            ]
+            )
         per_source = [
             self._source_variance(position, source, n_rows)
             for source, n_rows in zip(scores, self._finite, strict=True)

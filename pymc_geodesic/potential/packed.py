@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytensor.tensor as pt
 
@@ -54,7 +56,7 @@ def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable,
     TensorVariable, shape (D, 2 L)
     """
     inputs = [starts.type(), words.type(), weights.type()]
-    output = _rows(*inputs, pt.arange(inputs[0].shape[0] - 1), width)
+    output = _rows(inputs, pt.arange(inputs[0].shape[0] - 1), width)
     n = starts.type.shape[0]
     output = pt.specify_shape(output, (None if n is None else n - 1, 2 * width))
     return PackedDocuments(inputs, [output])(starts, words, weights)
@@ -70,9 +72,10 @@ def take_rows(
     if array.owner is None or not isinstance(array.owner.op, PackedDocuments):
         return array[rows]
     if static_shapes:
-        return _rows(*array.owner.inputs, rows, array.type.shape[1] // 2)
-    inputs = [*(x.type() for x in array.owner.inputs), rows.type()]
-    return RowsOfDocuments(inputs, [_rows(*inputs, None)])(*array.owner.inputs, rows)
+        return _rows(array.owner.inputs, rows, array.type.shape[1] // 2)
+    corpus, some = [x.type() for x in array.owner.inputs], rows.type()
+    make = RowsOfDocuments([*corpus, some], [_rows(corpus, some, None)])
+    return make(*array.owner.inputs, rows)
 
 
 class RowsOfDocuments(OpFromGraph):
@@ -105,7 +108,10 @@ def _rows_of_documents_numba(op, node=None, **kwargs):
     return rows_of_documents, "pymc_geodesic.RowsOfDocuments.2"
 
 
-def _rows(starts, words, weights, rows, width: int | None) -> TensorVariable:
+def _rows(
+    corpus: Sequence[TensorVariable], rows: TensorVariable, width: int | None
+) -> TensorVariable:
+    starts, words, weights = corpus
     first, length = starts[rows], starts[rows + 1] - starts[rows]
     columns = pt.arange(length.max() if width is None else width)
     inside = columns[None, :] < length[:, None]

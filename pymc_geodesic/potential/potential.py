@@ -17,6 +17,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Manifold, Point, Product
+from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.local import (
     LocalPotential,
@@ -25,14 +26,11 @@ from pymc_geodesic.potential.local import (
     sizes_of,
 )
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
-from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
-from pymc_geodesic.potential.stream import StreamSource, find_streams
+from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
 
-__all__ = ["Potential", "Width"]
-
-Width = TensorVariable | tuple[TensorVariable, ...]
-"""Length over which poles are softened, for all variables or one for each."""
+__all__ = ["Potential"]
 
 
 class Potential:
@@ -104,16 +102,8 @@ class Potential:
         )
         sampled = {*values, *local}
         self.conditioned_values = [value for value in model.value_vars if value not in sampled]
-        found = find_batch_sources(model, static_shapes=static_shapes)
-        streams = find_streams(model, data)
-        if found and streams:
-            raise ValueError(
-                "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
-                "data from streams, or keep all data in memory."
-            )
-        found = (*found, *streams)
-        self.data_sources: tuple[BatchSource | StreamSource, ...] = found
-        self.sources: tuple[BatchSource | StreamSource, ...] = () if full_data else found
+        self.data_sources = found = _find_sources(model, data, static_shapes=static_shapes)
+        self.sources = () if full_data else found
         self.indices = tuple(
             source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
             for i, source in enumerate(self.sources)
@@ -122,7 +112,8 @@ class Potential:
         self._rows = tuple(
             source.placeholder(f"rows_{i}", None) for i, source in enumerate(self.sources)
         )
-        rows = dict.fromkeys(found) if full_data else dict(zip(found, self._rows, strict=True))
+        rows: dict[Source, TensorVariable | None] = dict.fromkeys(found)
+        rows |= zip(self.sources, self._rows, strict=True)
         self.local: LocalPotential | None = None
         sizes = {}
         if local:
@@ -132,15 +123,9 @@ class Potential:
                 model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
             )
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
-        terms, draws = averaged_over_draws(
+        self._terms, self.expectations, self.latents = _without_latents(
             density.terms(), local_variables, static_shapes=static_shapes
         )
-        self.expectations = find_expectations(terms)
-        lifted = lift_data([*terms, *self.expectations], static_shapes=static_shapes)
-        self._terms, self.expectations = lifted[: len(terms)], lifted[len(terms) :]
-        means = {found: found.type() for found in self.expectations}
-        self._terms = clone_replace(self._terms, replace=means, rebuild_strict=False)
-        self.latents = (*draws, *means.values())
 
     @property
     def conditioned(self) -> list[TensorVariable]:
@@ -231,6 +216,42 @@ class Potential:
         return tuple(result) if isinstance(result, list) else result
 
 
+def _find_sources(
+    model: Model, data: Mapping[str, Iterable[np.ndarray]] | None, *, static_shapes: bool
+) -> tuple[Source, ...]:
+    resident = find_batch_sources(model, static_shapes=static_shapes)
+    streams = find_streams(model, data)
+    if resident and streams:
+        raise ValueError(
+            "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
+            "data from streams, or keep all data in memory."
+        )
+    return resident or streams
+
+
+def _without_latents(
+    terms: list[TensorVariable], local: Sequence[SampledVariable], *, static_shapes: bool
+) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
+    """Write terms of the log density with inputs in place of what is latent in the rows.
+
+    Returns
+    -------
+    terms : list of TensorVariable
+        The terms.
+    expectations : list of TensorVariable
+        What is estimated for each batch.
+    latents : tuple of TensorVariable
+        Inputs for the draws of the local variables, then for the expectations.
+    """
+    terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
+    expectations = find_expectations(terms)
+    lifted = lift_data([*terms, *expectations], static_shapes=static_shapes)
+    terms, expectations = lifted[: len(terms)], lifted[len(terms) :]
+    means = {expectation: expectation.type() for expectation in expectations}
+    terms = clone_replace(terms, replace=means, rebuild_strict=False)
+    return terms, expectations, (*draws, *means.values())
+
+
 def _for_each_row(
     gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
 ) -> TensorVariable:
@@ -245,7 +266,7 @@ def _total(terms: Sequence[TensorVariable]) -> TensorVariable:
 
 
 def _require_rows_of_batches(
-    sources: Sequence[BatchSource | StreamSource],
+    sources: Sequence[Source],
     variables: Sequence[SampledVariable],
     *,
     full_data: bool,

@@ -15,9 +15,9 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
-from pymc_geodesic.potential.minibatch import known_size
+from pymc_geodesic.potential.minibatch import BatchSource, known_size
 
-__all__ = ["RowCheck", "StreamSource", "find_streams"]
+__all__ = ["RowCheck", "Source", "StreamSource", "find_streams"]
 
 
 class RowCheck(Protocol):
@@ -83,6 +83,10 @@ class StreamSource:
     def replacements(self, rows: TensorVariable) -> dict[TensorVariable, TensorVariable]:
         """Map the data variable to rows."""
         return {self.variable: rows}
+
+
+type Source = BatchSource | StreamSource
+"""Where the rows of batches come from: data in memory, or a stream."""
 
 
 def find_streams(

@@ -13,8 +13,8 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
-from pymc_geodesic.potential.minibatch import BatchSource, known_size
-from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.potential.minibatch import known_size
+from pymc_geodesic.potential.stream import Source
 
 __all__ = ["WrongSize", "require_total_size", "wrong_sizes"]
 
@@ -49,7 +49,7 @@ def _declared(rv: TensorVariable) -> dict[int, int]:
     }
 
 
-def wrong_sizes(model: Model, sources: Sequence[BatchSource | StreamSource]) -> list[WrongSize]:
+def wrong_sizes(model: Model, sources: Sequence[Source]) -> list[WrongSize]:
     """List every ``total_size`` that is not the length of the data's axis.
 
     The number of rows of a stream is unknown before it ends, so the largest ``total_size`` is used.
@@ -67,7 +67,7 @@ def wrong_sizes(model: Model, sources: Sequence[BatchSource | StreamSource]) -> 
 
 
 def require_total_size(
-    model: Model, sources: Sequence[BatchSource | StreamSource], *, trust_total_size: bool = False
+    model: Model, sources: Sequence[Source], *, trust_total_size: bool = False
 ) -> None:
     """Refuse a ``total_size`` that is not the number of rows, unless it is intended.
 

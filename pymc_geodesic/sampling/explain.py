@@ -55,7 +55,7 @@ def explain_start(model: Model, point: Mapping[str, np.ndarray]) -> str:
     return "".join(f" {text}" for text in found)
 
 
-def _densities(model: Model, point) -> list[str]:
+def _densities(model: Model, point: Mapping[str, np.ndarray]) -> list[str]:
     variables = model.basic_RVs
     terms = model.logp(vars=variables, sum=False)
     try:
@@ -68,7 +68,7 @@ def _densities(model: Model, point) -> list[str]:
     ]
 
 
-def _parameters(model: Model, point) -> list[str]:
+def _parameters(model: Model, point: Mapping[str, np.ndarray]) -> list[str]:
     found = []
     for rv in model.basic_RVs:
         node = rv.owner
@@ -103,7 +103,9 @@ def _of_von_mises_fisher(name: str, mu: np.ndarray, kappa: np.ndarray) -> list[s
     return found
 
 
-def _evaluate(model: Model, graphs: list[TensorVariable], point) -> list[np.ndarray]:
+def _evaluate(
+    model: Model, graphs: list[TensorVariable], point: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
     values = model.value_vars
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypedDict
 
 import numpy as np
@@ -22,18 +22,24 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.tuning.mass_adaptation import MassArgument
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
-__all__ = ["GradientOptions", "StepOptions", "complete_signature", "require_known"]
+__all__ = [
+    "GradientOptions",
+    "ModelOptions",
+    "StepOptions",
+    "TrajectoryOptions",
+    "complete_signature",
+    "require_known",
+]
 
-# Constructors that have no use for these say what to use instead.
+# Constructors that cannot use these raise an error that names the alternative.
 ANSWERED = {"local", "mass"}
 
 
-class StepOptions(TypedDict, total=False):
-    """Keywords that every step takes."""
+class ModelOptions(TypedDict, total=False):
+    """Keywords that every step takes and none asks for."""
 
     mass: MassArgument
     data: Mapping[str, Iterable[np.ndarray]] | None
-    local: LocalGMC | None
     model: Model | None
     rng: Any
     initial_point: Mapping[str, np.ndarray] | None
@@ -43,16 +49,27 @@ class StepOptions(TypedDict, total=False):
     trust_total_size: bool
 
 
-class GradientOptions(StepOptions, total=False):
+class StepOptions(ModelOptions, total=False):
+    """Keywords of steps that may have local variables."""
+
+    local: LocalGMC | None
+
+
+class TrajectoryOptions(StepOptions, total=False):
     """Keywords that every stochastic-gradient step takes."""
 
-    n_steps: int | None
     steps_per_batch: int
     replacement: bool
     gradient_noise: ArrayLike | Mapping[str, ArrayLike] | str | None
     variance_reduction: VarianceReduction | None
     center: Mapping[str, ArrayLike] | None
     accuracy: float
+
+
+class GradientOptions(TrajectoryOptions, total=False):
+    """Keywords of stochastic-gradient steps whose draw is a number of transitions."""
+
+    n_steps: int | None
 
 
 # None for those that are not here.
@@ -66,19 +83,26 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def complete_signature(cls: type, *, shared: type, withheld: Collection[str]) -> None:
-    """Write the keywords that a step shares with others into its signature.
+def complete_signature(
+    constructor: Callable[..., None], *, shared: type, withheld: Collection[str]
+) -> inspect.Signature:
+    """Write out the keywords that a step shares with others.
 
     Parameters
     ----------
-    cls : type
-        The class; ``inspect.signature`` and ``help`` show the result.
+    constructor : callable
+        The ``__init__`` of the class.
     shared : type
         The typed dictionary of the keywords that it passes on.
     withheld : collection of str
         Shared keywords for which this class has no use.
+
+    Returns
+    -------
+    inspect.Signature
+        What ``help`` shall show.
     """
-    own = dict(inspect.signature(cls.__init__).parameters)
+    own = dict(inspect.signature(constructor).parameters)
     del own["self"]
     own.pop("options", None)
     for name, annotation in shared.__annotations__.items():
@@ -89,7 +113,7 @@ def complete_signature(cls: type, *, shared: type, withheld: Collection[str]) ->
                 default=DEFAULTS.get(name),
                 annotation=annotation,
             )
-    cls.__signature__ = inspect.Signature(list(own.values()))
+    return inspect.Signature(list(own.values()))
 
 
 def require_known(cls: type, keywords: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.sampling.exact import ExactOptions, ExactSampler
 from pymc_geodesic.sampling.problem import Options, Problem
 from pymc_geodesic.sampling.variables import Variables
-from pymc_geodesic.step_methods.arguments import StepOptions
+from pymc_geodesic.step_methods.arguments import ModelOptions
 from pymc_geodesic.step_methods.gmc import GMC
 
 __all__ = ["GMCWithinGibbs"]
@@ -81,7 +81,7 @@ class GMCWithinGibbs(GMC):
         n_leapfrog: int = 10,
         jitter: float = 0.1,
         n_steps: int = 1,
-        **options: Unpack[StepOptions],
+        **options: Unpack[ModelOptions],
     ) -> None:
         super().__init__(
             vars,

@@ -11,12 +11,13 @@ from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.learning_rate import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["gSGNHT"]
 
 
-class gSGNHT(StochasticStep):
+class gSGNHT(StochasticStep, FromLearningRate):
     r"""Geodesic stochastic gradient Nose-Hoover thermostats on any product of manifolds.
 
     As :class:`SGGMC`, with a friction :math:`\xi` that adapts so that the kinetic temperature is

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from pymc.model import Model
 from pymc.step_methods.compound import BlockedStep, Competence
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.random_gradients import warn_minibatch
@@ -55,7 +56,7 @@ def _require_covered(model: Model, names: frozenset[str]) -> None:
         )
 
 
-def guarded_competence(rv) -> Competence:
+def guarded_competence(rv: TensorVariable) -> Competence:
     """Claim nothing, but speak up when PyMC looks for a step for a minibatch model.
 
     PyMC asks every registered step for its competence only for variables that no step was given

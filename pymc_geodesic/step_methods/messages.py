@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Lines that say what a step is doing, and stay visible above PyMC's progress bar."""
+"""Lines that describe what a step is doing, and stay visible above PyMC's progress bar."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ import numpy as np
 from rich.progress import TextColumn
 from rich.table import Column
 
-__all__ = ["Shown", "progress_columns", "progress_updates"]
+__all__ = ["Shown", "Update", "progress_columns", "progress_updates"]
+
+type Update = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Turns the statistics of a draw into what the columns show."""
 
 
 # Draws of all chains together that a shown mean is over, and its largest standard error.
@@ -50,12 +53,10 @@ def _column(header: str, text: str) -> TextColumn:
     return TextColumn(text, table_column=Column(header, ratio=1))
 
 
-def progress_updates(
-    shown: Sequence[Shown],
-) -> tuple[Callable[[Mapping[str, Any]], dict[str, Any]]]:
+def progress_updates(shown: Sequence[Shown]) -> tuple[Update]:
     """Make the function that turns a draw's statistics into what the columns show."""
     divergences = 0
-    recent = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
+    recent: dict[str, deque[float]] = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
 
     def update(stats: Mapping[str, Any]) -> dict[str, Any]:
         nonlocal divergences

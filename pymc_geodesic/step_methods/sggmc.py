@@ -11,12 +11,13 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.learning_rate import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["SGGMC"]
 
 
-class SGGMC(StochasticStep):
+class SGGMC(StochasticStep, FromLearningRate):
     r"""Stochastic gradient geodesic Monte Carlo on any product of manifolds.
 
     Each transition is the symmetric splitting A, B, O, B, A of second-order Langevin dynamics with

@@ -79,7 +79,6 @@ class SGNHT(StochasticStep):
     """
 
     name = "sgnht"
-    friction_keyword = "diffusion"
 
     def __init__(
         self,

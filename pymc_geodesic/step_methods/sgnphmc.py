@@ -9,7 +9,7 @@ from typing import Unpack
 from pymc_geodesic.algorithms.sgnphmc import sgnphmc
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
-from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.arguments import TrajectoryOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import whole
 
@@ -43,7 +43,7 @@ class SGNPHMC(StochasticStep):
         number of sampled entries, with which s follows the energy about as fast as a position of
         unit variance moves.
     n_leapfrog : int, default 10
-        Steps a trajectory.
+        Steps per trajectory.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
         V, as for :class:`SGGMC`. The method needs it: without it noisy gradients heat the chain.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
@@ -102,15 +102,14 @@ class SGNPHMC(StochasticStep):
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
         n_steps: int = 1,
-        **options: Unpack[GradientOptions],
+        **options: Unpack[TrajectoryOptions],
     ) -> None:
         n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        options["n_steps"] = whole("n_steps", n_steps) * n_leapfrog
         super().__init__(
             vars,
             sgnphmc(n_leapfrog),
             step_size=step_size,
             parameters={"thermal_mass": thermal_mass},
-            keywords=options,
+            keywords={**options, "n_steps": whole("n_steps", n_steps) * n_leapfrog},
             takes_local=False,
         )

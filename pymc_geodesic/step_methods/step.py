@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from inspect import Signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +16,8 @@ from pymc.step_methods import STEP_METHODS
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
+from pytensor.tensor import TensorVariable
+from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.run_record import STATISTIC, write_record
@@ -27,7 +30,12 @@ from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature
 from pymc_geodesic.step_methods.checks import check_keywords, require_values
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
 from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
-from pymc_geodesic.step_methods.progress import Shown, progress_columns, progress_updates
+from pymc_geodesic.step_methods.progress import (
+    Shown,
+    Update,
+    progress_columns,
+    progress_updates,
+)
 from pymc_geodesic.tuning.mass_adaptation import MassRecord
 
 __all__ = ["Step"]
@@ -43,7 +51,7 @@ class StepState(StepMethodState):
 class Step(BlockedStep):
     """A thin user of a sampler, one draw per call.
 
-    A subclass with a ``name`` is told to PyMC.
+    A subclass with a ``name`` is registered with PyMC.
 
     Parameters
     ----------
@@ -64,13 +72,16 @@ class Step(BlockedStep):
 
     default_blocked = True
     _state_class = StepState
+    __signature__: ClassVar[Signature]
     shared: ClassVar[type] = StepOptions
     shown: ClassVar[Sequence[Shown]] = ()
     withheld: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        complete_signature(cls, shared=cls.shared, withheld=cls.withheld)
+        cls.__signature__ = complete_signature(
+            cls.__init__, shared=cls.shared, withheld=cls.withheld
+        )
         # None of ours claims a variable, so models that do not name them are sampled as before.
         # Being asked is what lets them warn when PyMC's own steps are about to sample batches.
         if "name" in vars(cls):
@@ -119,7 +130,9 @@ class Step(BlockedStep):
             self.rng, self.sampler.problem.start, tune=tune, draws=draws
         )
 
-    def step(self, point: dict[str, np.ndarray]):
+    def step(
+        self, point: dict[str, np.ndarray]
+    ) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
         """Make the transitions of one draw from ``point``."""
         if self.awaits_first_draw:
             require_all_sampled(self.model)
@@ -154,15 +167,15 @@ class Step(BlockedStep):
         return write_record(type(self).__name__, settings, self._manifold_names)
 
     @staticmethod
-    def competence(var, has_grad) -> Competence:
+    def competence(var: TensorVariable, has_grad: bool) -> Competence:
         """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
         return guarded_competence(var)
 
     @classmethod
-    def _progressbar_config(cls, n_chains=1):
+    def _progressbar_config(cls, n_chains: int = 1) -> tuple[list[TextColumn], dict[str, list]]:
         return progress_columns(cls.shown, n_chains)
 
-    def _make_progressbar_update_functions(self):
+    def _make_progressbar_update_functions(self) -> tuple[Update]:
         log_above_the_progress_bar()
         if getattr(self.sampler, "tuning", None) is not None:
             log.info(

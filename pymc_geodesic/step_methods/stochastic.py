@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
-
-from pymc.model import Model, modelcontext
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.default_schedules import default_schedule
 from pymc_geodesic.latents.gmc import LocalGMC
-from pymc_geodesic.potential.minibatch import total_size
+from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.calls import BatchOptions
 from pymc_geodesic.sampling.chain import Settings
 from pymc_geodesic.sampling.problem import Options, Problem
@@ -24,6 +22,7 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
+from pymc_geodesic.step_methods.learning_rate import step_size_of
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import positive, whole
@@ -52,10 +51,10 @@ class StochasticStep(Step):
     takes_local : bool
         Whether it can sample a model with something local to the rows.
     uses_topic_rule : bool
-        Whether a distribution of the data may say the step sizes.
+        Whether a distribution of the data may set the step sizes.
     """
 
-    friction_keyword: ClassVar[str | None] = None
+    sampler: StochasticSampler
     shared = GradientOptions
     withheld = frozenset({"algorithm", "parameters", "keywords", "takes_local", "uses_topic_rule"})
     shown = (
@@ -90,43 +89,6 @@ class StochasticStep(Step):
     def order(self) -> int:
         """Power of the step size with which the bias goes."""
         return self.sampler.algorithm.order
-
-    @classmethod
-    def from_learning_rate(
-        cls,
-        learning_rate: float,
-        momentum_decay: float,
-        vars: Variables | None = None,
-        *,
-        model: Model | None = None,
-        **keywords: Any,
-    ) -> Self:
-        r"""Set the parameters by quantities that do not change with the size of the data.
-
-        .. math::
-
-            \epsilon = \sqrt{\gamma / N}, \qquad C = \rho / \epsilon
-
-        Parameters
-        ----------
-        learning_rate : float
-            :math:`\gamma`, squared step size per row; the SGGMC paper uses 0.01 to 0.1.
-        momentum_decay : float
-            :math:`\rho`, share of the velocity lost in a transition when gradients are exact; the
-            paper uses 0.01 to 0.1. It sets the friction C, or the diffusion of a thermostat.
-        vars, model, **keywords
-            As for the class.
-
-        Raises
-        ------
-        TypeError
-            If the step has no friction.
-        """
-        if cls.friction_keyword is None:
-            raise TypeError(f"`{cls.__name__}` has no friction: give it a `step_size`.")
-        step_size = _step_size_of(learning_rate, modelcontext(model))
-        friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
-        return cls(vars, step_size=step_size, model=model, **friction, **keywords)
 
 
 def _sampler(
@@ -170,18 +132,24 @@ def _sampler(
     if schedule is None and uses_topic_rule:
         schedule = default_schedule(shared.model, problem.variables)
     if schedule is None:
-        rate = _step_size_of(DEFAULT_LEARNING_RATE, shared.model)
+        rate = step_size_of(DEFAULT_LEARNING_RATE, shared.model)
         schedule = ConstantSchedule(rate**algorithm.step_size_power)
     first, dim = float(schedule(np.zeros(1))[0]), problem.manifold.dim
     defaults = {p: default(first, dim) for p, default in algorithm.parameters.items()}
-    settings = Settings(schedule, defaults | given, n_steps or 1, mass, problem.dtype)
+    settings = Settings(schedule, {**defaults, **given}, n_steps or 1, mass, problem.dtype)
     return StochasticSampler(
         problem, algorithm, settings=settings, batches=batches, tuning=tuning, model=shared.model
     )
 
 
 def _tuning_options(
-    problem: Problem, algorithm: Algorithm, schedule, n_steps, given, options, mass
+    problem: Problem,
+    algorithm: Algorithm,
+    schedule: Schedule | None,
+    n_steps: int | None,
+    given: Mapping[str, float],
+    options: Mapping[str, Any],
+    mass: Mass | None,
 ) -> TuningOptions:
     """Decide what is left to tuning."""
     reduction, potential = options["variance_reduction"], problem.potential
@@ -226,7 +194,12 @@ def _require_takes_local(name: str, local: LocalGMC | None, takes_local: bool) -
 
 
 def _require_local_options(
-    name: str, algorithm: Algorithm, schedule, n_steps: int, batches: BatchOptions, options
+    name: str,
+    algorithm: Algorithm,
+    schedule: Schedule | None,
+    n_steps: int,
+    batches: BatchOptions,
+    options: Mapping[str, Any],
 ) -> None:
     """Refuse what needs the gradient of the marginal likelihood of the rows."""
     if schedule is None and algorithm.tuning_rule is not None:
@@ -246,8 +219,3 @@ def _require_local_options(
             "`n_steps` expected a multiple of `steps_per_batch` for a model with local variables, "
             f"which are drawn once per batch; got {n_steps} and {batches.steps_per_batch}."
         )
-
-
-def _step_size_of(learning_rate: float, model: Model) -> float:
-    """Step size ``sqrt(learning_rate / N)`` with N from the model's ``total_size``."""
-    return float(np.sqrt(positive("learning_rate", learning_rate) / total_size(model)))

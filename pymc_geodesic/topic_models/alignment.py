@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.diagnostics.labels import match_chains, match_draws, permuted
+from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
+from pymc_geodesic.diagnostics.labels import guessed_geometry, match_chains, match_draws, permuted
 from pymc_geodesic.topic_models.read import posterior_variable
 
 __all__ = ["align", "require_aligned"]
@@ -76,11 +77,16 @@ def align(
     """
     topics = posterior_variable(idata, var_name)
     draws, dim = topics.to_numpy(), topics.dims[2]
-    matching = match_chains(draws)
+    manifolds = recorded_manifolds(idata)
+    if var_name in manifolds:
+        geometry = geometries(topics.to_dataset(), manifolds=manifolds)[var_name]
+    else:
+        geometry = guessed_geometry(draws)
+    matching = match_chains(draws, geometry)
     orders = np.repeat(matching.orders[:, None], draws.shape[1], axis=1)
     if per_draw:
         reference = permuted(draws, orders).mean(axis=(0, 1))
-        orders = match_draws(draws, reference)
+        orders = match_draws(draws, reference, geometry)
     posterior = idata["posterior"].to_dataset()
     for name, axis in {var_name: dim, **_others(posterior, var_name, dim, others)}.items():
         values = posterior[name].transpose("chain", "draw", axis, ...)
@@ -125,7 +131,7 @@ def require_aligned(draws: np.ndarray, what: str) -> None:
     """
     if len(draws) < 2 or draws.shape[2] < 2:
         return
-    matching = match_chains(draws)
+    matching = match_chains(draws, guessed_geometry(draws))
     if matching.is_identity:
         return
     n_moved = int(matching.moved.any(axis=0).sum())

@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.diagnostics.geometry import recorded_manifolds
 from pymc_geodesic.plots.selection import (
     Coordinates,
     dataset_of,
@@ -88,7 +89,8 @@ def plot_topics(
     """
     if isinstance(idata, xr.DataTree):
         dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
-        topics = pick_variable(dataset, ("direction", "composition"), ndim=2)
+        manifolds = recorded_manifolds(idata)
+        topics = pick_variable(dataset, ("direction", "composition"), manifolds=manifolds, ndim=2)
     else:
         topics = xr.DataArray(read_chains(idata, "topics"), dims=("chain", "draw", "topic", "word"))
         topics = topics.sel(coords or {})

@@ -54,7 +54,7 @@ def descend(
         return found.energy, gradient
 
     begin = np.zeros(sum(np.size(x) for x in start))
-    # Without a mass nothing is known of the scale, and energies alone must tell when to stop.
+    # Without a mass the scale is unknown, and the search stops by the energies alone.
     tolerance = TOLERANCE / np.sqrt(begin.size) if mass is not None else 0.0
     found = minimize(
         objective,

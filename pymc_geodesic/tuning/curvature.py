@@ -17,7 +17,7 @@ __all__ = ["LARGEST_DENSE", "curvature_mass", "largest_curvature"]
 
 # A dense mass costs a product with a matrix a transition: up to here less than a batch's gradient.
 LARGEST_DENSE = 100
-# Entries whose curvature is measured one by one; beyond, random directions tell of all at once.
+# Entries whose curvature is measured one by one; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64
 N_DIRECTIONS = 8
@@ -25,7 +25,7 @@ N_POWER = 12
 # Cube root of the rounding error: what balances rounding and curvature of a central difference.
 DIFFERENCE = 6e-6
 # Curvatures below this share of the largest, or negative ones, are replaced by it: the posterior is
-# then not Gaussian there, and only draws can tell its width.
+# then not Gaussian there, and only draws show its width.
 SMALLEST_SHARE = 1e-8
 
 Gradient = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
@@ -39,7 +39,7 @@ def curvature_mass(
     rng: np.random.Generator,
     dense: bool = True,
 ) -> Mass:
-    """Return the mass in whose frame the posterior near ``point`` has unit curvature.
+    """Return the mass that gives the posterior near ``point`` unit curvature in its frame.
 
     Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
     number for each variable whose manifold takes no more.
@@ -109,14 +109,12 @@ def _change(at: Gradient, point, direction) -> list[np.ndarray]:
 
 def _diagonal(at: Gradient, point, i: int, rng: np.random.Generator) -> np.ndarray:
     shape, size = np.shape(point[i]), np.size(point[i])
-    if size <= LARGEST_EXACT:
-        probes, total = np.eye(size).reshape(-1, *shape), np.zeros(shape)
-        for probe in probes:
-            total += probe * _change(at, point, _only(point, i, probe))[i]
-    else:
-        probes, total = rng.choice([-1.0, 1.0], (N_PROBES, *shape)), np.zeros(shape)
-        for probe in probes:
-            total += probe * _change(at, point, _only(point, i, probe))[i] / N_PROBES
+    is_exact = size <= LARGEST_EXACT
+    probes: np.ndarray = np.eye(size) if is_exact else rng.choice([-1.0, 1.0], (N_PROBES, size))
+    total = np.zeros(shape)
+    for probe in probes.reshape(-1, *shape):
+        found = probe * _change(at, point, _only(point, i, probe))[i]
+        total += found if is_exact else found / N_PROBES
     return _floored(total)
 
 

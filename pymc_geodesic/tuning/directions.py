@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def _cosines(X, directions: np.ndarray) -> np.ndarray:
     return np.asarray(X @ directions.T)
 
 
-def _rows(X, indices: np.ndarray) -> np.ndarray:
+def _rows(X, indices: Sequence[int]) -> np.ndarray:
     chosen = X[indices]
     return chosen.toarray() if sparse.issparse(chosen) else chosen
 
@@ -135,13 +136,13 @@ def _spread_rows(X, k: int, rng: np.random.Generator) -> np.ndarray:
         distance = np.maximum(1 - largest, 0.0)
         total = distance.sum()
         chosen.append(rng.choice(n_rows, p=distance / total if total > 0 else None))
-    return _rows(X, np.array(chosen))
+    return _rows(X, chosen)
 
 
 def _k_means(X, directions: np.ndarray) -> np.ndarray:
     """Give rows to their nearest direction, and directions to the mean of their rows, in turn."""
     n_rows, k = X.shape[0], len(directions)
-    nearest = None
+    nearest: np.ndarray | None = None
     for _ in range(MOST_ITERATIONS):
         before, nearest = nearest, _cosines(X, directions).argmax(axis=1)
         if before is not None and np.array_equal(before, nearest):

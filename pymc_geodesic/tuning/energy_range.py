@@ -22,7 +22,7 @@ MOST_DEVIATIONS = 300.0
 MOST_PER_FREEDOM = 10.0
 # Consecutive batches. The energy of one with an outlying row can be anything.
 BATCHES = 3
-# Fewer draws say nothing of a standard deviation.
+# Fewer draws do not give a standard deviation.
 FEWEST_DRAWS = 20
 
 

@@ -97,7 +97,7 @@ class MassAdaptation:
         self.n_samples = self.n_draws = 0
         self.window = self.scheme.first_samples(self.size)
         self.history: list[MassRecord] = []
-        self._derived_from = None
+        self._derived_from: np.ndarray | None = None
         self._begin_window()
 
     def observe(
@@ -121,7 +121,7 @@ class MassAdaptation:
         """Make the M step."""
         estimate = self._estimate()
         if not np.all(np.isfinite(estimate)):
-            # A chain that was thrown out, or did not move at all, says nothing of the mass.
+            # The draws of a chain that was thrown out, or did not move, do not show the mass.
             self._begin_window()
             return
         within_error = self._within_error(estimate)
@@ -178,7 +178,8 @@ class MassAdaptation:
 
     def _begin_window(self) -> None:
         zeros = np.zeros(self.size)
-        self.count, self.pending = 0, []
+        self.count = 0
+        self.pending: list[list[np.ndarray]] = []
         self.total, self.lagged, self.last = zeros.copy(), zeros.copy(), zeros.copy()
         self.square = np.zeros_like(self.matrix)
 

@@ -13,7 +13,7 @@ __all__ = ["Kind", "MonteCarloEM"]
 
 Kind = Literal["diag", "dense", "position", "dense_position"]
 
-# An E step of fewer samples says little; a dense mass needs more samples than dimensions.
+# An E step of fewer samples is too noisy; a dense mass needs more samples than dimensions.
 FEWEST_SAMPLES, SAMPLES_PER_DIMENSION = 50, 2
 
 
@@ -44,7 +44,7 @@ class MonteCarloEM:
         if that is more.
     growth : float, default 1.1
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
-        error. For positions, whose covariance only long windows can tell, after each.
+        error. For positions, whose covariance needs long windows, after each.
     decay : float, default 0.75
         c, above 1/2 and at most 1.
     regularization : float, default 0.05

@@ -217,8 +217,8 @@ def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
     """Autocorrelation time in draws of a first-order process with the measured lag."""
     square = np.mean(frame**2, axis=0)
     lagged = np.mean(frame[1:] * frame[:-1], axis=0)
-    correlation = np.quantile(lagged / np.maximum(square, np.finfo(float).tiny), quantile)
-    correlation = float(np.clip(correlation, 0.0, 0.98))
+    of_entries = lagged / np.maximum(square, np.finfo(float).tiny)
+    correlation = float(np.clip(np.quantile(of_entries, quantile), 0.0, 0.98))
     return (1 + correlation) / (1 - correlation)
 
 

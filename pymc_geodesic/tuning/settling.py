@@ -24,7 +24,7 @@ CHECKED_AT = (0.5, 0.625, 0.75, 0.875)
 N_MEANS = 10
 # In the square root of the dimension. The energy of a Gaussian posterior varies by 0.7 of these.
 LEAST_FALL = 6.0
-# A mean temperature beyond these says that the chain is still moving, not how noisy it is.
+# A mean temperature beyond these means that the chain still moves; it does not measure noise.
 TRUSTED_TEMPERATURES = (0.2, 5.0)
 # A friction that is wrong by such a factor, by so many standard errors, is not left to the end.
 LARGEST_FACTOR, SIGNIFICANT = 1.5, 4.0
@@ -36,7 +36,7 @@ LARGEST_DAMPING = 2.0
 
 
 def is_falling(energies: Sequence[float], *, dim: int) -> bool:
-    """Tell whether energies, estimated from batches, are on their way down to the posterior.
+    """Whether energies, estimated from batches, are still falling towards the posterior.
 
     They are if every mean over some draws of the first half exceeds every one of the second, which
     needs no measure of the batches' noise, and if the fall exceeds what a posterior of this
@@ -69,8 +69,8 @@ def balanced(
 ) -> np.ndarray:
     r"""Return the friction at which noise and friction balance at temperature one.
 
-    The drift of a thermostat says the mean temperature, :math:`\bar T = 1 + \Delta \xi / \Delta t`,
-    to which friction is inversely proportional.
+    The drift of a thermostat gives the mean temperature, :math:`\bar T = 1 + \Delta \xi /
+    \Delta t`, to which friction is inversely proportional.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def is_off(
     dim: int,
     factor: float = LARGEST_FACTOR,
 ) -> bool:
-    r"""Tell whether the mean temperature shows a friction that is far from balance.
+    r"""Whether the mean temperature shows a friction that is far from balance.
 
     With the friction :math:`\xi` the kinetic energy of ``dim`` degrees of freedom forgets itself in
     :math:`1 / 2 \xi`, so that a mean over the time t has a variance of :math:`2 / d \xi t`.

@@ -26,11 +26,11 @@ __all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
 
 # Largest length of a move on a manifold that is not flat, so that a simplex's weights stay inside.
 LARGEST_ANGLE = 0.5
-# Rows and evaluations of a trial descent: enough to tell basins apart, less than the search itself.
+# Rows and evaluations of a trial descent: enough to distinguish basins, fewer than the search.
 N_ROWS, MOST_EVALUATIONS = 1_000, 60
-# Jitter that tells components apart, where they coincide, without leaving the place.
+# Jitter that separates components that coincide, and leaves them nearby.
 NEARBY = 0.2
-# Where the first trials end at the energy of the model's own start, all others are left out.
+# If the first trials end at the energy of the model's own start, there are no others.
 N_FIRST, N_TRIALS = 2, 16
 # Of the energy that a descent gains: modes this close explain the data equally well.
 SAME = 1e-3
@@ -46,7 +46,7 @@ class Trial(NamedTuple):
 
 
 def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Start of the variables for which the model itself says none.
+    """Return the start of the variables for which the model gives no ``initval``.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
 def is_default(
     start: Mapping[str, np.ndarray], point: Mapping[str, np.ndarray], names: Sequence[str]
 ) -> list[bool]:
-    """Tell for each variable whether it stands where nobody has put it."""
+    """Return for each variable whether it is where PyMC, and not the user, has put it."""
     return [name in start and np.array_equal(start[name], point[name]) for name in names]
 
 
@@ -148,7 +148,7 @@ def best_start(
     start : sequence of ndarray
         The model's start, in the embedding.
     loose : sequence of bool
-        Which variables may be moved: those for which nobody has given a start.
+        Which variables may be moved: those for which the user has given no start.
     rng : Generator
         The chain's own.
     """

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pymc_geodesic.diagnostics.geometry import geometries, intrinsic_dimension
+from pymc_geodesic.diagnostics.geometry import (
+    geometries,
+    intrinsic_dimension,
+    recorded_manifolds,
+)
+from pymc_geodesic.manifolds import Euclidean, Simplex, Sphere
+from pymc_geodesic.run_record import ATTRIBUTE, write_record
 
 RNG = np.random.default_rng(1)
 
@@ -62,6 +68,34 @@ def test_names_go_before_the_draws():
     assert geometries(DRAWS, directions=["mu"])["mu"] == "direction"
     found = geometries(DRAWS, directions=[], compositions=[])
     assert found["mu"] == found["weights"] == "plain"
+
+
+def test_what_a_run_has_recorded_goes_before_the_numbers():
+    manifolds = {"one_hot": Sphere(), "mu": Euclidean(), "weights": Simplex()}
+    found = geometries(DRAWS, manifolds=manifolds)
+    assert found["one_hot"] == "direction"
+    assert found["mu"] == "plain"
+    assert found["weights"] == "composition"
+    # Of these nothing is recorded.
+    assert found["topics"] == "direction"
+
+
+def test_vectors_without_some_of_their_entries_are_plain():
+    cut = DRAWS.isel(mu_0=slice(2), weights_0=slice(3))
+    found = geometries(cut, manifolds={"mu": Sphere(), "weights": Simplex()})
+    assert found["mu"] == found["weights"] == "plain"
+
+
+def test_recorded_manifolds_are_read_from_the_attributes():
+    record = write_record("gSGNHT", {}, {"mu": "Sphere", "beta": "Euclidean", "x": "unheard of"})
+    stats = xr.Dataset(attrs={ATTRIBUTE: record})
+    idata = xr.DataTree.from_dict({"posterior": DRAWS, "sample_stats": stats})
+    found = recorded_manifolds(idata)
+    assert {name: type(manifold) for name, manifold in found.items()} == {
+        "mu": Sphere,
+        "beta": Euclidean,
+    }
+    assert recorded_manifolds(xr.DataTree.from_dict({"posterior": DRAWS})) == {}
 
 
 @pytest.mark.parametrize("name", ["sigma", "nothing"])

@@ -7,8 +7,11 @@ import pymc as pm
 import pytest
 import xarray as xr
 
+from pymc.distributions.transforms import SimplexTransform
+
 import pymc_geodesic as pmg
 
+from pymc_geodesic.potential.variables import geometry_names
 from pymc_geodesic.run_record import STATISTIC, read_records
 
 OPTIONS = {
@@ -49,6 +52,15 @@ def test_simplexes_keep_their_name_whatever_coordinates_they_are_moved_in():
     [record] = read_records(idata)
     assert record.manifolds == {"p": "Simplex"}
     assert "PolynomialSchedule" in record.settings["step_size"]
+
+
+def test_a_simplex_with_a_transform_of_its_own_is_still_one():
+    class OtherTransform(SimplexTransform):
+        """One that the package does not know, so that it samples PyMC's values."""
+
+    with pm.Model() as model:
+        pm.Dirichlet("p", np.ones(3), transform=OtherTransform())
+    assert geometry_names(model, model.value_vars) == {"p": "Simplex"}
 
 
 def test_every_step_of_a_compound_has_a_record():

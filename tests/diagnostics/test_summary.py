@@ -5,6 +5,7 @@
 import arviz as az
 import numpy as np
 import pytest
+import xarray as xr
 
 from scipy.stats import ortho_group, vonmises_fisher
 
@@ -16,6 +17,7 @@ from pymc_geodesic.diagnostics import (
     mean_resultant_length,
     principal_axes,
 )
+from pymc_geodesic.run_record import ATTRIBUTE, write_record
 
 CHAINS, DRAWS = 4, 250
 RNG = np.random.default_rng(7)
@@ -30,6 +32,15 @@ def draws(**posterior):
 
 def exact(idata, **options):
     return pmg.summary(idata, round_to="none", **options)
+
+
+def test_directions_that_a_run_has_recorded_are_directions_whatever_their_entries():
+    one_hot = np.eye(3)[RNG.choice(3, p=[0.8, 0.1, 0.1], size=(CHAINS, DRAWS))]
+    idata = draws(x=one_hot)
+    assert "resultant_length" not in exact(idata)
+    record = write_record("gSGNHT", {}, {"x": "Sphere"})
+    idata["sample_stats"] = xr.DataTree(xr.Dataset(attrs={ATTRIBUTE: record}))
+    assert np.linalg.norm(exact(idata)["mean"]) == pytest.approx(1.0)
 
 
 def test_other_variables_are_as_arviz_has_them():

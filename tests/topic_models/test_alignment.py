@@ -6,8 +6,11 @@ import arviz as az
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import xarray as xr
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic.run_record import ATTRIBUTE, write_record
 
 SEED = 5
 RNG = np.random.default_rng(SEED)
@@ -46,11 +49,16 @@ def close_figures():
     plt.close("all")
 
 
-@pytest.mark.parametrize("power", [1.0, 0.5], ids=["simplex", "sphere"])
-def test_topics_get_the_numbers_of_the_first_chain(power):
+@pytest.mark.parametrize("is_recorded", [False, True])
+@pytest.mark.parametrize(("power", "manifold"), [(1.0, "Simplex"), (0.5, "Sphere")])
+def test_topics_get_the_numbers_of_the_first_chain(power, manifold, is_recorded):
     topics = in_order(ORDERS, power=power)
     weights = np.broadcast_to(np.array(ORDERS, float)[:, None], (N_CHAINS, N_DRAWS, K))
-    found = pmg.topics.align(idata_of(topics, weights=weights.copy())).posterior
+    idata = idata_of(topics, weights=weights.copy())
+    if is_recorded:
+        record = write_record("gSGNHT", {}, {"topics": manifold})
+        idata["sample_stats"] = xr.DataTree(xr.Dataset(attrs={ATTRIBUTE: record}))
+    found = pmg.topics.align(idata).posterior
     assert (found["weights"] == np.arange(K)).all()
     for chain in range(N_CHAINS):
         undone = topics[chain][:, np.argsort(ORDERS[chain])]

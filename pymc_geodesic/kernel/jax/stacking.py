@@ -19,6 +19,7 @@ import pytensor.tensor as pt
 
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.scalar.basic import Add
 from pytensor.tensor import TensorVariable
@@ -71,7 +72,8 @@ def _levels(fgraph: FunctionGraph) -> list[list[Apply]]:
 
 def _entries(nodes: Sequence[Apply]) -> Members:
     """Find the entries of arrays along one axis, ``array[:, i]`` for several i."""
-    groups: dict[Hashable, list[tuple[Apply, int]]] = defaultdict(list)
+    groups: dict[tuple[TensorVariable, Op, int, Hashable], list[tuple[Apply, int]]]
+    groups = defaultdict(list)
     for node in nodes:
         for axis, place, others in _places(node):
             groups[node.inputs[0], node.op, axis, others].append((node, place))

@@ -22,7 +22,7 @@ ANY = -1
 
 
 class FixedShape(Op):
-    """Tell, and check, the lengths of an array's axes.
+    """Check the lengths of an array's axes, and declare them to the compiler.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.numba.matrix_reductions import to_matrix_reduction
 __all__ = ["lean"]
 
 TAG = "lean_numba"
-# Before conditionals are made lazy, whose branches are rewritten by themselves.
+# Before conditionals become lazy: from there on their branches are rewritten separately.
 _EARLY = 48.5
 # After PyTensor has put operations into the loops of the reductions that follow them.
 _AFTER_FUSION = 101
@@ -39,7 +39,7 @@ class LeanNumbaLinker(NumbaLinker):
         if not config.numba__cache:
             return function, None
         if key is not None:
-            # What is kept is found again by the name of the source file, which is a new one else.
+            # Numba looks its cache up by the name of the source file, which would be new each time.
             code = function.py_func.__code__
             function.py_func.__code__ = code.replace(co_filename="<string>")
             fastmath = int(config.numba__fastmath)
