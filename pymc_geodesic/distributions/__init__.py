@@ -7,8 +7,20 @@ from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralG
 from pymc_geodesic.distributions.bingham import Bingham
 from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
 from pymc_geodesic.distributions.cardioid import Cardioid
+from pymc_geodesic.distributions.coordinates import (
+    angles_to_vectors,
+    lonlat_to_vectors,
+    vectors_to_angles,
+    vectors_to_lonlat,
+)
 from pymc_geodesic.distributions.kent import Kent
+from pymc_geodesic.distributions.kent_fit import fit_kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
+from pymc_geodesic.distributions.maximum_likelihood import (
+    fit_bingham,
+    fit_von_mises_fisher,
+    fit_watson,
+)
 from pymc_geodesic.distributions.power_spherical import PowerSpherical
 from pymc_geodesic.distributions.projected_normal import ProjectedNormal
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
@@ -35,5 +47,13 @@ __all__ = [
     "Watson",
     "WrappedCauchy",
     "WrappedNormal",
+    "angles_to_vectors",
+    "fit_bingham",
+    "fit_kent",
+    "fit_von_mises_fisher",
+    "fit_watson",
+    "lonlat_to_vectors",
     "transforms",
+    "vectors_to_angles",
+    "vectors_to_lonlat",
 ]

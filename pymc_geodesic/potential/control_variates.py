@@ -51,7 +51,7 @@ class ControlVariateEstimator(MinibatchEstimator):
         """Estimate the gradient and its variance."""
         evaluate = self._gradient()
         # Without softened poles, because the gradient of the whole data at the center has none.
-        at_center = evaluate(self.center, [pt.zeros_like(width) for width in self.width])
+        at_center = tuple(evaluate(self.center, [pt.zeros_like(width) for width in self.width]))
         # Where points have several representatives, those of the center nearest to the position.
         align = self.potential.manifold.align
         at_center = align(at_center, self.center, position)
