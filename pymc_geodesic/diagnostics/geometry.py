@@ -14,7 +14,14 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere, manifold_named
+from pymc_geodesic.manifolds import (
+    Circle,
+    Euclidean,
+    Manifold,
+    Simplex,
+    Sphere,
+    manifold_named,
+)
 from pymc_geodesic.run_record import read_records
 
 __all__ = [
@@ -106,7 +113,7 @@ def _geometry(array: np.ndarray, manifold: Manifold | None) -> Geometry:
         return "composition" if _fits(array, is_direction=False) else "plain"
     if isinstance(manifold, Sphere):
         return "direction" if _fits(array, is_direction=True) else "plain"
-    if isinstance(manifold, Euclidean):
+    if isinstance(manifold, Euclidean | Circle):
         return "plain"
     if _sums_to_one(array):
         return "composition"
