@@ -42,10 +42,8 @@ from pymc_geodesic.distributions import (
     fit_kent,
     fit_von_mises_fisher,
     fit_watson,
-    lonlat_to_vectors,
     transforms,
     vectors_to_angles,
-    vectors_to_lonlat,
 )
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import (
@@ -58,7 +56,15 @@ from pymc_geodesic.manifolds import (
     manifold_of,
     register_manifold,
 )
-from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
+from pymc_geodesic.plots import (
+    from_longitude_latitude,
+    plot_rose,
+    plot_simplex,
+    plot_sphere,
+    plot_thermostat,
+    plot_torus,
+    to_longitude_latitude,
+)
 from pymc_geodesic.potential import check_minibatch, full_data
 from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
@@ -134,24 +140,26 @@ __all__ = [
     "fit_kent",
     "fit_von_mises_fisher",
     "fit_watson",
+    "from_longitude_latitude",
     "full_data",
     "gSGNHT",
     "initial_directions",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
-    "lonlat_to_vectors",
     "manifold_of",
+    "plot_rose",
     "plot_simplex",
     "plot_sphere",
     "plot_thermostat",
     "plot_topics",
+    "plot_torus",
     "register_manifold",
     "stein_check",
     "step_halving",
     "summary",
+    "to_longitude_latitude",
     "topics",
     "transforms",
     "vectors_to_angles",
-    "vectors_to_lonlat",
     "weighted",
 ]

@@ -9,9 +9,7 @@ from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
 from pymc_geodesic.distributions.cardioid import Cardioid
 from pymc_geodesic.distributions.coordinates import (
     angles_to_vectors,
-    lonlat_to_vectors,
     vectors_to_angles,
-    vectors_to_lonlat,
 )
 from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.kent_fit import fit_kent
@@ -52,8 +50,6 @@ __all__ = [
     "fit_kent",
     "fit_von_mises_fisher",
     "fit_watson",
-    "lonlat_to_vectors",
     "transforms",
     "vectors_to_angles",
-    "vectors_to_lonlat",
 ]
