@@ -125,6 +125,13 @@ class Manifold(ABC):
         """
         return u
 
+    def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
+        """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
+
+        Means and variances of points that are near each other are taken of these.
+        """
+        return x
+
     def log_volume(self, x: TensorVariable) -> TensorVariable | None:
         """Log density of the value's own reference measure with respect to surface measure.
 

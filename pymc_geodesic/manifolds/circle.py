@@ -51,6 +51,9 @@ class Circle(Manifold):
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return wrapped(x)
 
+    def nearest(self, x, reference):  # noqa: D102
+        return reference + wrapped(x - reference)
+
     def random_point(self, noise: TensorVariable) -> TensorVariable:
         """Turn a standard normal into a uniform angle."""
         half, root = np.array([np.pi, np.sqrt(2.0)], dtype=noise.dtype)

@@ -44,6 +44,9 @@ class ProjectiveSphere(Sphere):
     def align(self, u, at, x):  # noqa: D102
         return pt.where((at * x).sum(axis=-1, keepdims=True) < 0, -u, u)
 
+    def nearest(self, x, reference):  # noqa: D102
+        return self.align(x, x, reference)
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-1]
         return [(*shape, n)] if n <= LARGEST_QUADRATIC else []

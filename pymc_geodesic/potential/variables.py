@@ -114,7 +114,7 @@ def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
     """Return the name of the manifold of each variable, whatever coordinates a sampler uses."""
     rvs = [model.values_to_rvs[value] for value in values]
-    return {rv.name: manifold_of(rv).name for rv in rvs}
+    return {rv.name: _manifold_in(model, rv).name for rv in rvs}
 
 
 def _position_shape(
