@@ -2,8 +2,11 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The public names are there, and importing the package leaves PyMC alone."""
 
+import ast
 import subprocess
 import sys
+
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +54,7 @@ def test_all_names_exist():
 def test_steps_are_registered_once():
     from pymc.step_methods import STEP_METHODS
 
+    assert pmg.SGGMC in STEP_METHODS
     steps = [method for method in STEP_METHODS if method.__module__.startswith("pymc_geodesic")]
     assert len(steps) == len(set(steps))
     names = {method.__name__ for method in steps}
@@ -81,4 +85,71 @@ def test_import_needs_no_optional_package():
         "import sys; import pymc_geodesic; "
         "assert not {'jax', 'blackjax', 'nutpie', 'sklearn'} & set(sys.modules)"
     )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def modules_after(code):
+    """Names of the modules that code loads, besides those of `import pymc`."""
+    program = (
+        f"import sys, pymc; before = set(sys.modules); {code}; print(*set(sys.modules) - before)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    return set(run.stdout.split())
+
+
+def test_importing_the_package_loads_next_to_nothing():
+    found = modules_after("import pymc_geodesic")
+    assert found == {
+        "pymc_geodesic",
+        "pymc_geodesic.requirements",
+        "pymc_geodesic.minibatch_guard",
+    }
+
+
+def test_a_step_loads_what_it_needs():
+    found = modules_after("import pymc_geodesic as pmg; pmg.SGNHT; pmg.sample")
+    assert len(found) < 450
+    for room in ("plots", "topic_models", "diagnostics"):
+        assert f"pymc_geodesic.{room}" not in found
+    for package in ("numba", "jax", "matplotlib", "scipy.stats", "scipy.optimize", "sklearn"):
+        assert package not in found
+
+
+def test_rooms_are_attributes():
+    code = "import pymc_geodesic as pmg; pmg.plots.plot_sphere; pmg.topics.top_words; pmg.mass"
+    assert "pymc_geodesic.topic_models" in modules_after(code)
+    assert {"sample", "topics", "GMC"} <= set(dir(pmg))
+    for name in ("nothing", "_nothing"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(pmg, name)
+
+
+def test_type_checkers_see_the_names_that_there_are():
+    tree = ast.parse(Path(pmg.__file__).read_text(encoding="utf-8"))
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        (alias.asname or alias.name): node.module for node in block.body for alias in node.names
+    }
+    assert set(seen) == set(pmg.__all__)
+    homes = {name: f"pymc_geodesic.{home}" for name, home in pmg._HOME_OF.items()}
+    assert homes == {name: seen[name] for name in homes}
+
+
+def test_a_minibatch_model_warns_before_any_step_is_loaded():
+    code = """
+import sys, warnings, numpy as np, pymc as pm, pymc_geodesic
+from pymc.sampling.mcmc import assign_step_methods
+with pm.Model() as model:
+    x = pm.Normal("x")
+    full = pm.Normal("full", x, observed=np.zeros(40))
+    assign_step_methods(model)
+    assert "pymc_geodesic.step_methods" not in sys.modules
+    pm.Normal("y", x, observed=pm.Minibatch(np.zeros(40), batch_size=4), total_size=40)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assign_step_methods(model)
+assert len(caught) == 1 and "pm.Minibatch" in str(caught[0].message), caught
+"""
     subprocess.run([sys.executable, "-c", code], check=True)

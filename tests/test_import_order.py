@@ -12,7 +12,7 @@ ORDER = (
     *("requirements", "validation", "datasets", "run_record", "schedules"),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("data_checks", "sampling", "step_methods"),
+    *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
     *("diagnostics", "plots", "topic_models"),
 )
 

@@ -106,6 +106,8 @@ class Algorithm:
         How thermostats are shared, if the state has any: they are settled in the tuning phase.
     hurries : bool
         Whether the transition has a parameter ``tuning``, with which its thermostat moves faster.
+    balances : bool
+        Whether the transition has a parameter ``measured_noise``, whose friction it adds.
     require : callable
         ``(name, variables)``: raises if the algorithm cannot move the variables.
     bind : callable, optional
@@ -137,6 +139,7 @@ class Algorithm:
     tuning_rule: Rule | None = None
     grouping: Grouping | None = None
     hurries: bool = False
+    balances: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
     bind: Callable[[Sequence[SampledVariable]], Algorithm] | None = None
     kernel: Callable[..., Kernel] | None = None

@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
-from pymc_geodesic.algorithms.splitting import damp, drift, kick, momentum_decay
+from pymc_geodesic.algorithms.splitting import damp_balanced, drift, kick, momentum_decay
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
@@ -61,6 +61,7 @@ def transition(
     diffusion: TensorVariable,
     grouping: Grouping,
     tuning: TensorVariable | None = None,
+    measured_noise: Point = (),
 ) -> State:
     r"""One transition of Algorithm 2 of Liu, Zhu and Song (2016), in the order A, B, O, B, A.
 
@@ -73,8 +74,9 @@ def transition(
                      + \sqrt{2 A \epsilon}\, z]
 
     with m the intrinsic dimension; ``tuning`` is described in
-    :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`. On Euclidean space this is the
-    splitting form of SGNHT.
+    :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`, and the friction that is added for
+    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`. On Euclidean
+    space this is the splitting form of SGNHT.
 
     With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
     the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
@@ -83,7 +85,8 @@ def transition(
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     xi = thermostat.heat(state.thermostat, velocity, step_size / 2, tuning=tuning)
 
-    velocity = damp(velocity, thermostat.friction(xi), step_size / 2)
+    damped = partial(damp_balanced, manifold, noise=measured_noise, step_size=step_size)
+    velocity = damped(velocity, thermostat.friction(xi))
     estimate = gradient(position)
     velocity = kick(
         manifold,
@@ -96,7 +99,7 @@ def transition(
             thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
         ),
     )
-    velocity = damp(velocity, thermostat.friction(xi), step_size / 2)
+    velocity = damped(velocity, thermostat.friction(xi))
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)
@@ -113,4 +116,5 @@ def gsgnht(grouping: Grouping) -> Algorithm:
         tuning_rule=thermostat_rule,
         grouping=grouping,
         hurries=True,
+        balances=grouping == "shared",
     )

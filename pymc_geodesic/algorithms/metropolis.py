@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytensor.tensor as pt
 
 from pymc_geodesic.algorithms.trajectories import (
@@ -116,11 +117,23 @@ class MetropolisKernel:
             schedule=schedule_input(length, n_leapfrog),
         )
         outputs = _write(joined(potential, self._blocks), inputs, n_leapfrog, mass)
-        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("mass", "schedule"))
+        held = ("mass", "schedule")
+        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held, shareable=held)
 
-    def __call__(self, inputs: MetropolisInputs) -> MetropolisOutputs:
-        """Run one trajectory for each step size."""
-        outputs = self._compiled(self._joined(inputs))
+    @property
+    def serves_many(self) -> bool:
+        """Whether several chains can be moved by one call."""
+        return self._compiled.serves_many
+
+    def __call__(self, inputs: MetropolisInputs, rng: np.random.Generator) -> MetropolisOutputs:
+        """Run one trajectory for each step size; all random numbers are inputs."""
+        return self._apart(self._compiled(self._joined(inputs)))
+
+    def of_many(self, inputs: Sequence[MetropolisInputs]) -> list[MetropolisOutputs]:
+        """Run the trajectories of several chains at once."""
+        return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+
+    def _apart(self, outputs: MetropolisOutputs) -> MetropolisOutputs:
         parts = ("position", "velocity", "values")
         apart = {name: self._blocks.split_arrays(getattr(outputs, name)) for name in parts}
         return outputs._replace(**apart)

@@ -72,4 +72,4 @@ def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algori
     if integrator == "splitting":
         return splitting
     dynamics = Dynamics(partial(euler_transition, grouping=grouping))
-    return replace(splitting, dynamics=dynamics, order=1, hurries=False)
+    return replace(splitting, dynamics=dynamics, order=1, hurries=False, balances=False)

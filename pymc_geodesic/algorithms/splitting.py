@@ -19,6 +19,7 @@ from pymc_geodesic.manifolds import Point, Product
 __all__ = [
     "balanced_kick",
     "damp",
+    "damp_balanced",
     "drift",
     "kick",
     "least_friction",
@@ -42,6 +43,33 @@ def drift(
 def damp(velocity: Point, friction: tuple[TensorVariable, ...], time: TensorVariable) -> Point:
     """B: ``v exp(-friction time)``, one friction per variable, broadcastable to it."""
     return tuple(v * pt.exp(-c * time) for v, c in zip(velocity, friction, strict=True))
+
+
+def damp_balanced(
+    manifold: Product,
+    velocity: Point,
+    friction: tuple[TensorVariable, ...],
+    noise: Point,
+    *,
+    step_size: TensorVariable,
+) -> Point:
+    r"""B for half a step, with a friction more that balances what is measured of gradient noise.
+
+    A noise of variance :math:`V_i` needs :math:`\epsilon V_i / 2`. Then what is left for a
+    thermostat is the same for all entries. ``noise`` has the variances of the entries of each
+    variable, and at last by how much those along the directions of the mass exceed what entries
+    with independent noise would make of them; without it nothing is added.
+
+    A thermostat for each entry would find its friction by itself, but must not be used where noise
+    grows with the distance from a center: it follows the velocity, and so makes positions too wide
+    by half the covariance of their squares and those of the velocity.
+    """
+    if not noise:
+        return damp(velocity, friction, step_size / 2)
+    *entries, directions = noise
+    own = tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, entries, strict=True))
+    damped = damp(velocity, own, step_size / 2)
+    return manifold.damp_directions(damped, 0.25 * step_size**2 * directions)
 
 
 def kick(

@@ -20,6 +20,7 @@ __all__ = [
     "Demands",
     "GradientNoise",
     "Rule",
+    "balanced_rule",
     "friction_rule",
     "langevin_rule",
     "require_step_size",
@@ -44,10 +45,14 @@ class GradientNoise(NamedTuple):
     mean, largest : float
         Over the entries of all variables; for a point on a curved manifold the mean is over its
         directions, of which it has fewer.
+    by_entry : tuple of ndarray
+        That of each entry, for each variable; on a curved manifold the mean over the directions of
+        a point, for all its entries.
     """
 
     mean: float
     largest: float
+    by_entry: tuple[np.ndarray, ...] = ()
 
 
 class Demands(NamedTuple):
@@ -117,6 +122,21 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     friction = max(BEST_FRICTION, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
+
+
+def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    r"""Give the step size and the diffusion where the noise of every entry is balanced by itself.
+
+    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and quiet
+    ones are not slowed down by the noisiest. Positions are too wide by
+    :math:`(\xi_i \epsilon)^2 / 8`, which may be b / 2 for the noisiest.
+    """
+    product = 2 * np.sqrt(demands.variance_error)
+    half_noise = 0.5 * demands.noise.largest
+    # The root of half_noise step^2 + BEST_FRICTION step = product.
+    root = np.sqrt(BEST_FRICTION**2 + 4 * half_noise * product)
+    step_size = min(demands.stable_step, 2 * product / (BEST_FRICTION + root))
+    return float(step_size), {"diffusion": BEST_FRICTION}
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:

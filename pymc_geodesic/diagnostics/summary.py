@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Posterior summaries that treat unit vectors as directions."""
+"""Posterior summaries that treat unit vectors as directions, and frames as frames."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
 )
+from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 from pymc_geodesic.diagnostics.seams import circular_mean, wrapped_about
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
@@ -76,6 +77,15 @@ def summary(
     wrapped about their mean direction, which is ``mean``: an interval may go beyond pi, and chains
     about pi agree. ``resultant_length`` and ``angular_sd`` are those of their unit vectors.
 
+    **Frames**, matrices with orthonormal columns. ``mean`` is the frame nearest to the mean of the
+    entries (see :func:`pymc_geodesic.diagnostics.mean_frame`), ``mcse_mean`` its standard error by
+    the delta method along the tangent space; ``angular_sd`` is the root mean square angle of a
+    column to that of the mean, and ``resultant_length`` the length of the column of mean entries.
+    R-hat and the effective sample sizes are the worst over the entries in an orthonormal basis that
+    begins with the mean frame, the same for all entries of a frame. With ``axial=True`` the signs
+    of columns are first chosen to agree, as principal components need it; see
+    :func:`pymc_geodesic.diagnostics.align_frames`.
+
     **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS of the
     probabilities. These statistics depend on ranks only, so that the logarithm of an entry gives
     the same. A log-ratio would mix the convergence of two entries, and is not defined for entries
@@ -104,9 +114,11 @@ def summary(
         Names of the variables that are unit vectors, and of those that are probability vectors. By
         default those that the run has recorded as such. Other variables, and runs of other
         samplers, are looked at: a last axis with norm one in all draws, or without negative entries
-        and with a sum of one. An empty list turns this off.    axial : bool, optional
-        Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors. By
-        default this is so for variables that a sampler of this package has moved as axes.
+        and with a sum of one. An empty list turns this off.
+    axial : bool, optional
+        Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors, and
+        columns of frames likewise. By default this is so for variables that a sampler of this
+        package has moved as axes.
     angles : sequence of str, optional
         Names of the variables that are angles in radians. By default those that a sampler of this
         package has moved as angles; an empty list turns this off.
@@ -175,9 +187,11 @@ def summary(
         **selection,
     )
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
+    frames = [name for name, geometry in kinds.items() if geometry == "frame"]
     axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
     columns = ["axis_share"] * any(name in axes for name in unit_vectors)
-    columns += ["resultant_length"] * any(name not in axes for name in [*unit_vectors, *turning])
+    directed = [name for name in unit_vectors if name not in axes]
+    columns += ["resultant_length"] * bool(directed or turning or frames)
     if columns and kind != "diagnostics":
         found = _with_columns(found, [*columns, "angular_sd"])
     for name in unit_vectors:
@@ -185,6 +199,11 @@ def summary(
         _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))
     for name, center in centers.items():
         _put(found[name], _angle_statistics(_flat(draws[name]), center))
+    for name in frames:
+        _put(
+            found[name],
+            frame_statistics(draws[name].transpose(*SAMPLE_DIMS, ...), axial=bool(axial)),
+        )
     table = pd.DataFrame(dataset_to_dataframe(found, sample_dims=["summary"]).T)
     return table if round_to == "none" else _rounded(table, round_to)
 

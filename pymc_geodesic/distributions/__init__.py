@@ -14,6 +14,8 @@ from pymc_geodesic.distributions.coordinates import (
 from pymc_geodesic.distributions.kent import Kent
 from pymc_geodesic.distributions.kent_fit import fit_kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
+from pymc_geodesic.distributions.matrix_fisher import MatrixFisher
+from pymc_geodesic.distributions.matrix_langevin import MatrixLangevin
 from pymc_geodesic.distributions.maximum_likelihood import (
     fit_bingham,
     fit_von_mises_fisher,
@@ -21,9 +23,12 @@ from pymc_geodesic.distributions.maximum_likelihood import (
 )
 from pymc_geodesic.distributions.power_spherical import PowerSpherical
 from pymc_geodesic.distributions.projected_normal import ProjectedNormal
+from pymc_geodesic.distributions.quaternions import matrix_to_quaternion, quaternion_to_matrix
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
+from pymc_geodesic.distributions.uniform_rotation import UniformRotation
+from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
 from pymc_geodesic.distributions.watson import Watson
 from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchy
@@ -36,11 +41,15 @@ __all__ = [
     "Cardioid",
     "Kent",
     "LogisticNormal",
+    "MatrixFisher",
+    "MatrixLangevin",
     "PowerSpherical",
     "ProjectedNormal",
     "SphericalCauchy",
     "SphericalUniform",
     "SymmetricDirichlet",
+    "UniformRotation",
+    "UniformStiefel",
     "VonMisesFisher",
     "Watson",
     "WrappedCauchy",
@@ -50,6 +59,8 @@ __all__ = [
     "fit_kent",
     "fit_von_mises_fisher",
     "fit_watson",
+    "matrix_to_quaternion",
+    "quaternion_to_matrix",
     "transforms",
     "vectors_to_angles",
 ]

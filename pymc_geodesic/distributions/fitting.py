@@ -13,7 +13,6 @@ import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pytensor.compile.mode import Mode
 from pytensor.tensor.variable import TensorVariable
-from scipy.optimize import brentq
 
 from pymc_geodesic.distributions.validation import check_unit_vectors
 
@@ -49,6 +48,9 @@ def second_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def increasing_root(function: Callable[[float], float], known: float, start: float) -> float:
     """Find the zero of an increasing function on the side of ``known`` where ``start`` is."""
+    # Imported on first use, as it takes long.
+    from scipy.optimize import brentq
+
     far = start
     while abs(far) < LARGEST_KAPPA and np.sign(function(far)) != np.sign(far):
         far *= 2

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from pymc_geodesic.distributions.fitting import as_rows, with_gradient
 from pymc_geodesic.distributions.kent_constant import kent_log_normalizer
@@ -57,6 +56,9 @@ def fit_kent(X: ArrayLike) -> KentFit:
     >>> X = pm.draw(pmg.Kent.dist(np.eye(3), 20.0, 5.0, size=1000), random_seed=1)
     >>> fit = pmg.fit_kent(X)
     """
+    # Imported on first use, as it takes long.
+    from scipy.optimize import minimize
+
     X = as_rows(X)
     if X.shape[1] != 3:
         raise ValueError(f"`X` expected unit vectors of length three, got length {X.shape[1]}.")

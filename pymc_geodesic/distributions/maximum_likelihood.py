@@ -10,7 +10,6 @@ import numpy as np
 import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
-from scipy.optimize import root
 
 from pymc_geodesic.distributions.bessel import bessel_ratio
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
@@ -180,6 +179,9 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
     >>> X = pm.draw(pmg.Bingham.dist(np.diag([0.0, -5.0, -20.0]), size=1000), random_seed=1)
     >>> fit = pmg.fit_bingham(X)
     """
+    # Imported on first use, as it takes long.
+    from scipy.optimize import root
+
     X = as_rows(X)
     shares, vectors = second_moments(X)
     n = len(shares)

@@ -8,7 +8,6 @@ import warnings
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -21,9 +20,8 @@ from pytensor.link.basic import JITLinker
 from pytensor.link.jax.linker import JAXLinker
 from pytensor.link.numba.linker import NumbaLinker
 
-from pymc_geodesic.kernel.jax.after_fork import CompiledOnFirstCall
-from pymc_geodesic.kernel.jax.resident import resident
-from pymc_geodesic.kernel.numba.lean import lean
+from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.resident import can_be_resident, resident
 
 __all__ = ["Backend"]
 
@@ -68,6 +66,11 @@ class Backend:
         return isinstance(self._mode.linker, JAXLinker)
 
     @property
+    def counts_transitions(self) -> bool:
+        """Whether one function of static shapes serves calls with fewer transitions."""
+        return can_be_resident(self._mode)
+
+    @property
     def name(self) -> str:
         """Name of what compiles, for messages."""
         linker = self._mode.linker
@@ -85,14 +88,15 @@ class Backend:
         With JAX it is compiled by its first call, see :mod:`pymc_geodesic.kernel.jax.after_fork`.
         """
         if self.is_jax:
-            return CompiledOnFirstCall(partial(self._compile, inputs, outputs))
+            mode = repr(self.compile_kwargs)
+            return JAXFunction(inputs, outputs, make=self._compile, mode=mode)
         return self._compile(inputs, outputs)
 
     def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which does no harm.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
-            options = self.compile_kwargs | {"mode": resident(lean(self._mode))}
+            options = self.compile_kwargs | {"mode": _adapted(self._mode)}
             function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
         function.trust_input = True
         return function
@@ -104,3 +108,13 @@ class Backend:
         """
         is_compiled_by_jit = isinstance(self._mode.linker, JITLinker)
         return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()
+
+
+def _adapted(mode: Mode) -> Mode:
+    """Return PyTensor's modes as this package uses them."""
+    if not isinstance(mode.linker, NumbaLinker):
+        return resident(mode)
+    # Numba takes most of a second to load.
+    from pymc_geodesic.kernel.numba.lean import lean
+
+    return lean(mode)

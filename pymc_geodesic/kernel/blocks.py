@@ -22,6 +22,7 @@ from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.arrays import JointMass, VariableMasses
+from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Width
 from pymc_geodesic.potential.variables import SampledVariable
@@ -149,11 +150,27 @@ class Blocks:
             return mass.regrouped(
                 arrays, dense=self.first(mass.dense), shapes=self.join_shapes(mass.shapes)
             )
+        if isinstance(mass, LowRankMass):
+            scales, corrections, _ = self._cut_mass(mass.arrays)
+            return mass.regrouped(
+                self.join_arrays(scales),
+                self.join_arrays(corrections),
+                shapes=self.join_shapes(mass.shapes),
+            )
         return mass
 
     def join_mass_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Put the arrays of a mass side by side, if there is one for each variable."""
-        return self.join_arrays(arrays) if len(arrays) == sum(self.sizes) else list(arrays)
+        """Put the arrays of a mass side by side, if there are some for each variable."""
+        if len(arrays) < sum(self.sizes):
+            return list(arrays)
+        per_variable = self._cut_mass(arrays)
+        return [x for part in per_variable[:-1] for x in self.join_arrays(part)] + per_variable[-1]
+
+    def _cut_mass(self, arrays: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
+        """Collect as many arrays as there are variables; what is left comes last."""
+        n, parts = sum(self.sizes), list(arrays)
+        whole = len(parts) // n * n
+        return [*(parts[start : start + n] for start in range(0, whole, n)), parts[whole:]]
 
 
 def _with_parts(state: Any, change: Callable) -> Any:

@@ -8,7 +8,8 @@ arrays, what a backend does to them, or which of them it may keep.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.many import ManyCalls
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
 __all__ = ["CompiledMap", "inputs_like", "of_length"]
@@ -46,40 +48,78 @@ class CompiledMap:
         Fields of the inputs whose arrays are often the very same ones, and never written to. JAX is
         given a copy once for as long as they are: a copy takes ten microseconds, as long as several
         small transitions.
+    shareable : collection of str
+        Fields whose arrays several calls may have in common. Where they are the very same ones, a
+        call for all of them is given one.
     """
 
     def __init__(
-        self, inputs: Any, outputs: Any, *, backend: Backend, held: Collection[str] = ()
+        self,
+        inputs: Any,
+        outputs: Any,
+        *,
+        backend: Backend,
+        held: Collection[str] = (),
+        shareable: Collection[str] = (),
     ) -> None:
         self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
-        self._held = frozenset(held) if backend.is_jax else frozenset()
+        places = _places_of_fields(inputs)
+        # Leaf by leaf, and field by field, for what is looked at once per call.
+        self._held = [i for name in held for i in places[name]] if backend.is_jax else []
+        self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
+        self._many = ManyCalls(self.function) if backend.is_jax else None
+
+    @property
+    def serves_many(self) -> bool:
+        """Whether several calls can be made at once."""
+        return self._many is not None
 
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
-        if self._held:
-            copies: dict[int, tuple[np.ndarray, Any]] = {}
-            held = {name: self._copied(getattr(inputs, name), copies) for name in self._held}
-            # Those of the last call alone: what a mass learns must not fill the memory.
-            inputs, self._copies = inputs._replace(**held), copies
-        arguments: list[Any] = []
-        self._flatten(inputs, arguments)
+        arguments = self._arguments(inputs)
+        self._copy(arguments, self._held)
         # JAX returns before it has finished.
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
-    def _copied(self, tree: Tree, copies: dict[int, tuple[np.ndarray, Any]]) -> Tree:
-        def copied(array: np.ndarray) -> Any:
+    def of_many(self, inputs: Sequence[Any]) -> list[Any]:
+        """Call the function on several trees at once, where it serves many."""
+        if self._many is None:
+            return [self(tree) for tree in inputs]
+        first, *others = calls = [self._arguments(tree) for tree in inputs]
+        common = [
+            i
+            for places in self._shareable
+            if all(other[i] is first[i] for other in others for i in places)
+            for i in places
+        ]
+        self._copy(first, common)
+        is_common = [False] * len(first)
+        for i in common:
+            is_common[i] = True
+        return [self._rebuild(x) for x in self._many(calls, is_common=is_common)]
+
+    def _arguments(self, inputs: Any) -> list[Any]:
+        arguments: list[Any] = []
+        self._flatten(inputs, arguments)
+        return arguments
+
+    def _copy(self, arguments: list[Any], places: Sequence[int]) -> None:
+        """Put copies of JAX in some places."""
+        copies: dict[int, tuple[np.ndarray, Any]] = {}
+        for i in places:
+            array = arguments[i]
             held = self._copies.get(id(array))
             if held is None or held[0] is not array:
                 import jax
 
                 held = array, jax.device_put(array)
             copies[id(array)] = held
-            return held[1]
-
-        return map_leaves(copied, tree)
+            arguments[i] = held[1]
+        # Those of the last call alone: what a mass learns must not fill the memory.
+        self._copies = copies
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the copies behind, and what cannot be pickled: another process makes its own."""
@@ -89,3 +129,13 @@ class CompiledMap:
         """Make the functions for trees of this form anew."""
         self.__dict__.update(state)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
+
+
+def _places_of_fields(inputs: Any) -> dict[str, range]:
+    """Return the numbers of the leaves of each field."""
+    counts = [len(leaves_of(getattr(inputs, name))) for name in inputs._fields]
+    starts = accumulate(counts, initial=0)
+    return {
+        name: range(start, start + n)
+        for name, start, n in zip(inputs._fields, starts, counts, strict=False)
+    }

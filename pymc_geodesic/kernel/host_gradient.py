@@ -109,6 +109,13 @@ class HostGradient:
             return [rng.integers(0, n, batch) for n, batch in pairs]
         return [rng.choice(n, min(size, n), replace=False, shuffle=False) for n in self.n_rows]
 
+    def first_batch(self) -> list[np.ndarray]:
+        """Return the first rows of every source."""
+        if self._stream is not None:
+            return [self._first_rows(self._stream)[: self._stream.batch_size]]
+        pairs = zip(self.n_rows, self.batch_sizes, strict=True)
+        return [np.arange(size) % n for n, size in pairs]
+
     def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point, with the rows given for each source of minibatches."""
         # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.

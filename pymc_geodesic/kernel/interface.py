@@ -54,7 +54,8 @@ class Inputs(NamedTuple):
     step_sizes, noise, rows
         One for each transition: step sizes, standard normals, rows of each source of batches.
     parameters : dict
-        Scalar parameters of the dynamics.
+        Scalar parameters of the dynamics, and ``measured_noise``, one array per variable
+        and one for the directions of the mass.
     mass : sequence
         Arrays of the mass.
     center : CenterArrays
@@ -63,6 +64,8 @@ class Inputs(NamedTuple):
         Transitions that configurational temperatures come from: the first ones of their batch.
     reference : sequence
         What chooses the fields of these temperatures.
+    made : array of bool, optional
+        Transitions that are made, before those for which there is only room; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -76,6 +79,7 @@ class Inputs(NamedTuple):
     center: CenterArrays
     fresh: Any
     reference: Sequence[Any]
+    made: Any = None
 
 
 class Outputs(NamedTuple):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,8 @@ from pymc_geodesic.kernel.blocks import Blocks, blocks_of, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
+from pymc_geodesic.kernel.jax.counted_scan import COUNTED
+from pymc_geodesic.kernel.room import Room
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
@@ -48,6 +50,9 @@ class TransitionKernel:
         How to compile. Only JAX compiles the number of transitions in.
     mass : Mass, optional
         Mass of the variables; only its form is compiled in, not its values.
+    is_counted : bool
+        Whether calls may have fewer transitions than the example, for which there is room; see
+        :attr:`Backend.counts_transitions`.
     """
 
     def __init__(
@@ -59,7 +64,9 @@ class TransitionKernel:
         example: Inputs,
         backend: Backend,
         mass: Mass | None = None,
+        is_counted: bool = False,
     ) -> None:
+        self._room = Room(len(example.step_sizes)) if is_counted else None
         self._blocks = blocks = _blocks(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
@@ -81,12 +88,26 @@ class TransitionKernel:
             rows=_row_inputs(joint, inputs.step_sizes, shares=self._shares_rows),
         )
         outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
-        held = ("parameters", "mass", "center", "fresh", "reference")
-        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held)
+        held = ("parameters", "mass", "center", "fresh", "reference", "made")
+        self._compiled = CompiledMap(
+            inputs, outputs, backend=backend, held=held, shareable=("mass", "center", "made")
+        )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""
-        outputs = self._compiled(self._joined(inputs))
+        return self._apart(self._compiled(self._joined(inputs)))
+
+    @property
+    def serves_many(self) -> bool:
+        """Whether several chains can be moved by one call."""
+        return self._compiled.serves_many
+
+    def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
+        """Make the transitions of several chains at once."""
+        return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+
+    def _apart(self, outputs: Outputs) -> Outputs:
+        """Undo what :meth:`_joined` does."""
         moments = joined_moments(self._manifold, outputs.values, outputs.moments)
         if self._blocks.are_single:
             return outputs._replace(moments=moments)
@@ -101,11 +122,17 @@ class TransitionKernel:
         """Put scalars side by side; drop the axis of the transitions where all share one batch."""
         if self._shares_rows:
             inputs = inputs._replace(rows=[row[0] for row in inputs.rows])
+        if self._room is not None:
+            inputs = self._room.filled(inputs)
         blocks = self._blocks
         if blocks.are_single:
             return inputs
         center = CenterArrays(*(blocks.join_arrays(arrays) for arrays in inputs.center))
+        parameters = dict(inputs.parameters)
+        if noise := parameters.get("measured_noise"):
+            parameters["measured_noise"] = tuple(blocks.join_arrays(noise))
         return inputs._replace(
+            parameters=parameters,
             state=blocks.join_state(inputs.state),
             noise=blocks.join_arrays(inputs.noise),
             mass=blocks.join_mass_arrays(inputs.mass),
@@ -162,13 +189,14 @@ def _write(
     if velocity := getattr(state, "velocity", ()):
         position, velocity = manifold.fold(state.position, velocity)
         state = state._replace(position=position, velocity=velocity)
+    is_counted = inputs.made is not None
     return Outputs(
         state,
         memory,
         as_values(potential, state.position),
-        temperatures.mean(axis=0),
+        mean_where(temperatures, inputs.made) if is_counted else temperatures.mean(axis=0),
         mean_where(positional, inputs.fresh & finite),
-        ~pt.all(finite),
+        ~pt.all(finite | ~inputs.made if is_counted else finite),
         energy,
         moments,
     )
@@ -216,8 +244,11 @@ def _scan(
     carry = Carry(leaves_of(carried), shapes=shapes)
     noises, rows = list(inputs.noise), [] if shares_rows else list(inputs.rows)
 
-    def step(step_size, *arguments):
-        noise, arguments = arguments[: len(noises)], arguments[len(noises) :]
+    counter = [] if inputs.made is None else [inputs.made]
+
+    def step(*arguments):
+        counted, (step_size, *others) = arguments[: len(counter)], arguments[len(counter) :]
+        noise, arguments = tuple(others[: len(noises)]), tuple(others[len(noises) :])
         indices = tuple(inputs.rows) if shares_rows else tuple(arguments[: len(rows)])
         old, memory = rebuilt(carried, carry.unpack(arguments[len(rows) :]))
         new, new_memory, positional = one_transition(old, memory, noise, indices, step_size)
@@ -226,16 +257,19 @@ def _scan(
         )
         # One trace for all: each costs as much as a small operation on the variables.
         told = [temperature.ravel() for temperature in (*temperatures, *positional)]
+        if counter:
+            # As where there is only room: a sequence that nothing uses would be removed.
+            finite = finite & counted[0]
         return [*carry.pack(leaves_of((new, new_memory))), pt.concatenate(told), finite]
 
     initial = carry.pack(leaves_of(carried))
     traces = pytensor.scan(
         step,
-        sequences=[inputs.step_sizes, *noises, *rows],
+        sequences=[*counter, inputs.step_sizes, *noises, *rows],
         outputs_info=[*initial, None, None],
         return_list=True,
         return_updates=False,
-        name="transitions",
+        name=COUNTED if counter else "transitions",
     )
     last, memory = rebuilt(carried, carry.unpack([trace[-1] for trace in traces[: len(initial)]]))
     temperatures, finite = traces[len(initial) :]

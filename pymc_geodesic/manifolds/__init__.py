@@ -11,7 +11,9 @@ from pymc_geodesic.manifolds.product import Product
 from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.registry import manifold_named, manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.special_orthogonal import SpecialOrthogonal
 from pymc_geodesic.manifolds.sphere import Sphere
+from pymc_geodesic.manifolds.stiefel import Stiefel
 
 __all__ = [
     "Circle",
@@ -21,7 +23,9 @@ __all__ = [
     "Product",
     "ProjectiveSphere",
     "Simplex",
+    "SpecialOrthogonal",
     "Sphere",
+    "Stiefel",
     "manifold_named",
     "manifold_of",
     "register_manifold",

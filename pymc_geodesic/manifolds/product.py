@@ -116,6 +116,10 @@ class Product:
         """Map the variance of a gradient's noise to that frame."""
         return variance
 
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+        """Damp what a velocity has along the directions of the frame: here there are none."""
+        return velocity
+
     def __repr__(self) -> str:
         """List the factors with their shapes."""
         parts = [f"{m!r}{shape}" for m, shape in self._pairs]

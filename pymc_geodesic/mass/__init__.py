@@ -3,6 +3,7 @@
 """Mass matrices: as arrays, and as the symbolic frames in which they are one."""
 
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.mass.read import read_mass
 
-__all__ = ["JointMass", "Mass", "VariableMasses", "read_mass"]
+__all__ = ["JointMass", "LowRankMass", "Mass", "VariableMasses", "read_mass"]

@@ -86,6 +86,14 @@ class Frame(Protocol):
         """Map the variance of a gradient's noise to the frame."""
         ...
 
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+        """Multiply what a velocity has along each direction of its own by ``exp(-exponent)``."""
+        ...
+
+    def diagonal(self, index: int) -> Scaling:
+        """Return the map of a variable whose mass is diagonal or a number."""
+        ...
+
 
 class VariableFrames:
     """Each variable with a mass of its own.
@@ -110,6 +118,9 @@ class VariableFrames:
     ) -> tuple[TensorVariable | None, ...]:
         parts = enumerate(variance)
         return tuple(None if v is None else self.diagonal(i).variance(v) for i, v in parts)
+
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+        return velocity
 
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable with a diagonal mass.
@@ -147,6 +158,12 @@ class JointFrame:
     ) -> tuple[TensorVariable | None, ...]:
         # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
         return variance
+
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+        return velocity
+
+    def diagonal(self, index: int) -> Scaling:  # noqa: D102
+        raise TypeError("A mass of all entries together has no diagonal for a variable.")
 
     def _joined(self, parts: Point) -> TensorVariable:
         return pt.concatenate([part.ravel() for part in parts])
@@ -203,6 +220,8 @@ class WeightedProduct(Product):
     ) -> tuple[TensorVariable | None, ...]:
         return self.frame.variance(variance)
 
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+        return self.frame.damp_directions(velocity, exponents)
+
     def _duration(self, time: TensorVariable, index: int) -> TensorVariable:
-        assert isinstance(self.frame, VariableFrames)
         return time * self.frame.diagonal(index).scale

@@ -12,13 +12,13 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type
 from pytensor.graph.traversal import ancestors
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_cache_key
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
     "PackedDocuments",
+    "RowsOfDocuments",
     "corpus_size",
     "is_packed",
     "require_counts",
@@ -88,24 +88,6 @@ class RowsOfDocuments(OpFromGraph):
     def connection_pattern(self, node):
         """Mark all inputs as data, without a gradient."""
         return [[False] for _ in node.inputs]
-
-
-@register_funcify_and_cache_key(RowsOfDocuments)
-def _rows_of_documents_numba(op, node=None, **kwargs):
-    @numba_njit
-    def rows_of_documents(starts, words, weights, rows):
-        width = 0
-        for row in rows:
-            width = max(width, starts[row + 1] - starts[row])
-        result = np.zeros((len(rows), 2 * width), dtype=weights.dtype)
-        for i in range(len(rows)):
-            first = starts[rows[i]]
-            for j in range(starts[rows[i] + 1] - first):
-                result[i, j] = words[first + j]
-                result[i, width + j] = weights[first + j]
-        return result
-
-    return rows_of_documents, "pymc_geodesic.RowsOfDocuments.2"
 
 
 def _rows(

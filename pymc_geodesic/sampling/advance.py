@@ -1,9 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The only way forward: from a chain to the chain some draws later."""
+"""The only way forward: from chains to the chains some draws later."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, Protocol
 
@@ -12,9 +13,10 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.sampling.chain import Chain, Settings
+from pymc_geodesic.sampling.moves import Drive, Moves, alone, in_turn
 from pymc_geodesic.sampling.problem import Problem
 
-__all__ = ["Sampler", "advance", "begin", "next_draw", "place"]
+__all__ = ["Sampler", "advance", "begin", "next_draw", "place", "prepare"]
 
 Values = dict[str, np.ndarray]
 
@@ -25,11 +27,24 @@ class Sampler(Protocol):
     problem: Problem
     settings: Settings
 
+    @property
+    def reads_stream(self) -> bool:
+        """Whether batches come from a loader, which chains read one after another."""
+        ...
+
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
         """Return a new chain."""
         ...
 
-    def draw(self, chain: Any) -> dict[str, Any]:
+    def adapt(self, chains: Sequence[Any]) -> None:
+        """Do what is due in the tuning phase before a draw of chains that are equally long."""
+        ...
+
+    def stages(self, chain: Any) -> list[int]:
+        """Return the draws before which :meth:`adapt` changes something, but the first."""
+        ...
+
+    def draw(self, chain: Any) -> Moves[dict[str, Any]]:
         """Move a chain by a draw; return its statistics."""
         ...
 
@@ -37,7 +52,7 @@ class Sampler(Protocol):
         """End the tuning phase of a chain."""
         ...
 
-    def trial(self, chain: Any) -> float:
+    def trial(self, chain: Any) -> Moves[float]:
         """Return the energy where a chain is; not a number where the gradient is not finite."""
         ...
 
@@ -49,7 +64,7 @@ class Sampler(Protocol):
 def begin(
     sampler: Sampler,
     *,
-    random_seed: int | np.random.Generator | None = None,
+    random_seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     point: Values | None = None,
     tune: int,
     draws: int,
@@ -60,7 +75,7 @@ def begin(
     ----------
     sampler : Sampler
         That of a step: ``step.sampler``.
-    random_seed : int or Generator, optional
+    random_seed : int, SeedSequence or Generator, optional
         Source of all random numbers of the chain.
     point : dict of str to ndarray, optional
         PyMC's value of every free variable; by default the model's initial point.
@@ -118,8 +133,7 @@ def advance(
     chain = deepcopy(chain)
     rows, statistics = [], []
     for _ in range(n_draws):
-        if chain.tune and chain.n_drawn >= chain.tuning_draws:
-            sampler.stop_tuning(chain)
+        _end_tuning(sampler, chain)
         statistics.append(next_draw(sampler, chain))
         rows.append(dict(chain.values))
     names = chain.values
@@ -128,11 +142,20 @@ def advance(
 
 
 def next_draw(sampler: Sampler, chain: Chain) -> dict[str, Any]:
-    """Move a chain by a draw, after a look at its start."""
+    """Move a chain by a draw; return its statistics."""
     if not chain.is_checked:
-        _require_start(sampler, chain)
-        chain.is_checked = True
-    return sampler.draw(chain)
+        alone(_require_start(sampler, chain))
+    sampler.adapt([chain])
+    return alone(sampler.draw(chain))
+
+
+def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = in_turn) -> None:
+    """Do what is due before a draw of chains that are equally long, for all of them together."""
+    for chain in chains:
+        _end_tuning(sampler, chain)
+    if not all(chain.is_checked for chain in chains):
+        drive([_require_start(sampler, chain) for chain in chains])
+    sampler.adapt(chains)
 
 
 def place(sampler: Sampler, chain: Chain, point: Values) -> None:
@@ -149,7 +172,12 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a is b or np.array_equal(a, b)
 
 
-def _require_start(sampler: Sampler, chain: Chain) -> None:
+def _end_tuning(sampler: Sampler, chain: Chain) -> None:
+    if chain.tune and chain.n_drawn >= chain.tuning_draws:
+        sampler.stop_tuning(chain)
+
+
+def _require_start(sampler: Sampler, chain: Chain) -> Moves[None]:
     problem = sampler.problem
     if found := problem.off_manifold(chain.values):
         name, why = found
@@ -159,6 +187,7 @@ def _require_start(sampler: Sampler, chain: Chain) -> None:
         )
     point = chain.point
     problem.data_checks.check_start(point)
-    energy = sampler.trial(chain)
+    energy = yield from sampler.trial(chain)
     if not np.isfinite(energy):
         raise problem.impossible_start(point, energy)
+    chain.is_checked = True

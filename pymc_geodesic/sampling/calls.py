@@ -13,13 +13,16 @@ import numpy as np
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
 from pymc_geodesic.kernel.reader import StreamReader
-from pymc_geodesic.kernel.streams import draw_noise
+from pymc_geodesic.kernel.room import room_for
+from pymc_geodesic.kernel.streams import BatchStream, draw_noise
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.statistics import merged
 
 __all__ = ["BatchOptions", "Calls"]
 
@@ -43,9 +46,13 @@ class Calls:
         How.
     batches : BatchOptions
         How rows are drawn.
+    varies : bool
+        Whether the number of transitions of a draw may change.
     """
 
-    def __init__(self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions) -> None:
+    def __init__(
+        self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions, varies: bool = False
+    ) -> None:
         self.problem, self.algorithm, self.batches = problem, algorithm, batches
         streams = [s for s in problem.potential.sources if isinstance(s, StreamSource)]
         self.reader = StreamReader(streams[0]) if streams else None
@@ -53,30 +60,48 @@ class Calls:
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
+        counts = varies and problem.backend.counts_transitions
+        self._room = self._find_room() if counts else None
         self._kernels: dict[tuple[bool, int | None], Kernel] = {}
 
     def length(self, chain: GradientChain) -> int:
-        """Transitions of one call of the kernel: those that share what is local to a batch."""
+        """Transitions whose noise and rows are drawn at once: those of a batch or of a draw."""
         return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
 
     def make(
         self, chain: GradientChain, step_sizes: np.ndarray
-    ) -> tuple[Outputs, dict[str, float]]:
-        """Make the transitions of one call; move the chain, and return statistics of latents."""
+    ) -> Moves[tuple[Outputs, dict[str, float]]]:
+        """Make transitions; move the chain, and return statistics of latents."""
         length = len(step_sizes)
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
         rows = chain.batches.draw(chain.rng, length, self.reader)
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
-        inputs = self.inputs(
-            chain, drawn.arrays, step_sizes=step_sizes, noise=noise, rows=rows, fresh=fresh
-        )
-        outputs = self.kernel_of(chain)(inputs, chain.rng)
-        chain.state, chain.memory = outputs.state, tuple(outputs.memory)
-        chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
+        outputs, lengths = [], []
+        for part in self._parts(length):
+            inputs = self.inputs(
+                chain,
+                drawn.arrays,
+                step_sizes=step_sizes[part],
+                noise=[x[part] for x in noise],
+                rows=[x[part] for x in rows],
+                # The very same array for all of a draw, which is copied to a device once.
+                fresh=fresh if part == EVERYTHING else fresh[part],
+            )
+            made = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
+            chain.state, chain.memory = made.state, tuple(made.memory)
+            outputs.append(made)
+            lengths.append(len(inputs.step_sizes))
+        chain.values |= dict(zip(self.problem.names, made.values, strict=True))
         chain.n_transitions += length
-        return outputs, drawn.statistics
+        return merged(outputs, lengths), drawn.statistics
+
+    def _parts(self, length: int) -> list[slice]:
+        """Cut transitions into calls for which a kernel has room."""
+        if self._room is None or length <= self._room:
+            return [EVERYTHING]
+        return [slice(i, i + self._room) for i in range(0, length, self._room)]
 
     def step_sizes(self, chain: GradientChain) -> np.ndarray:
         """Return the step sizes of the next draw of a chain."""
@@ -84,7 +109,7 @@ class Calls:
         transitions = np.arange(begin, begin + settings.n_steps)
         return np.asarray(settings.schedule(transitions), dtype=settings.dtype)
 
-    def trial(self, chain: GradientChain, *, is_start: bool = False) -> float:
+    def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
         """Make transitions too short to move, on the first rows of the data; return the energy.
 
         It is not a number where the gradient is not finite. The chain stays as it is. Where it is
@@ -99,13 +124,13 @@ class Calls:
         kernel = self.kernel_of(chain)
         if is_start and self.algorithm.check_start is not None:
             self.algorithm.check_start(kernel, inputs, self.problem.variables)
-        outputs = kernel(inputs, rng)
+        outputs = yield KernelCall(kernel, inputs, rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = chain.tuning is not None and chain.tuning.controlled
-        length = self.length(chain) if self.problem.backend.is_jax else None
+        length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
         if (controlled, length) not in self._kernels:
             self._kernels[controlled, length] = self._make_kernel(chain)
         return self._kernels[controlled, length]
@@ -114,13 +139,23 @@ class Calls:
         problem, algorithm = self.problem, self.algorithm
         if algorithm.kernel is not None:
             return algorithm.kernel(problem.potential, backend=problem.backend)
+        n_steps = self._room or self.length(chain)
+        rows = chain.batches.trial(n_steps, self.reader)
         return TransitionKernel(
             problem.potential,
             algorithm.dynamics,
             noise_model=self.noise,
-            example=self._without_moving(chain, [], self.length(chain), ()),
+            example=self._without_moving(chain, [], n_steps, rows),
             backend=problem.backend,
             mass=chain.mass,
+            is_counted=self._room is not None,
+        )
+
+    def _find_room(self) -> int:
+        """Return for how many transitions kernels have room where tuning chooses their number."""
+        noise = self.problem.zero_noise(1, self.noise_shapes)
+        return room_for(
+            [*noise, *BatchStream(self.problem.potential.sources).trial(1, self.reader)]
         )
 
     def _without_moving(
@@ -208,6 +243,8 @@ class Calls:
 
 NOTHING = Drawn([], {}, {})
 """What is drawn for a batch where nothing is local."""
+
+EVERYTHING = slice(None)
 
 
 def _center(chain: GradientChain) -> CenterArrays:

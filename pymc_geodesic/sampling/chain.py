@@ -16,6 +16,7 @@ from pymc.step_methods.step_sizes import DualAverageAdaptation
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
@@ -41,6 +42,10 @@ class Settings:
         Mass of the variables.
     dtype : str
         Type of the variables.
+    measured_noise : tuple of ndarray
+        Variance of the gradient's noise for the entries of each variable, in the frame of the mass,
+        and by how much that along each of its directions exceeds theirs; empty where noise is not
+        balanced entry by entry.
     """
 
     schedule: Schedule
@@ -48,6 +53,7 @@ class Settings:
     n_steps: int
     mass: Mass | None
     dtype: str
+    measured_noise: tuple[np.ndarray, ...] = ()
 
     @property
     def step_size(self) -> float:
@@ -55,10 +61,13 @@ class Settings:
         return float(self.schedule(np.zeros(1))[0])
 
     @cached_property
-    def parameter_arrays(self) -> dict[str, np.ndarray]:
+    def parameter_arrays(self) -> dict[str, Any]:
         """Inputs of the kernel; the same arrays call after call."""
         values = self.parameters.items()
-        return {name: np.asarray(value, dtype=self.dtype) for name, value in values}
+        arrays: dict[str, Any] = {n: np.asarray(value, dtype=self.dtype) for n, value in values}
+        if self.measured_noise:
+            arrays["measured_noise"] = self.measured_noise
+        return arrays
 
 
 @dataclass
@@ -71,6 +80,11 @@ class Tuning:
         The last measurement; None before the first.
     window : list of list of ndarray
         Draws since then, for the next one.
+    squares : list of list of ndarray
+        Squares of the velocities of the same draws, of entries and along the directions of the
+        mass, where the noise of every entry is balanced.
+    clock : Clock or None
+        When the last choice was made.
     center : Center or None
         Of the control variates.
     controlled : bool
@@ -82,6 +96,8 @@ class Tuning:
     controlled: bool
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
+    squares: list[list[np.ndarray]] = field(default_factory=list)
+    clock: Clock | None = None
     center: Center | None = None
     variance_ratio: float = np.nan
 
@@ -112,7 +128,7 @@ class Chain:
         What learns the mass.
     has_warned : bool
         Whether it has said that transitions were not finite.
-    news : str or None
+    news : News or None
         What it has yet to say.
     is_checked : bool
         Whether its start has been checked.
@@ -130,7 +146,7 @@ class Chain:
     n_drawn: int = 0
     n_transitions: int = 0
     has_warned: bool = False
-    news: str | None = None
+    news: News | None = None
     is_checked: bool = False
 
     @property

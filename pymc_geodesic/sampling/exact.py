@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.sampling.chain import ExactChain, Settings
+from pymc_geodesic.sampling.moves import KernelCall, Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.warnings import divergence_of
 from pymc_geodesic.schedules import ConstantSchedule
@@ -52,6 +54,8 @@ class ExactSampler:
         How.
     """
 
+    reads_stream = False
+
     def __init__(self, problem: Problem, *, options: ExactOptions) -> None:
         self.problem, self.options = problem, options
         self.latents = problem.make_latents()
@@ -72,7 +76,7 @@ class ExactSampler:
         )
         # JAX compiles in the process of each chain, as stochastic samplers do.
         if not problem.backend.is_jax:
-            self.trial(chain)
+            alone(self.trial(chain))
 
     def begin(
         self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
@@ -99,7 +103,14 @@ class ExactSampler:
         """Keep the step size from here on."""
         chain.tune = False
 
-    def draw(self, chain: ExactChain) -> dict[str, Any]:
+    def adapt(self, chains: Sequence[ExactChain]) -> None:
+        """Do nothing: these chains adapt after a draw, each by itself."""
+
+    def stages(self, chain: ExactChain) -> list[int]:
+        """Return none."""
+        return []
+
+    def draw(self, chain: ExactChain) -> Moves[dict[str, Any]]:
         """Make the trajectories of one draw; move the chain, and return statistics."""
         drawn = self._draw_latents(chain, chain.rng)
         chain.values |= drawn.values
@@ -107,16 +118,15 @@ class ExactSampler:
         n_steps = self.options.n_steps
         step_size = self.options.step_size or float(adaptation.current(chain.tune))
         spread = self.options.jitter * chain.rng.uniform(-1, 1, n_steps)
-        outputs = self._kernel(
-            MetropolisInputs(
-                conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
-                position=chain.state.position,
-                step_sizes=(step_size * (1 + spread)).astype(dtype),
-                log_uniforms=np.log(chain.rng.uniform(size=n_steps)).astype(dtype),
-                noise=draw_noise(chain.rng, n_steps, self._shapes, dtype),
-                mass=_mass_arrays(chain),
-            )
+        inputs = MetropolisInputs(
+            conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
+            position=chain.state.position,
+            step_sizes=(step_size * (1 + spread)).astype(dtype),
+            log_uniforms=np.log(chain.rng.uniform(size=n_steps)).astype(dtype),
+            noise=draw_noise(chain.rng, n_steps, self._shapes, dtype),
+            mass=_mass_arrays(chain),
         )
+        outputs = yield KernelCall(self._kernel, inputs, chain.rng)
         chain.state = ExactState(tuple(outputs.position))
         chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
         if chain.mass_adaptation is not None:
@@ -155,11 +165,12 @@ class ExactSampler:
         types |= {"diverging": (bool, []), "warning": (SamplerWarning, None)}
         return types
 
-    def trial(self, chain: ExactChain) -> float:
+    def trial(self, chain: ExactChain) -> Moves[float]:
         """Make trajectories too short to move; return the energy, which may not be a number."""
-        drawn = self._draw_latents(chain, np.random.default_rng(0), trial=True)
+        rng = np.random.default_rng(0)
+        drawn = self._draw_latents(chain, rng, trial=True)
         n_steps = self.options.n_steps if self.problem.backend.is_jax else 1
-        outputs = self._kernel(self._trial_inputs(chain, n_steps, drawn))
+        outputs = yield KernelCall(self._kernel, self._trial_inputs(chain, n_steps, drawn), rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
 
     def _trial_inputs(self, chain: ExactChain, n_steps: int, drawn: Drawn) -> MetropolisInputs:

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import math
+import time
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,73 +17,50 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import require_step_size
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
+from pymc_geodesic.sampling.forecast import MANY_STEPS, SHORT_STEP, Clock, News, forecast
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.curvature import LARGEST_DENSE
+from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
-    VarianceReduction,
     round_steps,
     steps_worth_a_draw,
     whitened,
 )
 from pymc_geodesic.tuning.starts import default_start, is_default
 
-__all__ = ["SelfTuning", "TuningOptions", "unit_mass"]
+__all__ = ["SelfTuning"]
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
 REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
+# Those after which the friction of every entry is corrected by temperatures; the mean of all these
+# corrections is in use at the end.
+BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
 # Fewer draws say nothing of a covariance.
 FEWEST_DRAWS = 10
 
 
-class TuningOptions(NamedTuple):
-    """What the user leaves to tuning, and how.
-
-    Attributes
-    ----------
-    tunes_itself : bool
-        Whether step size, parameters and mass are found.
-    chooses_n_steps : bool
-        Whether the number of transitions per draw is chosen too.
-    reduction : {"auto", "control_variates"} or None
-        Whether gradients are taken relative to those at a center.
-    center : mapping or None
-        The center, if it is given.
-    accuracy : float
-        Bias allowed, in posterior standard deviations.
-    noise_is_known : bool
-        Whether the gradient noise is given, which is independent between entries.
-    given : mapping of str to float
-        Parameters of the dynamics that are given.
-    mass : Mass or None
-        The mass that is given.
-    """
-
-    tunes_itself: bool
-    chooses_n_steps: bool
-    reduction: VarianceReduction | None
-    center: Mapping[str, ArrayLike] | None
-    accuracy: float
-    noise_is_known: bool
-    given: Mapping[str, float]
-    mass: Mass | None
-
-
 class SelfTuning:
-    r"""The stages of the tuning phase of a chain.
+    r"""The stages of the tuning phase, of one chain or common to several.
 
     At its first draw a chain searches a mode, measures the curvature and the gradient noise there,
     and sets mass, step size and friction by the rule of its algorithm; see
     :mod:`pymc_geodesic.algorithms.tuning_rules`. Twice in the first half of the tuning phase the
     mass is corrected by the draws so far and everything is measured again. Control variates with
     given step sizes need the first of these stages only.
+
+    Chains that are tuned together are measured once, from the start and by the generator of the
+    first one, and their draws are pooled. They start around the mode as the Gaussian approximation
+    there says; a single chain starts at the mode.
 
     Parameters
     ----------
@@ -109,16 +86,27 @@ class SelfTuning:
         has_velocity: bool,
     ) -> None:
         self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
+        self._name = problem.name
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = HostGradient(problem.potential)
+        form = tuned_form(problem, dense=not options.noise_is_known)
+        self.balances = (
+            options.tunes_itself
+            and algorithm.balances
+            and form == "low_rank"
+            and options.mass is None
+            and not options.noise_is_known
+            and bool(self.gradient.n_rows)
+        )
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
-            dense=not options.noise_is_known,
+            form=form,
             reduction=options.reduction,
             center=None if options.center is None else self._read_center(problem, options.center),
             fixed_mass=own_mass,
+            by_entry=self.balances,
         )
         self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
 
@@ -126,19 +114,37 @@ class SelfTuning:
         """Return what belongs to a new chain."""
         return Tuning(controlled=self.options.reduction is not None)
 
-    def before_draw(self, chain: GradientChain) -> None:
-        """Do what is due before a draw."""
-        tuning = chain.tuning
-        if tuning is None or (chain.n_drawn > 0 and not chain.tune):
-            return
-        if not chain.tune and self.options.reduction != "control_variates":
-            tuning.controlled = False
-            return
+    def energy(self, chain: GradientChain) -> float:
+        """Return the energy of a chain for the first rows; not a number without a gradient.
+
+        Nothing is compiled for it.
+        """
         self.gradient.conditioned = [np.asarray(chain.others[name]) for name in self._conditioned]
-        if chain.n_drawn == 0:
-            self._measure_first(chain, tuning)
-        elif self.options.tunes_itself and len(tuning.window) >= FEWEST_DRAWS:
-            self._measure_again(chain, tuning)
+        found = self.gradient(chain.state.position, self.gradient.first_batch())
+        finite = all(np.all(np.isfinite(x)) for x in found.gradient)
+        return found.energy if finite else np.nan
+
+    def stages(self, chain: GradientChain) -> list[int]:
+        """Return the draws before which a chain is measured again."""
+        if not self.options.tunes_itself:
+            return []
+        shares = {*REFINED_AT, COUNTED_AT, *(BALANCED_AT if self.balances else ())}
+        return _at(chain, sorted(shares))
+
+    def before_draw(self, chains: Sequence[GradientChain]) -> None:
+        """Do what is due before a draw of chains that are equally long: once for all of them."""
+        first = chains[0]
+        if first.tuning is None or (first.n_drawn > 0 and not first.tune):
+            return
+        if not first.tune and self.options.reduction != "control_variates":
+            for chain in chains:
+                _tuning(chain).controlled = False
+            return
+        self.gradient.conditioned = [np.asarray(first.others[name]) for name in self._conditioned]
+        if first.n_drawn == 0:
+            self._measure_first(chains)
+        elif self.options.tunes_itself:
+            self._measure_again(chains)
 
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
@@ -146,9 +152,11 @@ class SelfTuning:
             window, position = chain.tuning.window, chain.state.position
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
+            if self.balances:
+                chain.tuning.squares.append(squared_velocity(chain))
 
-    def news(self, chain: GradientChain) -> str | None:
-        """Say in one line what was found."""
+    def news(self, chain: GradientChain) -> News | None:
+        """Say in one line what was found, and what draws will cost."""
         tuning = chain.tuning
         if not self.options.tunes_itself or tuning is None or tuning.found is None:
             return None
@@ -160,49 +168,96 @@ class SelfTuning:
         elif tuning.controlled:
             ratio = tuning.variance_ratio
             gradients = f"control variates (noise {ratio:.2g} of the plain gradient's)"
-        return (
-            f"tuned itself: step size {chain.settings.step_size:.3g} posterior scales, "
-            f"{parameters}, {chain.settings.n_steps} transitions per draw, {gradients}"
+        settings = chain.settings
+        text = (
+            f"{self._name} tuned itself: step size {settings.step_size:.3g} posterior scales, "
+            f"{parameters}, {settings.n_steps} transitions per draw, {gradients}"
         )
+        text += forecast(
+            tuning.clock,
+            tuning.window,
+            n_drawn=chain.n_drawn,
+            mass=tuning.found.mass,
+            seconds_per_pass=self._tuner.seconds_per_pass,
+        )
+        is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
+        if is_slow and self._has_velocity:
+            text += (
+                ". Steps so short mean that the posterior is far from Gaussian, or its gradients "
+                "are very noisy: take larger batches, write the model otherwise, and trust R-hat "
+                "only over several chains"
+            )
+        return News(text, is_slow and self._has_velocity)
 
-    def _measure_first(self, chain: GradientChain, tuning: Tuning) -> None:
-        """Search the mode, measure there, and start from it."""
-        loose = is_default(self._default_start, chain.values, self._names)
-        start, found = self._tuner.begin(chain.state.position, chain.rng, loose=loose)
-        self._apply(chain, tuning, found)
-        if chain.tune:
-            position = tuple(np.asarray(x, order="C") for x in start)
-            chain.state = chain.state._replace(position=position)
-            values = map(np.asarray, self.gradient.to_values(*position))
-            chain.values = chain.values | dict(zip(self._names, values, strict=True))
+    def _measure_first(self, chains: Sequence[GradientChain]) -> None:
+        """Search the mode, measure there, and start from it: several chains around it."""
+        first = chains[0]
+        loose = is_default(self._default_start, first.values, self._names)
+        start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
+        for chain in chains:
+            self._apply(chain, found)
+            if chain.tune:
+                alone = len(chains) == 1
+                self._move(chain, start if alone else self._tuner.spread(start, found, chain.rng))
 
-    def _measure_again(self, chain: GradientChain, tuning: Tuning) -> None:
-        settings, found = chain.settings, tuning.found
-        if found is None:
+    def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
+        position = tuple(np.asarray(x, order="C") for x in point)
+        chain.state = chain.state._replace(position=position)
+        values = map(np.asarray, self.gradient.to_values(*position))
+        chain.values = chain.values | dict(zip(self._names, values, strict=True))
+
+    def _measure_again(self, chains: Sequence[GradientChain]) -> None:
+        """Correct what was found by the draws of all chains since."""
+        first = chains[0]
+        found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
+        pooled = [draw for window in windows for draw in window]
+        if found is None or len(pooled) < FEWEST_DRAWS:
             return
-        if chain.n_drawn in [int(share * chain.tuning_draws) for share in REFINED_AT]:
-            self._apply(chain, tuning, self._tuner.refine(found, tuning.window, chain.rng))
-        elif chain.n_drawn == int(COUNTED_AT * chain.tuning_draws) and self.options.chooses_n_steps:
-            frame = whitened(found.mass, tuning.window)
-            n_steps = steps_worth_a_draw(frame, settings.n_steps)
-            chain.settings = replace(settings, n_steps=n_steps)
+        if first.n_drawn in _at(first, REFINED_AT):
+            found = self._tuner.refine(found, pooled, first.rng)
+            for chain in chains:
+                self._apply(chain, found)
+        if first.n_drawn in _at(first, (COUNTED_AT,)):
+            self._compare(found.mass, windows)
+            for chain in chains:
+                _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
+            if self.options.chooses_n_steps:
+                n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
+                for chain in chains:
+                    chain.settings = replace(chain.settings, n_steps=n_steps)
+        if self.balances and first.n_drawn in (stages := _at(first, BALANCED_AT)):
+            weight = 1 / (1 + stages.index(first.n_drawn))
+            rebalance(chains, self._manifold, weight=weight)
 
-    def _apply(self, chain: GradientChain, tuning: Tuning, found: Findings) -> None:
+    def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
+        if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
+            log.warning(
+                f"The chains of {self._name} disagree after most of the tuning phase: their means "
+                f"are {distance:.2g} standard deviations apart, and their common tuning fits none "
+                "of them. They may be in different modes: compare them by `az.plot_trace`, and "
+                "start all in one by `initvals`; or increase `tune`."
+            )
+
+    def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Set what follows from the findings."""
-        options, rule = self.options, self._algorithm.tuning_rule
-        tuning.found, tuning.window = found, []
+        options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
+        tuning.found, tuning.window, tuning.squares = found, [], []
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
         if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = rule(demands)
+        step_size, parameters = (balanced_rule if self.balances else rule)(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),
             "parameters": {**chain.settings.parameters, **parameters, **options.given},
         }
+        if self.balances:
+            dtype = chain.settings.dtype
+            noise = [np.asarray(v, dtype=dtype, order="C") for v in found.noise.by_entry]
+            changes["measured_noise"] = tuple(noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
         if options.chooses_n_steps:
@@ -215,8 +270,10 @@ class SelfTuning:
 
     def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
         """Start from the friction that the measured noise needs."""
-        settings = chain.settings
-        friction = settings.parameters["diffusion"] + 0.5 * settings.step_size * found.noise.mean
+        settings, noise = chain.settings, found.noise
+        friction = settings.parameters["diffusion"]
+        if not settings.measured_noise:
+            friction = friction + 0.5 * settings.step_size * noise.mean
         thermostat = Thermostat(self._manifold, grouping=grouping)
         started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
         chain.state = chain.state._replace(thermostat=started)
@@ -232,13 +289,11 @@ class SelfTuning:
         return [np.asarray(x) for x in self.gradient.to_points(*values)]
 
 
-def unit_mass(problem: Problem, *, dense: bool) -> Mass:
-    """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
-    shapes, dtype = problem.manifold.shapes, problem.dtype
-    size = sum(math.prod(shape) for shape in shapes)
-    kinds = [factor.mass for factor in problem.manifold.factors]
-    if all(kind == "matrix" for kind in kinds) and size <= LARGEST_DENSE and dense:
-        return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-    pairs = zip(kinds, shapes, strict=True)
-    masses = [np.ones(() if kind == "number" else shape) for kind, shape in pairs]
-    return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+def _tuning(chain: GradientChain) -> Tuning:
+    if chain.tuning is None:
+        raise RuntimeError("The chain was begun by a sampler that does not tune itself.")
+    return chain.tuning
+
+
+def _at(chain: GradientChain, shares: Sequence[float]) -> list[int]:
+    return [int(share * chain.tuning_draws) for share in shares]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -15,12 +16,15 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
+from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
+from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -57,7 +61,7 @@ class StochasticSampler:
         model: Model,
     ) -> None:
         self.problem, self.algorithm = problem, algorithm
-        self.calls = Calls(problem, algorithm, batches=batches)
+        self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(
             problem.potential.sources,
             steps_per_batch=batches.steps_per_batch,
@@ -72,6 +76,8 @@ class StochasticSampler:
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
+        if self.tuning is not None and self.tuning.balances:
+            settings = replace(settings, measured_noise=no_noise(problem.manifold, problem.dtype))
         self.settings = settings
         self.statistics = TransitionStatistics(
             problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None
@@ -123,22 +129,35 @@ class StochasticSampler:
             thermostat = chain.settling.finish(chain.state.thermostat, next_step=_next_step(chain))
             chain.state = chain.state._replace(thermostat=thermostat)
         if self.tuning is not None and (news := self.tuning.news(chain)):
-            chain.news = f"{self.problem.name} {news}"
+            chain.news = news
         chain.monitors.settle()
         chain.tune = False
 
-    def draw(self, chain: GradientChain) -> dict[str, Any]:
+    @property
+    def reads_stream(self) -> bool:
+        """Whether batches come from a loader, which chains read one after another."""
+        return self.calls.reader is not None
+
+    def adapt(self, chains: Sequence[GradientChain]) -> None:
+        """Do what is due in the tuning phase before a draw of chains that are equally long."""
+        reader, cursor = self.calls.reader, chains[0].batches.stream
+        if chains[0].n_drawn == 0 and reader is not None and cursor is not None:
+            reader.settle(cursor)
+        if self.tuning is not None:
+            self.tuning.before_draw(chains)
+
+    def stages(self, chain: GradientChain) -> list[int]:
+        """Return the draws before which :meth:`adapt` changes something, but the first."""
+        return [] if self.tuning is None else self.tuning.stages(chain)
+
+    def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
         """Make the transitions of one draw; move the chain, and return statistics."""
         calls = self.calls
-        cursor = chain.batches.stream
-        if chain.n_drawn == 0 and calls.reader is not None and cursor is not None:
-            calls.reader.settle(cursor)
-        if self.tuning is not None:
-            self.tuning.before_draw(chain)
         step_sizes, n_steps = calls.step_sizes(chain), chain.settings.n_steps
-        n_calls = n_steps // calls.length(chain)
-        made = [calls.make(chain, part) for part in step_sizes.reshape(n_calls, -1)]
-        outputs = merged([call for call, _ in made])
+        length, made = calls.length(chain), []
+        for part in step_sizes.reshape(-1, length):
+            made.append((yield from calls.make(chain, part)))
+        outputs = merged([outputs for outputs, _ in made], [length] * len(made))
         chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
@@ -173,19 +192,24 @@ class StochasticSampler:
         """Return the type of every statistic, as PyMC wants them."""
         return self.statistics.types(chain)
 
-    def trial(self, chain: GradientChain) -> float:
+    def trial(self, chain: GradientChain) -> Moves[float]:
         """Return the energy where a chain starts; not a number where the gradient is not finite."""
-        return self.calls.trial(chain, is_start=True)
+        if self.tuning is not None and np.isfinite(energy := self.tuning.energy(chain)):
+            # Which kernel it needs is not known before it has tuned itself.
+            return energy
+        return (yield from self.calls.trial(chain, is_start=True))
 
     def _compile(self) -> None:
         # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
         # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
-        # written now, because a pickled step may have left the potential behind.
+        # written now, because a pickled step may have left the potential behind; one that tunes
+        # itself does not, and will know which kernel it needs.
         chain = self.begin(np.random.default_rng(0), self.problem.start, tune=0, draws=0)
         if self.problem.backend.is_jax:
-            self.calls.kernel_of(chain)
+            if self.tuning is None:
+                self.calls.kernel_of(chain)
         else:
-            self.calls.trial(chain)
+            alone(self.calls.trial(chain))
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph only where a kernel may yet be compiled, for what tuning finds."""

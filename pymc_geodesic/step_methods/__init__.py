@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Step methods: the face that PyMC sees."""
 
+from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.step_methods.gmc import GMC
 from pymc_geodesic.step_methods.gmc_within_gibbs import GMCWithinGibbs
 from pymc_geodesic.step_methods.gsgnht import gSGNHT
@@ -11,6 +12,8 @@ from pymc_geodesic.step_methods.sgld import SGLD
 from pymc_geodesic.step_methods.sgnht import SGNHT
 from pymc_geodesic.step_methods.sgnphmc import SGNPHMC
 from pymc_geodesic.step_methods.sgrld import SGRLD
+
+install_run_record()
 
 __all__ = [
     "GMC",

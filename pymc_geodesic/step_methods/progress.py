@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from rich.progress import TextColumn
 from rich.table import Column
 
-__all__ = ["Shown", "Update", "progress_columns", "progress_updates"]
+__all__ = ["Shown", "Update", "mean_text", "progress_columns", "progress_updates"]
 
 type Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Turns the statistics of a draw into what the columns show."""
@@ -73,8 +73,14 @@ def _averaged(window: deque, value: float) -> str:
     """Mean over a window that the value is added to; its error is that of independent values."""
     if math.isfinite(value):
         window.append(value)
-    if len(window) < 2:
+    return mean_text(window)
+
+
+def mean_text(values: Collection[float] | np.ndarray) -> str:
+    """Write the mean of finite values, or a question mark while it is mere noise."""
+    numbers = np.fromiter(values, float, len(values))
+    if len(numbers) < 2:
         return "?"
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, error = np.mean(window), np.std(window) / math.sqrt(len(window))
+        mean, error = np.mean(numbers), np.std(numbers) / math.sqrt(len(numbers))
     return f"{mean:.2f}" if error < LARGEST_ERROR else "?"

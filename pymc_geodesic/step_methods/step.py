@@ -138,7 +138,7 @@ class Step(BlockedStep):
             require_all_sampled(self.model)
         place(self.sampler, self.chain, point)
         stats = next_draw(self.sampler, self.chain)
-        stats[STATISTIC] = self._record
+        stats[STATISTIC] = self.record
         return {**point, **self.chain.values}, [stats]
 
     def stop_tuning(self) -> None:
@@ -161,7 +161,7 @@ class Step(BlockedStep):
         return [] if adaptation is None else adaptation.history
 
     @cached_property
-    def _record(self) -> str:
+    def record(self) -> str:
         """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
         _, settings = self.__getnewargs_ex__()
         return write_record(type(self).__name__, settings, self._manifold_names)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pymc.exceptions import SamplingError
-from scipy.optimize import minimize
 
 from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
@@ -39,6 +38,9 @@ def descend(
 
     The energy is that of the projected point, so that on a manifold the search is free to leave it.
     """
+    # It takes a quarter of a second to load.
+    from scipy.optimize import minimize
+
     shapes = [np.shape(x) for x in start]
     rate, force = (mass.rate, mass.force) if mass is not None else (list, list)
 

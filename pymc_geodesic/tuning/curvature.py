@@ -12,11 +12,10 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
+from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["LARGEST_DENSE", "curvature_mass", "largest_curvature"]
+__all__ = ["curvature_mass", "largest_curvature"]
 
-# A dense mass costs a product with a matrix a transition: up to here less than a batch's gradient.
-LARGEST_DENSE = 100
 # Entries whose curvature is measured one by one; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64
@@ -73,8 +72,13 @@ def largest_curvature(
     rows: Sequence[np.ndarray],
     mass: Mass,
     rng: np.random.Generator,
+    half_width: float | None = None,
 ) -> float:
-    """Largest curvature at ``point`` in the frame of ``mass``, by power iteration."""
+    """Largest curvature at ``point`` in the frame of ``mass``, by power iteration.
+
+    By differences over an infinitesimal distance, or over ``half_width`` to both sides, in units of
+    the frame.
+    """
 
     def at(x):
         return gradient(x, rows).pulled_back
@@ -86,20 +90,21 @@ def largest_curvature(
         if not np.isfinite(length) or length == 0:
             return value
         vector = [v / length for v in vector]
-        rates = gradient.to_tangent(*point, *mass.rate(vector))
-        change = mass.force(_change(at, point, rates))
+        moves = [np.asarray(d, x.dtype) for d, x in zip(mass.rate(vector), point, strict=True)]
+        rates = gradient.to_tangent(*point, *moves)
+        change = mass.force(_change(at, point, rates, step=half_width))
         value = float(sum(np.sum(v * c) for v, c in zip(vector, change, strict=True)))
         vector = change
     return abs(value)
 
 
-def _change(at: Gradient, point, direction) -> list[np.ndarray]:
+def _change(at: Gradient, point, direction, *, step: float | None = None) -> list[np.ndarray]:
     """Differentiate the gradient along ``direction`` by a central difference."""
     largest = max(float(np.max(np.abs(d), initial=0.0)) for d in direction)
     if largest == 0:
         return [np.zeros_like(x) for x in point]
     size = max(1.0, *(float(np.max(np.abs(x), initial=0.0)) for x in point))
-    step = DIFFERENCE * size / largest
+    step = DIFFERENCE * size / largest if step is None else step
     ahead, behind = (
         at([np.asarray(x + s * d, x.dtype) for x, d in zip(point, direction, strict=True)])
         for s in (step, -step)

@@ -11,12 +11,13 @@ import numpy as np
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.mass.arrays import Mass
+from pymc_geodesic.mass.arrays import Mass, joined
+from pymc_geodesic.mass.low_rank import LowRankMass
 
-__all__ = ["measure_noise"]
+__all__ = ["along_directions", "measure_noise", "rebalanced"]
 
-# Batches at each point: a variance from eight points with so many is good to a tenth.
-N_BATCHES = 24
+# Batches at all points together: a variance of eight points with so many is good to a tenth.
+N_BATCHES = 192
 
 
 def measure_noise(
@@ -28,10 +29,11 @@ def measure_noise(
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
     """Measure the noise at some points: plain, and relative to a center if there is one."""
-    plain, controlled = [], []
+    plain: list[list[np.ndarray]] = []
+    controlled: list[list[np.ndarray]] = []
     for point in points:
         here, changed = [], []
-        for _ in range(N_BATCHES):
+        for _ in range(max(2, N_BATCHES // len(points))):
             rows = gradient.rows(rng)
             found = gradient(point, rows).gradient
             here.append(_in_frame(gradient, point, found, mass))
@@ -43,21 +45,25 @@ def measure_noise(
         if center is not None:
             controlled.append(_variance(changed))
     manifold = gradient.manifold
-    summary = _summary(plain, manifold)
-    return summary, _summary(controlled, manifold) if center is not None else None
+    summary = _summary(plain, manifold, mass)
+    return summary, _summary(controlled, manifold, mass) if center is not None else None
 
 
 def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
-    return mass.force(gradient.to_tangent(*point, *vector))
+    """Map a gradient to the frame; what it is along the directions of the mass follows."""
+    force = mass.force(gradient.to_tangent(*point, *vector))
+    return [*force, along_directions(force, mass)]
 
 
 def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.var(np.array(arrays), axis=0, ddof=1) for arrays in zip(*samples, strict=True)]
 
 
-def _summary(variances, manifold: Product) -> GradientNoise:
-    total, largest = 0.0, 0.0
-    arrays_of = zip(*variances, strict=True)
+def _summary(
+    variances: Sequence[Sequence[np.ndarray]], manifold: Product, mass: Mass
+) -> GradientNoise:
+    total, largest, by_entry = 0.0, 0.0, []
+    *arrays_of, along = zip(*variances, strict=True)
     for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
         # A curved point has fewer directions than entries, and its mean is over the directions. An
@@ -65,5 +71,76 @@ def _summary(variances, manifold: Product) -> GradientNoise:
         # more than the mean.
         means = factor.over_core(entries) / dim
         total += float(entries.sum())
+        by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
-    return GradientNoise(total / manifold.dim, largest)
+    excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
+    return GradientNoise(total / manifold.dim, largest, (*by_entry, excess))
+
+
+def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndarray:
+    """Return the components of a vector of the frame along the directions of a mass, if any."""
+    return joined(vector) @ mass.directions if isinstance(mass, LowRankMass) else np.zeros(0)
+
+
+def expected_along(
+    by_entry: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]], mass: Mass | None
+) -> np.ndarray:
+    """Return the variances along the directions of a mass, if entries were independent."""
+    if not isinstance(mass, LowRankMass):
+        return np.zeros(0)
+    pairs = zip(by_entry, shapes, strict=True)
+    return joined([np.broadcast_to(v, shape) for v, shape in pairs]) @ mass.directions**2
+
+
+def rebalanced(
+    noise: Sequence[np.ndarray],
+    temperatures: Sequence[np.ndarray],
+    *,
+    mass: Mass | None,
+    shapes: Sequence[tuple[int, ...]],
+    weight: float,
+    friction: float,
+    step_size: float,
+) -> tuple[np.ndarray, ...]:
+    r"""Correct the noise of every entry by the temperature that its velocity has had.
+
+    An entry of friction :math:`\xi_i = \xi + \epsilon V_i / 2` and temperature :math:`T_i` needs
+    the friction :math:`\xi_i T_i`, and so
+
+    .. math::
+
+        V_i \leftarrow V_i + 2 \xi_i (T_i - 1) / \epsilon .
+
+    Parameters
+    ----------
+    noise : sequence of ndarray
+        Variances V in use, and at last what those along the directions of the mass exceed the
+        entries by.
+    temperatures : sequence of ndarray
+        Mean squares of the velocities of entries and along directions, one for each of these.
+    mass : Mass or None
+        Has the directions.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    weight : float
+        Of the correction.
+    friction : float
+        :math:`\xi`, which all entries share.
+    step_size : float
+        :math:`\epsilon`.
+    """
+    shared = max(friction, 0.0)
+
+    def corrected(variance: np.ndarray, temperature: np.ndarray) -> np.ndarray:
+        own = shared + 0.5 * step_size * variance
+        change = 2 * own * weight * (temperature - 1) / step_size
+        return np.asarray(np.maximum(variance + change, 0), dtype=variance.dtype)
+
+    (*entries, excess), (*hot, hot_along) = noise, temperatures
+    new = [corrected(v, t) for v, t in zip(entries, hot, strict=True)]
+    # A column of zeros is no direction, and has no velocity.
+    is_used = hot_along > 0
+    along = corrected(
+        excess + expected_along(entries, shapes, mass), np.where(is_used, hot_along, 1.0)
+    )
+    return (*new, (along - expected_along(new, shapes, mass)).astype(excess.dtype))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,18 +14,23 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
-from pymc_geodesic.mass.arrays import Mass
-from pymc_geodesic.tuning.center import find_center, require_near_mode
-from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
+from pymc_geodesic.mass.arrays import JointMass, Mass
+from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.tuning.anchor import around
+from pymc_geodesic.tuning.center import require_near_mode
+from pymc_geodesic.tuning.curvature import largest_curvature
+from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
+from pymc_geodesic.tuning.secants import HALF_WIDTH
 from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
 VarianceReduction = Literal["auto", "control_variates"]
 
-# Points at which noise and curvature are measured.
-N_POINTS = 8
+# Points at which noise and curvature are measured; more where the noise of every entry counts,
+# which grows with the distance from the center and so is that of the few points farthest away.
+N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
 # Control variates evaluate two gradients per transition: their noise must be below half to pay.
 PAYS_BELOW = 0.5
@@ -59,6 +65,8 @@ class Findings(NamedTuple):
         Whether control variates are used.
     center : Center or None
         Their center.
+    is_gaussian : bool
+        Whether the posterior is what its mode and the curvature there make of it.
     """
 
     mass: Mass
@@ -67,6 +75,7 @@ class Findings(NamedTuple):
     variance_ratio: float
     controlled: bool
     center: Center | None
+    is_gaussian: bool = True
 
     def demands(self, accuracy: float) -> Demands:
         """Collect what a step size must respect."""
@@ -80,29 +89,35 @@ class SelfTuner:
     ----------
     gradient : HostGradient
         Energies and gradients.
-    dense : bool
-        Whether the mass may be dense.
+    form : {"diagonal", "dense", "low_rank"}
+        Of the mass.
     reduction : {"auto", "control_variates"}, optional
         Whether to use control variates: if they pay, always, or never.
     center : sequence of ndarray, optional
         A center given by the user, in the embedding.
     fixed_mass : Mass, optional
         A mass given by the user, which is kept.
+    by_entry : bool
+        Whether the noise of every entry counts, and not only that of all.
     """
 
     def __init__(
         self,
         gradient: HostGradient,
         *,
-        dense: bool,
+        form: MassForm,
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
+        by_entry: bool = False,
     ) -> None:
         self.gradient = gradient
-        self.dense = dense
+        self.form: MassForm = form
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
+        self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
+        # Of a gradient of all rows, as it was last measured.
+        self.seconds_per_pass = np.nan
 
     def begin(
         self,
@@ -119,22 +134,26 @@ class SelfTuner:
         if self.given_center is None and any(loose):
             start = best_start(self.gradient, start, loose=loose, rng=rng)
         rows = self.gradient.rows(rng, SUBSAMPLE)
-
-        def curvature(point):
-            if self.fixed_mass is not None:
-                return self.fixed_mass
-            return curvature_mass(self.gradient, point, rows=rows, dense=self.dense, rng=rng)
-
         if self.given_center is None:
-            point, mass = find_center(self.gradient, start, rows=rows, curvature=curvature)
+            frame = anchored_frame(
+                self.gradient, start, rows=rows, form=self.form, fixed=self.fixed_mass, rng=rng
+            )
         else:
-            point = [np.asarray(x) for x in self.given_center]
-            mass = curvature(point)
-            require_near_mode(self.gradient.whole(point).gradient, mass)
+            frame = frame_at(
+                self.gradient,
+                [np.asarray(x) for x in self.given_center],
+                rows=rows,
+                form=self.form,
+                fixed=self.fixed_mass,
+                rng=rng,
+            )
+            require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
+        point, mass, is_gaussian = frame
         center = self.center_at(point) if self.reduction is not None else None
-        points = [self._around(point, mass, rng) for _ in range(N_POINTS)]
+        points = [self._around(point, mass, rng) for _ in range(self.n_points)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
-        return point, self._measure(points, mass, center, rows, rng)
+        found = self._measure(points, mass, center, rows, rng, is_gaussian=is_gaussian)
+        return point, found
 
     def center_at(self, point: list[np.ndarray]) -> Center:
         """Evaluate the whole data's gradient at a center.
@@ -144,7 +163,9 @@ class SelfTuner:
         SamplingError
             If it is not finite.
         """
+        began = perf_counter()
         gradient = self.gradient.whole(point).gradient
+        self.seconds_per_pass = perf_counter() - began
         if not all(np.all(np.isfinite(g)) for g in gradient):
             raise SamplingError(
                 "Control variates expected a finite gradient of the log density at their center, "
@@ -163,23 +184,41 @@ class SelfTuner:
         if self.fixed_mass is None:
             mass = mass.refined(self._shrunk_covariance(mass, draws))
         rows = self.gradient.rows(rng, SUBSAMPLE)
-        chosen = rng.choice(len(draws), min(N_POINTS, len(draws)), replace=False)
-        return self._measure([draws[i] for i in chosen], mass, found.center, rows, rng)
+        chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
+        points, center = [draws[i] for i in chosen], found.center
+        if center is not None and not found.is_gaussian:
+            center = self.center_at(self._mean(draws))
+        return self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
+
+    def spread(
+        self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Draw a start of one of several chains around a center, where the density is not zero."""
+        rows = self.gradient.rows(rng)
+        near = self._around(point, found.mass, rng)
+        return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
 
     def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
         """Draw from the Gaussian approximation at a point."""
         noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
-        moves = self.gradient.to_tangent(*point, *mass.rate(noise))
-        time = np.asarray(1.0, point[0].dtype)
-        return self.gradient.geodesic(*point, *moves, time)[: len(point)]
+        return around(self.gradient, point, mass, noise)
 
-    def _measure(self, points, mass: Mass, center: Center | None, rows, rng) -> Findings:
+    def _mean(self, draws: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+        """Average draws in the embedding, and project the mean on the manifold."""
+        means = [np.mean(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
+        return list(self.gradient.project(*means))
+
+    def _measure(
+        self, points, mass: Mass, center: Center | None, rows, rng, *, is_gaussian: bool
+    ) -> Findings:
+        width = None if is_gaussian else HALF_WIDTH
         curvature = max(
-            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng)
+            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
             for point in points[:N_CURVATURE_POINTS]
         )
+        none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:
-            return Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None)
+            return none
         plain, controlled = measure_noise(
             self.gradient,
             points,
@@ -188,16 +227,17 @@ class SelfTuner:
             rng=rng,
         )
         if controlled is None:
-            return Findings(mass, plain, curvature, np.nan, False, None)
+            return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
-        return Findings(mass, controlled if pays else plain, curvature, ratio, pays, center)
+        noise = controlled if pays else plain
+        return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
 
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
         """Covariance of the draws in the frame, or its diagonal, drawn towards unity."""
         frame = whitened(mass, draws)
         n = len(frame) / autocorrelation_time(frame)
-        if mass.is_diagonal:
+        if not isinstance(mass, JointMass):
             weight = n / (n + PRIOR_DRAWS)
             return weight * frame.var(axis=0) + (1 - weight)
         size = frame.shape[1]

@@ -7,6 +7,13 @@ A manifold elsewhere registers its own with ``stein_values`` of
 :mod:`pymc_geodesic.diagnostics.kernel_factors`.
 """
 
-from pymc_geodesic.diagnostics.rules import circle, euclidean, projective_sphere, simplex, sphere
+from pymc_geodesic.diagnostics.rules import (
+    circle,
+    euclidean,
+    projective_sphere,
+    simplex,
+    sphere,
+    stiefel,
+)
 
-__all__ = ["circle", "euclidean", "projective_sphere", "simplex", "sphere"]
+__all__ = ["circle", "euclidean", "projective_sphere", "simplex", "sphere", "stiefel"]

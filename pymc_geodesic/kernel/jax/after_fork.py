@@ -13,12 +13,9 @@ from __future__ import annotations
 import os
 import sys
 
-from collections.abc import Callable
-from typing import Any
-
 from pymc.exceptions import SamplingError
 
-__all__ = ["CompiledOnFirstCall"]
+__all__ = ["require_alive"]
 
 ADVICE = (
     "`backend='jax'` expected a process of its own; got one that was forked from a process that "
@@ -55,38 +52,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_Forks.before, after_in_child=_Forks.after_in_child)
 
 
-class CompiledOnFirstCall:
-    """A function of JAX that is compiled by the process that calls it, and not by its parent.
+def require_alive() -> None:
+    """Refuse a process in which JAX can hang.
 
-    Parameters
-    ----------
-    make : callable
-        Compiles and returns the function.
+    Raises
+    ------
+    SamplingError
+        If it was forked from one that has computed with JAX.
     """
-
-    def __init__(self, make: Callable[[], Callable[..., Any]]) -> None:
-        self._make = make
-        self._function: Callable[..., Any] | None = None
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function.
-
-        Raises
-        ------
-        SamplingError
-            In a process that was forked from one that has computed with JAX.
-        """
-        if _Forks.jax_is_dead:
-            raise SamplingError(ADVICE)
-        return self.compiled(*arguments)
-
-    @property
-    def compiled(self) -> Callable[..., Any]:
-        """PyTensor's function, compiled now if it was not before."""
-        if self._function is None:
-            self._function = self._make()
-        return self._function
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the compiled function behind: another process compiles its own."""
-        return self.__dict__ | {"_function": None}
+    if _Forks.jax_is_dead:
+        raise SamplingError(ADVICE)

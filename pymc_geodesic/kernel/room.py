@@ -1,0 +1,67 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Calls of different lengths for a kernel whose inputs have one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc_geodesic.kernel.interface import Inputs
+
+__all__ = ["Room", "room_for"]
+
+# They divide the numbers of transitions that tuning chooses among. What the longest call costs
+# besides, some tens of microseconds, no longer counts.
+LENGTHS = (1, 2, 5, 10, 20, 50)
+# Bytes of a call that are copied in no time. Inputs are filled up to their full length.
+MOST_BYTES = 2**18
+
+
+def room_for(arrays: Sequence[np.ndarray]) -> int:
+    """Return for how many transitions a kernel should have room.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        Noise and rows of one transition.
+    """
+    n_bytes = sum(x.nbytes for x in arrays)
+    return max(n for n in LENGTHS if n == 1 or n * n_bytes <= MOST_BYTES)
+
+
+class Room:
+    """Fill inputs up to a number of transitions.
+
+    Parameters
+    ----------
+    length : int
+        The number.
+    """
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        places = np.arange(length)
+        # The very same arrays call after call, which are copied to a device once.
+        self._made = [places < n for n in range(length + 1)]
+
+    def filled(self, inputs: Inputs) -> Inputs:
+        """Return inputs of the full length, with the last entries repeated, and what counts."""
+        made = self._made[len(inputs.step_sizes)]
+        if made.all():
+            return inputs._replace(made=made)
+        return inputs._replace(
+            step_sizes=self._fill(inputs.step_sizes),
+            noise=[self._fill(x) for x in inputs.noise],
+            # The energy is that of the last rows.
+            rows=[self._fill(x) for x in inputs.rows],
+            fresh=self._fill(inputs.fresh) & made,
+            made=made,
+        )
+
+    def _fill(self, array: np.ndarray) -> np.ndarray:
+        n = len(array)
+        filled = np.empty((self.length, *array.shape[1:]), array.dtype)
+        filled[:n], filled[n:] = array, array[-1]
+        return filled

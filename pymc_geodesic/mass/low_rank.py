@@ -1,0 +1,214 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""A diagonal mass with some directions of their own.
+
+With the scales S of the entries and orthonormal directions U, in which the posterior has the
+curvatures :math:`\lambda` where it has one everywhere else, the mass is :math:`M = L L^\top` with
+
+.. math::
+
+    L^{-\top} = S [I + U (\Lambda^{-1/2} - I) U^\top] D .
+
+The diagonal matrix D corrects the result, and is one until draws say otherwise. It is inside,
+because a soft direction is a fine balance between entries: other scales S would tip it. The mass
+costs two products with the directions, where a dense one costs one with a matrix.
+"""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.product import Point
+from pymc_geodesic.mass.arrays import joined, split
+from pymc_geodesic.mass.frames import Frame, Scaling
+
+__all__ = ["LowRankFrame", "LowRankMass"]
+
+
+class LowRankMass:
+    """A diagonal mass, corrected in a few directions.
+
+    Parameters
+    ----------
+    scales : sequence of ndarray
+        One per variable: ``1 / sqrt(mass)``, that broadcasts to it.
+    directions : ndarray
+        Orthonormal columns over the entries of all variables, in units of the scales; zero for
+        entries of variables that are not flat. Columns of zeros count for nothing.
+    curvatures : ndarray
+        One per direction, in units of the scales.
+    corrections : sequence of ndarray, optional
+        The entries of D: one array per variable, that broadcasts to it; by default all are one.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    dtype : str
+        Type of the variables.
+    """
+
+    is_diagonal = False
+    is_one = False
+
+    def __init__(
+        self,
+        scales: Sequence[np.ndarray],
+        *,
+        directions: np.ndarray,
+        curvatures: np.ndarray,
+        corrections: Sequence[np.ndarray] | None = None,
+        shapes: Sequence[tuple[int, ...]],
+        dtype: str,
+    ) -> None:
+        self.shapes, self.dtype = tuple(shapes), dtype
+        self.curvatures = np.asarray(curvatures, dtype=dtype)
+        self._scales = [np.asarray(scale, dtype=dtype) for scale in scales]
+        ones = [np.ones_like(scale) for scale in self._scales]
+        given = ones if corrections is None else corrections
+        self._corrections = [np.asarray(correction, dtype=dtype) for correction in given]
+        self._directions = np.asarray(directions, dtype=dtype)
+        self._factors = np.asarray(self.curvatures**-0.5 - 1, dtype=dtype)
+
+    def regrouped(
+        self,
+        scales: Sequence[np.ndarray],
+        corrections: Sequence[np.ndarray],
+        *,
+        shapes: Sequence[tuple[int, ...]],
+    ) -> LowRankMass:
+        """Return the same mass for other arrays of the same entries in the same order."""
+        other = copy(self)
+        other._scales, other._corrections = list(scales), list(corrections)
+        other.shapes = tuple(shapes)
+        return other
+
+    @property
+    def directions(self) -> np.ndarray:
+        """The directions, in units of the scales: one column each."""
+        return self._directions
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """Scales, corrections, directions, and by how much each direction is stretched."""
+        return [*self._scales, *self._corrections, self._directions, self._factors]
+
+    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
+        """Write the map to the frame of unit mass for symbolic ``arrays``."""
+        n = len(self.shapes)
+        scales, corrections, (directions, factors) = arrays[:n], arrays[n : 2 * n], arrays[2 * n :]
+        return LowRankFrame(scales, corrections, directions, factors, shapes=self.shapes)
+
+    def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map velocities of the frame to the rates at which positions move."""
+        inner = _products(self._corrections, velocity)
+        stretched = split(self._stretched(joined(inner), self._factors), self.shapes)
+        return _products(self._scales, stretched)
+
+    def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Map gradients to the frame."""
+        scaled = joined(_products(self._scales, gradient))
+        return _products(
+            self._corrections, split(self._stretched(scaled, self._factors), self.shapes)
+        )
+
+    def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:
+        """Map displacements to the frame, as one vector: the inverse of :meth:`rate`."""
+        scaled = [x / scale for scale, x in zip(self._scales, displacement, strict=True)]
+        inner = split(self._stretched(joined(scaled), 1 / (1 + self._factors) - 1), self.shapes)
+        pairs = zip(self._corrections, inner, strict=True)
+        return joined([x / correction for correction, x in pairs])
+
+    def refined(self, covariance: np.ndarray) -> LowRankMass:
+        """Return the mass that whitens a diagonal covariance too, given in the present frame."""
+        pairs = zip(self._corrections, split(covariance, self.shapes), strict=True)
+        corrections = [c * np.sqrt(v if c.ndim else v.mean()) for c, v in pairs]
+        return LowRankMass(
+            self._scales,
+            directions=self._directions,
+            curvatures=self.curvatures,
+            corrections=corrections,
+            shapes=self.shapes,
+            dtype=self.dtype,
+        )
+
+    def _stretched(self, vector: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        return vector + self._directions @ (factors * (vector @ self._directions))
+
+
+def _products(factors: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [factor * part for factor, part in zip(factors, parts, strict=True)]
+
+
+class LowRankFrame:
+    """The map of a diagonal mass with some directions of their own.
+
+    Parameters
+    ----------
+    scales, corrections : sequence of TensorVariable
+        One per variable, that broadcasts to it.
+    directions : TensorVariable
+        Orthonormal columns over the entries of all variables.
+    factors : TensorVariable
+        By how much each direction is stretched: ``1 / sqrt(curvature) - 1``.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    """
+
+    def __init__(
+        self,
+        scales: Sequence[TensorVariable],
+        corrections: Sequence[TensorVariable],
+        directions: TensorVariable,
+        factors: TensorVariable,
+        *,
+        shapes: Sequence[tuple[int, ...]],
+    ) -> None:
+        self._scales, self._corrections = list(scales), list(corrections)
+        self.shapes = tuple(shapes)
+        self._directions, self._factors = directions, factors
+
+    def to_frame(self, gradient: Point) -> Point:
+        """Map a gradient to the frame."""
+        stretched = self._stretched(_scaled(self._scales, gradient), self._factors)
+        return _scaled(self._corrections, stretched)
+
+    def from_frame(self, velocity: Point) -> Point:
+        """Map a velocity from the frame to the rate at which the position moves."""
+        stretched = self._stretched(_scaled(self._corrections, velocity), self._factors)
+        return _scaled(self._scales, stretched)
+
+    def variance(
+        self, variance: tuple[TensorVariable | None, ...]
+    ) -> tuple[TensorVariable | None, ...]:
+        """Leave the variance of a known noise as it is: steps refuse one with such a mass."""
+        return variance
+
+    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+        """Multiply what a velocity has along each direction by ``exp(-exponent)``."""
+        return self._stretched(velocity, pt.exp(-exponents) - 1)
+
+    def diagonal(self, index: int) -> Scaling:
+        """Return the map of a variable on a curved manifold."""
+        return Scaling(self._scales[index] * self._corrections[index])
+
+    def _stretched(self, parts: Point, factors: TensorVariable) -> Point:
+        sizes = [math.prod(shape) for shape in self.shapes]
+        starts = np.cumsum([0, *sizes[:-1]])
+        rows = [
+            self._directions[start : start + size]
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+        pairs = list(zip(parts, rows, strict=True))
+        along = sum(pt.dot(v.ravel(), u) for v, u in pairs)
+        moves = factors * along
+        return tuple(v + pt.dot(u, moves).reshape(v.shape) for v, u in pairs)
+
+
+def _scaled(scales: Sequence[TensorVariable], parts: Point) -> Point:
+    return tuple(scale * part for scale, part in zip(scales, parts, strict=True))

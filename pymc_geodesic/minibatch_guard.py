@@ -1,0 +1,43 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A warning for minibatch models that costs nothing before there is one.
+
+Steps are loaded when they are used. Somebody who never uses one, and lets NUTS sample a model with
+``pm.Minibatch``, is warned all the same.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pymc.model import Model
+from pymc.step_methods import STEP_METHODS
+from pymc.step_methods.compound import BlockedStep, Competence
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
+
+__all__ = ["MinibatchGuard", "install"]
+
+
+class MinibatchGuard(BlockedStep):
+    """A step that PyMC asks for its competence, and never gets a variable.
+
+    Once the steps of this package are loaded they speak for themselves.
+    """
+
+    @staticmethod
+    def competence(var, has_grad) -> Competence:
+        """Claim no variable; load the steps if the model has minibatches."""
+        model = Model.get_context(error_if_none=False)
+        if "pymc_geodesic.step_methods" in sys.modules or model is None:
+            return Competence.INCOMPATIBLE
+        if any(isinstance(rv.owner.op, MinibatchRandomVariable) for rv in model.observed_RVs):
+            from pymc_geodesic.step_methods.guard import guarded_competence
+
+            guarded_competence(var)
+        return Competence.INCOMPATIBLE
+
+
+def install() -> None:
+    """Have PyMC ask, from the first import of the package on."""
+    if MinibatchGuard not in STEP_METHODS:
+        STEP_METHODS.append(MinibatchGuard)

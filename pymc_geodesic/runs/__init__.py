@@ -1,0 +1,7 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whole runs: from a model to the ``DataTree`` that ``pm.sample`` would return."""
+
+from pymc_geodesic.runs.sample import ChainError, sample
+
+__all__ = ["ChainError", "sample"]

@@ -1,0 +1,124 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Which step samples a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from pymc.model import Model
+
+from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.manifolds import Simplex, manifold_of
+from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
+from pymc_geodesic.step_methods.step import Step
+
+__all__ = ["StepArgument", "step_class_for", "step_for"]
+
+StepArgument = Step | type[Step] | Callable[..., Step] | None
+"""A step, a class of steps, or what makes a step."""
+
+# Below it the density of a probability vector's square roots has a pole at the corners, which
+# geodesic steps meet; see ``docs/choosing.md``.
+SPARSE_BELOW = 0.5
+
+
+def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
+    """Return the step of a run: the given one, or one that is made.
+
+    Parameters
+    ----------
+    step : Step, type of Step, callable or None
+        Without one it is chosen by :func:`step_class_for`.
+    model : Model
+        The model.
+    backend : str, optional
+        How to compile a step that is made here; JAX by default where it is installed and the step
+        is not left to a function.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is not a step of this package for all variables of the model.
+    """
+    if isinstance(step, list | tuple):
+        raise TypeError(
+            f"`step` expected one step for all variables, got {len(step)} of them. Pass several "
+            "steps to `pm.sample`."
+        )
+    if isinstance(step, Step):
+        if backend is not None:
+            raise ValueError(
+                f"`backend` expected None with a step that is already made, got {backend!r}. Pass "
+                f"it to `{type(step).__name__}`."
+            )
+        return _required(step, model)
+    make: Any = step_class_for(model) if step is None else step
+    if backend is None and isinstance(make, type) and find_spec("jax") is not None:
+        # It answers in a third of the time, and nothing is forked here.
+        backend = "jax"
+    if not callable(make):
+        raise TypeError(
+            "`step` expected a step of pymc_geodesic, its class, or a function that makes one; got "
+            f"{step!r}."
+        )
+    with model:
+        made = make() if backend is None else make(backend=backend)
+    return _required(made, model)
+
+
+def step_class_for(model: Model) -> type[Step]:
+    """Choose a step by the manifolds of the variables.
+
+    :class:`SGRLD` where all variables are probability vectors and some have a concentration below
+    one half, :class:`gSGNHT` where a variable is on a curved manifold, and else :class:`SGNHT`.
+
+    Raises
+    ------
+    ValueError
+        If the model has no minibatches, or variables that are discrete.
+    """
+    if not has_minibatch(model):
+        raise ValueError(
+            "`step=None` expected a model that draws its data by `pm.Minibatch`, got one without. "
+            "Use NUTS, which is exact: `pm.sample()`; or pass a `step`."
+        )
+    if model.discrete_value_vars:
+        names = ", ".join(f"`{model.values_to_rvs[v].name}`" for v in model.discrete_value_vars)
+        raise ValueError(
+            f"The model expected continuous variables only, got {names}. Sum discrete variables "
+            "out of the model."
+        )
+    manifolds = [manifold_of(rv) for rv in model.free_RVs]
+    are_simplexes = all(isinstance(manifold, Simplex) for manifold in manifolds)
+    if are_simplexes and any(_is_sparse(rv) for rv in model.free_RVs):
+        return SGRLD
+    return SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
+
+
+def _is_sparse(rv: Any) -> bool:
+    concentration = known_concentration(rv)
+    return concentration is not None and bool(np.min(concentration) < SPARSE_BELOW)
+
+
+def _required(step: Any, model: Model) -> Step:
+    if not isinstance(step, Step):
+        raise TypeError(
+            f"`step` expected a step of pymc_geodesic, got {type(step).__name__}. Pass other steps "
+            "to `pm.sample`."
+        )
+    if step.model is not model:
+        raise ValueError("`step` expected one that was made for this model, got one of another.")
+    sampled = {value.name for value in step.vars}
+    if left := [model.values_to_rvs[v].name for v in model.value_vars if v.name not in sampled]:
+        listed = ", ".join(f"`{name}`" for name in left)
+        raise ValueError(
+            f"`step` expected one step for all variables, got one that leaves out {listed}. Give "
+            "it all variables, or pass several steps to `pm.sample`."
+        )
+    return step

@@ -1,0 +1,101 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a model computes from its free variables, for many draws at once."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc.model import Model
+from pytensor.graph.replace import vectorize_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable, tensor
+
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.sampling.run import Arrays
+
+__all__ = ["Traced"]
+
+# Bytes of values that are worked on at once: intermediate results are larger by some factor.
+MOST_BYTES = 2**26
+
+
+class Traced:
+    """The variables that a run returns, as functions of PyMC's values.
+
+    PyMC calls a function for every draw. Here all draws are worked on together by NumPy, so that
+    nothing is compiled.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    var_names : sequence of str, optional
+        Free variables and Deterministics to return; by default all.
+
+    Attributes
+    ----------
+    variables : list of TensorVariable
+        Their graphs.
+    value_names : list of str
+        Value variables that they depend on.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such variable.
+    """
+
+    def __init__(self, model: Model, var_names: Sequence[str] | None) -> None:
+        variables = [rv for rv in model.unobserved_RVs if var_names is None or rv.name in var_names]
+        known = [rv.name for rv in model.unobserved_RVs]
+        if unknown := [name for name in var_names or () if name not in known]:
+            raise ValueError(
+                f"`var_names` expected variables among {', '.join(known)}; got "
+                f"{', '.join(unknown)}."
+            )
+        self.variables: list[TensorVariable] = model.replace_rvs_by_values(variables)
+        used = set(ancestors(self.variables))
+        self._values = [value for value in model.value_vars if value in used]
+        self.value_names = [value.name for value in self._values]
+
+    def __call__(self, draws: Arrays) -> Arrays:
+        """Return the variables for values of shape ``(chain, draw, ...)``."""
+        found = {x.name: draws[x.name] for x in self.variables if x.name in draws}
+        computed = [x for x in self.variables if x.name not in draws]
+        if computed and self._values:
+            shape = next(iter(draws.values())).shape[:2]
+            flat = [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
+            arrays = self._computed(computed, flat)
+            names = [x.name for x in computed]
+            pairs = zip(names, arrays, strict=True)
+            found |= {name: array.reshape(*shape, *array.shape[1:]) for name, array in pairs}
+        return {x.name: found[x.name] for x in self.variables}
+
+    def _computed(
+        self, graphs: Sequence[TensorVariable], values: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        many = [tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values]
+        replacements = dict(zip(self._values, many, strict=True))
+        outputs = [_for_each(graph, replacements) for graph in graphs]
+        function = interpreted(many, outputs)
+        n_draws, n_bytes = len(values[0]), sum(x.nbytes for x in values)
+        size = max(1, math.floor(n_draws * MOST_BYTES / max(n_bytes, 1)))
+        blocks = [function(*(x[i : i + size] for x in values)) for i in range(0, n_draws, size)]
+        return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+
+
+def _for_each(
+    graph: TensorVariable, replacements: dict[TensorVariable, TensorVariable]
+) -> TensorVariable:
+    """Write a graph for many draws, even if it is the same for all of them."""
+    result = vectorize_graph(graph, replacements)
+    if result.ndim > graph.ndim:
+        return result
+    n_draws = next(iter(replacements.values())).shape[0]
+    return pt.alloc(result, n_draws, *result.shape)

@@ -1,0 +1,100 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""One line that says how far a run is."""
+
+from __future__ import annotations
+
+import time
+
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from pymc.progress_bar.rich_progress import default_progress_theme
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
+from pymc_geodesic.step_methods.progress import mean_text
+
+__all__ = ["Progress"]
+
+TEMPERATURE = "configurational_temperature"
+
+
+class Progress:
+    """A line with what is done, transitions a second, temperature, divergences and time left.
+
+    Parameters
+    ----------
+    n_draws : int
+        Draws of a chain, with those of the tuning phase.
+    visible : bool
+        Whether to show it.
+    """
+
+    def __init__(self, n_draws: int, *, visible: bool) -> None:
+        self._progress = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=10),
+            TextColumn("{task.completed}/{task.total} draws{task.fields[told]}"),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=Console(theme=default_progress_theme, stderr=True),
+            disable=not visible,
+        )
+        self._task = self._progress.add_task("Compiling", total=n_draws, told="")
+        self._n_transitions, self._n_divergences = 0, 0
+        self._seconds = 0.0
+        self._last: float | None = None
+        self._temperatures: list[np.ndarray] = []
+
+    def __enter__(self) -> Self:
+        log_above_the_progress_bar()
+        self._progress.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.__exit__(kind, error, traceback)
+
+    def update(self, statistics: Arrays, n_draws: int, *, phase: str, thin: int) -> None:
+        """Count draws of all chains, and show what their statistics say."""
+        now = time.perf_counter()
+        if self._last is not None:
+            # The first segment is left out, in which kernels are compiled.
+            self._seconds += now - self._last
+            self._n_transitions += thin * int(statistics.get("n_steps", np.ones(1)).sum())
+        self._last = now
+        self._n_divergences += int(statistics["diverging"].sum())
+        told = []
+        if self._seconds:
+            told.append(f"{_short(self._n_transitions / self._seconds)} transitions/s")
+        if TEMPERATURE in statistics:
+            told.append(f"temperature {self._temperature(statistics[TEMPERATURE])}")
+        told.append(f"{self._n_divergences} divergences")
+        self._progress.update(
+            self._task,
+            description=phase,
+            advance=n_draws,
+            told="".join(f", {part}" for part in told),
+        )
+
+    def _temperature(self, values: np.ndarray) -> str:
+        self._temperatures = [*self._temperatures[-RECENT:], values]
+        recent = np.concatenate([x.ravel() for x in self._temperatures])
+        return mean_text(recent[np.isfinite(recent)])
+
+
+RECENT = 10
+"""Segments over which a temperature is averaged."""
+
+
+def _short(rate: float) -> str:
+    return f"{rate:.0f}" if rate < 10_000 else f"{rate / 1000:.0f}k"

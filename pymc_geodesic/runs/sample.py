@@ -1,0 +1,205 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""``pmg.sample``: all chains of a run in one process."""
+
+from __future__ import annotations
+
+import time
+
+from collections.abc import Sequence
+from typing import get_args
+
+import xarray as xr
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.runs.choose_step import StepArgument, step_for
+from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
+from pymc_geodesic.runs.traces import Drawn, to_datatree
+from pymc_geodesic.sampling import ChainFailure, ChainMethod
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.step_methods.step import Step
+from pymc_geodesic.validation import flag, whole
+
+__all__ = ["ChainError", "sample"]
+
+
+class ChainError(SamplingError):
+    """A chain of :func:`sample` has failed, or all of them.
+
+    Attributes
+    ----------
+    idata : DataTree or None
+        What all chains had drawn before; None if that is nothing.
+    """
+
+    def __init__(self, message: str, idata: xr.DataTree | None = None) -> None:
+        super().__init__(message)
+        self.idata = idata
+
+
+def sample(
+    draws: int = 1000,
+    *,
+    tune: int = 1000,
+    chains: int = 4,
+    step: StepArgument = None,
+    model: Model | None = None,
+    random_seed: RandomSeed = None,
+    initvals: InitialValues = None,
+    chain_method: ChainMethod = "vectorized",
+    backend: str | None = None,
+    progressbar: bool = True,
+    var_names: Sequence[str] | None = None,
+    thin: int = 1,
+    discard_tuned_samples: bool = True,
+    compute_convergence_checks: bool = True,
+) -> xr.DataTree:
+    """Sample a model with all chains at once, in this process.
+
+    Parameters
+    ----------
+    draws, tune, chains : int
+        Draws of each chain, those of the tuning phase before them, and the number of chains.
+    step : Step, type of Step or callable, optional
+        How to sample: a step, its class, or a function that returns one. By default :class:`SGRLD`
+        if all variables are probability vectors and one has a prior concentration below one half,
+        else :class:`gSGNHT` if a variable is on a curved manifold, else :class:`SGNHT`.
+    model : pymc.Model, optional
+        The model; by default that of the context.
+    random_seed : int, sequence of int, SeedSequence or Generator, optional
+        Source of the chains' seeds. A chain has the same seed whatever the number of chains.
+    initvals : mapping or sequence of mapping, optional
+        Initial values of variables, for all chains or for each. Chains that tune themselves are
+        tuned together, from the start of the first one.
+    chain_method : {"vectorized", "sequential"}
+        One call of a compiled kernel for all chains, in blocks if they are large, which needs the
+        JAX backend; or one call for each chain, as is done for other backends in any case.
+    backend : str, optional
+        Backend of a step that is made here: JAX by default where it is installed, else Numba. A
+        function given as ``step`` chooses for itself.
+    progressbar : bool
+        Whether to show a line with transitions per second, temperature, divergences and time left.
+    var_names : sequence of str, optional
+        Free variables and Deterministics to return; by default all. What others need is not stored.
+    thin : int, default 1
+        Keep every so many draws: ``draws // thin`` of each chain.
+    discard_tuned_samples : bool
+        Whether to leave out the draws of the tuning phase, which are groups ``warmup_*`` else.
+    compute_convergence_checks : bool
+        Whether to check R-hat, effective sample sizes and divergences, as ``pm.sample`` does.
+
+    Returns
+    -------
+    DataTree
+        As ``pm.sample`` returns it. After Ctrl-C it holds the draws that all chains have made.
+
+    Raises
+    ------
+    ChainError
+        If a chain fails. What had been drawn is its attribute ``idata``.
+    SamplingError
+        If the tuning phase fails before anything has been drawn.
+    ValueError, TypeError
+        For arguments that do not fit, and without a ``step`` for a model without minibatches.
+
+    Notes
+    -----
+    The tuning phase is common to all chains: one search for a mode, one measurement of curvature
+    and gradient noise, scales from the draws of all chains together. Chains start from the Gaussian
+    approximation of the posterior at the mode. After the tuning phase a chain's draws depend on its
+    seed and on what was tuned only, not on ``chain_method`` (but for rounding) or other chains.
+
+    Deterministics are computed after sampling, for all draws at once. One that depends on a
+    minibatch is computed for one batch.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal(2.0, 1.0, 10_000)
+    >>> with pm.Model():
+    ...     mean = pm.Normal("mean", 0.0, 10.0)
+    ...     batch = pm.Minibatch(data, batch_size=100)
+    ...     _ = pm.Normal("x", mean, 1.0, observed=batch, total_size=10_000)
+    ...     idata = pmg.sample(draws=500, tune=500, random_seed=1, progressbar=False)
+    >>> idata.posterior["mean"].shape
+    (4, 500)
+    """
+    began = time.perf_counter()
+    model = modelcontext(getattr(step, "model", None) if model is None else model)
+    n_tune, n_draws = (
+        _phase_length("tune", tune, thin, least=0),
+        _phase_length("draws", draws, thin),
+    )
+    if chain_method not in get_args(ChainMethod):
+        raise ValueError(
+            f"`chain_method` expected one of {get_args(ChainMethod)}, got {chain_method!r}."
+        )
+    traced = Traced(model, var_names)
+    tuning = Phase("Tuning", n_tune, thin=thin, is_kept=not discard_tuned_samples)
+    sampling = Phase("Sampling", n_draws, thin=thin)
+    chain_seeds = seeds(random_seed, whole("chains", chains))
+    made: Step | None = None
+    stopped: BaseException | None = None
+    with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
+        try:
+            made = step_for(step, model=model, backend=backend)
+            started = begin_chains(
+                made.sampler,
+                model,
+                chain_seeds=chain_seeds,
+                initvals=initvals,
+                tune=n_tune,
+                draws=n_draws,
+            )
+            method = _possible(chain_method, made)
+            fold = Fold(made.sampler, started, chain_method=method, names=traced.value_names)
+            for phase in (tuning, sampling):
+                fold.draw(phase, progress)
+        except (KeyboardInterrupt, Exception) as reason:
+            stopped = reason
+    idata = None
+    if made is not None and (tuning.n_kept or sampling.n_kept):
+        drawn = Drawn.of(tuning, sampling, record=made.record, seconds=time.perf_counter() - began)
+        checks = compute_convergence_checks and stopped is None
+        idata = to_datatree(drawn, model=model, traced=traced, checks=checks)
+    return _returned(idata, stopped, sampling)
+
+
+def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
+    """Return a multiple of ``thin``."""
+    if n_draws != least or least:
+        whole(name, n_draws)
+    n_draws -= n_draws % whole("thin", thin)
+    if n_draws < least:
+        raise ValueError(f"`{name}` expected at least `thin`={thin} draws, got fewer.")
+    return n_draws
+
+
+def _possible(chain_method: ChainMethod, step: Step) -> ChainMethod:
+    backend = step.sampler.problem.backend
+    if chain_method == "vectorized" and not backend.is_jax:
+        log.info(f"{backend.name} moves one chain after another; `backend='jax'` moves all at once")
+        return "sequential"
+    return chain_method
+
+
+def _returned(
+    idata: xr.DataTree | None, stopped: BaseException | None, sampling: Phase
+) -> xr.DataTree:
+    """Return what was drawn, or raise what prevented it."""
+    there = f"{sampling.n_kept} of {sampling.most} draws of each chain"
+    if isinstance(stopped, Exception) and (idata is not None or isinstance(stopped, ChainFailure)):
+        who = f"Chain {stopped.chain}" if isinstance(stopped, ChainFailure) else "The run"
+        cause = stopped.__cause__ if isinstance(stopped, ChainFailure) else stopped
+        kept = f" {there} are the attribute `idata` of this error." if idata is not None else ""
+        raise ChainError(f"{who} failed: {cause}{kept}", idata) from cause
+    if idata is None:
+        raise stopped or RuntimeError("Nothing was drawn.")
+    if stopped is not None:
+        log.warning(f"Interrupted: the run has {there}.")
+    return idata

@@ -1,0 +1,58 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Seeds and starts of the chains of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pymc.initial_point import make_initial_point_fns_per_chain
+from pymc.model import Model
+
+from pymc_geodesic.sampling import Chain, begin
+from pymc_geodesic.sampling.advance import Sampler
+
+__all__ = ["InitialValues", "RandomSeed", "begin_chains", "seeds"]
+
+RandomSeed = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
+"""Source of the seeds of all chains."""
+
+InitialValues = Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None
+"""Values of variables by name, for all chains or for each."""
+
+
+def seeds(random_seed: RandomSeed, n_chains: int) -> list[np.random.SeedSequence]:
+    """Make a seed for each chain; those of the first chains do not depend on their number."""
+    if isinstance(random_seed, np.random.Generator):
+        spawned = [rng.bit_generator.seed_seq for rng in random_seed.spawn(n_chains)]
+        return cast(list[np.random.SeedSequence], spawned)
+    if not isinstance(random_seed, np.random.SeedSequence):
+        random_seed = np.random.SeedSequence(random_seed)
+    return random_seed.spawn(n_chains)
+
+
+def begin_chains(
+    sampler: Sampler,
+    model: Model,
+    *,
+    chain_seeds: Sequence[np.random.SeedSequence],
+    initvals: InitialValues,
+    tune: int,
+    draws: int,
+) -> list[Chain]:
+    """Begin chains where ``pm.sample`` would."""
+    functions = make_initial_point_fns_per_chain(
+        model=model, overrides=initvals, jitter_rvs=set(), chains=len(chain_seeds)
+    )
+    # A number of its own, for a start that is drawn from the prior.
+    points = [
+        make_point(int(seed.generate_state(1)[0]))
+        for make_point, seed in zip(functions, chain_seeds, strict=True)
+    ]
+    return [
+        begin(sampler, random_seed=seed, point=point, tune=tune, draws=draws)
+        for seed, point in zip(chain_seeds, points, strict=True)
+    ]

@@ -1,0 +1,128 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""From arrays of draws to the ``DataTree`` of PyMC, by PyMC's own conversion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from pymc.backends.arviz import to_inference_data
+from pymc.backends.base import MultiTrace
+from pymc.backends.ndarray import NDArray
+from pymc.model import Model
+from pymc.stats.convergence import log_warnings, run_convergence_checks
+from pymc.util import drop_warning_stat
+
+from pymc_geodesic.run_record import STATISTIC
+from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.sampling.run import Arrays
+
+__all__ = ["Drawn", "to_datatree"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a run has drawn, of all chains alike.
+
+    Attributes
+    ----------
+    values, statistics : dict of str to ndarray, shape (chains, n_warmup + n_draws, ...)
+        PyMC's values and the statistics; those of the tuning phase, if they are kept, come first.
+    n_warmup, n_draws : int
+        Draws that are kept.
+    tune : int
+        Length of the tuning phase.
+    seconds : float
+        That the run took.
+    """
+
+    values: Arrays
+    statistics: Arrays
+    n_warmup: int
+    n_draws: int
+    tune: int
+    seconds: float
+
+    @classmethod
+    def of(cls, tuning: Phase, sampling: Phase, *, record: str, seconds: float) -> Drawn:
+        """Join the draws of the phases.
+
+        Parameters
+        ----------
+        tuning, sampling : Phase
+            What has been drawn.
+        record : str
+            What the run keeps of its step.
+        seconds : float
+            That the run took.
+        """
+        parts = [phase.arrays for phase in (tuning, sampling) if phase.n_kept]
+        values, statistics = (
+            {
+                name: np.concatenate([part[i][name] for part in parts], axis=1)
+                for name in parts[0][i]
+            }
+            if len(parts) > 1
+            else parts[0][i]
+            for i in (0, 1)
+        )
+        [shape] = {x.shape for x in statistics.values()}
+        statistics = statistics | {STATISTIC: np.full(shape, record, dtype=object)}
+        n_kept = tuning.n_kept, sampling.n_kept
+        return cls(values, statistics, *n_kept, tune=tuning.n_draws, seconds=seconds)
+
+
+def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = True) -> xr.DataTree:
+    """Return draws as ``pm.sample`` does.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        The draws.
+    model : Model
+        Says coordinates and data.
+    traced : Traced
+        Variables to return.
+    checks : bool
+        Whether to check convergence.
+    """
+    trace = _multitrace(drawn, model, traced)
+    idata = to_inference_data(trace, model=model, save_warmup=drawn.n_warmup > 0)
+    if checks and drawn.n_draws:
+        log_warnings(run_convergence_checks(idata, model))
+    return drop_warning_stat(idata)
+
+
+def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
+    samples = traced(drawn.values)
+    dtypes = {name: x.dtype for name, x in drawn.statistics.items()}
+    n_chains = len(next(iter(drawn.statistics.values())))
+    traces = []
+    for chain in range(n_chains):
+        trace = NDArray(
+            model=model,
+            vars=traced.variables,
+            fn=_unused,
+            var_shapes={name: x.shape[2:] for name, x in samples.items()},
+            var_dtypes={name: x.dtype for name, x in samples.items()},
+        )
+        trace.setup(0, chain, [dtypes])
+        trace.samples = {name: x[chain] for name, x in samples.items()}
+        trace._stats = [{name: x[chain] for name, x in drawn.statistics.items()}]
+        trace.draws = trace.draw_idx = drawn.n_warmup + drawn.n_draws
+        traces.append(trace)
+    multitrace = MultiTrace(traces)
+    report = multitrace.report
+    report._n_tune, report._n_draws = drawn.tune, drawn.n_draws
+    report._t_sampling = drawn.seconds
+    return multitrace
+
+
+def _unused(*arrays: np.ndarray) -> Any:
+    """Stand in for the function by which PyMC's traces compute variables from a point."""
+    raise NotImplementedError

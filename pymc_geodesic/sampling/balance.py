@@ -1,0 +1,77 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The gradient noise of every entry, and how chains correct what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pymc_geodesic.manifolds import Manifold, Product
+from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.tuning.noise import along_directions, rebalanced
+from pymc_geodesic.tuning.secants import N_DIRECTIONS
+
+__all__ = ["no_noise", "rebalance", "squared_velocity"]
+
+# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
+PRIOR_DRAWS = 20
+
+
+def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
+    """Return a noise of zero in the form in which it is measured."""
+    pairs = zip(manifold.factors, manifold.shapes, strict=True)
+    entries = [
+        np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
+        for factor, shape in pairs
+    ]
+    return (*entries, np.zeros(N_DIRECTIONS, dtype))
+
+
+def squared_velocity(chain: GradientChain) -> list[np.ndarray]:
+    """Return the squares of a chain's velocity, by entry and along the directions of its mass."""
+    velocity = chain.state.velocity
+    return [v**2 for v in (*velocity, along_directions(velocity, chain.settings.mass))]
+
+
+def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: float) -> None:
+    """Correct the friction of every entry by the temperature of its velocity since the last time.
+
+    Parameters
+    ----------
+    chains : sequence of GradientChain
+        They share their noise.
+    manifold : Product
+        Where the chains are.
+    weight : float
+        Of the correction.
+    """
+    tunings = [chain.tuning for chain in chains if chain.tuning is not None]
+    pooled = [draw for tuning in tunings for draw in tuning.squares]
+    if not pooled:
+        return
+    *entries, along = (np.array(arrays) for arrays in zip(*pooled, strict=True))
+    factors = zip(manifold.factors, manifold.point_dims, entries, strict=True)
+    temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
+    settings = chains[0].settings
+    noise = rebalanced(
+        settings.measured_noise,
+        [*temperatures, along.mean(axis=0)],
+        mass=settings.mass,
+        shapes=manifold.shapes,
+        weight=weight * len(pooled) / (len(pooled) + PRIOR_DRAWS),
+        friction=float(np.mean([chain.state.thermostat[0] for chain in chains])),
+        step_size=settings.step_size,
+    )
+    for chain in chains:
+        chain.settings = replace(chain.settings, measured_noise=noise)
+    for tuning in tunings:
+        tuning.squares = []
+
+
+def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
+    """Average squares of velocities over draws and over the directions of each point."""
+    means = factor.over_core(squares.mean(axis=0)) / dim
+    return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

@@ -1,0 +1,114 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A draw as a conversation: a chain asks for calls of kernels, and whoever drives it answers.
+
+A chain does not know whether its kernel is called for it alone or for all chains at once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "in_turn", "together"]
+
+
+class KernelCall(NamedTuple):
+    """What a chain asks for."""
+
+    kernel: Any
+    inputs: Any
+    rng: np.random.Generator
+
+
+type Moves[T] = Generator[KernelCall, Any, T]
+"""Yields calls, is sent their outputs, and returns a result."""
+
+type Drive = Callable[[Sequence[Moves[Any]]], list[Any]]
+"""Brings the moves of several chains to their ends; returns their results."""
+
+
+class ChainFailure(Exception):
+    """What went wrong in one of several chains; the cause is the error itself.
+
+    Parameters
+    ----------
+    chain : int
+        Its number.
+    """
+
+    def __init__(self, chain: int) -> None:
+        super().__init__(f"Chain {chain} failed.")
+        self.chain = chain
+
+
+def alone[T](moves: Moves[T]) -> T:
+    """Bring the moves of one chain to their end."""
+    try:
+        call = next(moves)
+        while True:
+            call = moves.send(call.kernel(call.inputs, call.rng))
+    except StopIteration as end:
+        return end.value
+
+
+def in_turn[T](moves: Sequence[Moves[T]]) -> list[T]:
+    """Bring the moves of several chains to their ends, one chain after another.
+
+    Raises
+    ------
+    ChainFailure
+        From the error of a chain.
+    """
+    results = []
+    for number, move in enumerate(moves):
+        try:
+            results.append(alone(move))
+        except Exception as error:
+            raise ChainFailure(number) from error
+    return results
+
+
+def together[T](moves: Sequence[Moves[T]]) -> list[T]:
+    """Bring the moves of several chains to their ends, with one call of a kernel for all of them.
+
+    Kernels that cannot be called for several chains are called for each.
+
+    Raises
+    ------
+    ChainFailure
+        From the error of a chain. An error of a call for several chains is raised as it is.
+    """
+    results: dict[int, T] = {}
+
+    def proceed(number: int, outputs: Any) -> KernelCall | None:
+        """Send a chain its outputs; return what it asks for next."""
+        try:
+            return moves[number].send(outputs)
+        except StopIteration as end:
+            results[number] = end.value
+        except Exception as error:
+            raise ChainFailure(number) from error
+        return None
+
+    asked = [(number, proceed(number, None)) for number in range(len(moves))]
+    while waiting := [(number, call) for number, call in asked if call is not None]:
+        alike: dict[int, list[tuple[int, KernelCall]]] = defaultdict(list)
+        for number, call in waiting:
+            alike[id(call.kernel)].append((number, call))
+        asked = []
+        for group in alike.values():
+            answers = _answered([call for _, call in group])
+            pairs = zip(group, answers, strict=True)
+            asked += [(number, proceed(number, outputs)) for (number, _), outputs in pairs]
+    return [results[number] for number in range(len(moves))]
+
+
+def _answered(calls: Sequence[KernelCall]) -> list[Any]:
+    kernel = calls[0].kernel
+    if len(calls) > 1 and getattr(kernel, "serves_many", False):
+        return kernel.of_many([call.inputs for call in calls])
+    return [kernel(call.inputs, call.rng) for call in calls]

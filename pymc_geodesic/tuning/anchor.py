@@ -1,0 +1,84 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""The point around which a tuning phase measures: a mode where that is right, else a center.
+
+At a mode :math:`c` with the curvature of an infinitesimal neighbourhood, the Gaussian approximation
+of a posterior is right where both hold at the posterior's own scale too:
+
+.. math::
+
+    E_q[\nabla U] \approx 0, \qquad E_q[\nabla^2 U] \approx M, \qquad q = N(c, M^{-1}).
+
+A regression with many rows is like this, and its mode is found in fewer passes than anything else.
+A hierarchy is not: its mode may have no scale at all. Nor is a likelihood with kinks, whose
+curvature at a point is that of the nearest rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.mass.arrays import Mass, joined
+
+__all__ = ["around", "is_gaussian_around"]
+
+# Antithetic pairs of the check.
+N_PAIRS = 32
+# What a mean gradient may be in posterior standard deviations, on average and for an entry, and in
+# standard errors of what is measured.
+FARTHEST, FARTHEST_ENTRY, ERRORS = 0.5, 1.5, 5.0
+# The ratio that curvature at the posterior's scale may have to that at the mode, for all entries
+# but one in twenty at either end: of thousands some are far off by chance.
+SMALLEST_RATIO, LARGEST_RATIO, QUANTILES = 0.4, 2.5, (0.05, 0.95)
+
+
+def around(
+    gradient: HostGradient, point: Sequence[np.ndarray], mass: Mass, noise: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Move along geodesics by what noise is in the frame of a mass."""
+    moves = gradient.to_tangent(*point, *mass.rate(list(noise)))
+    time = np.asarray(1.0, point[0].dtype)
+    return gradient.geodesic(*point, *moves, time)[: len(point)]
+
+
+def is_gaussian_around(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    mass: Mass,
+    *,
+    rng: np.random.Generator,
+) -> bool:
+    """Tell whether the posterior is what its mode and the curvature there make of it.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    point : sequence of ndarray
+        The mode, in the embedding.
+    mass : Mass
+        Curvature at the mode.
+    rng : Generator
+        Source of pairs and rows.
+    """
+    slopes, ratios = [], []
+    with np.errstate(all="ignore"):
+        for _ in range(N_PAIRS):
+            rows = gradient.rows(rng, SUBSAMPLE)
+            noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
+            up, down = (
+                joined(mass.force(gradient(around(gradient, point, mass, z), rows).pulled_back))
+                for z in (noise, [-z for z in noise])
+            )
+            slopes.append((up + down) / 2)
+            ratios.append(joined(noise) * (up - down) / 2)
+    if not (np.all(np.isfinite(slopes)) and np.all(np.isfinite(ratios))):
+        return False
+    mean, error = np.mean(slopes, axis=0), np.std(slopes, axis=0, ddof=1) / np.sqrt(N_PAIRS)
+    is_near = np.mean(mean**2 - error**2) <= FARTHEST**2
+    is_near &= bool(np.all(np.abs(mean) <= FARTHEST_ENTRY + ERRORS * error))
+    lowest, highest = np.quantile(np.mean(ratios, axis=0), QUANTILES)
+    return bool(is_near and lowest >= SMALLEST_RATIO and highest <= LARGEST_RATIO)

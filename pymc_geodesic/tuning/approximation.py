@@ -1,0 +1,242 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""A Gaussian approximation of a posterior: a center and scales where there is no useful mode.
+
+With :math:`q = N(c, \operatorname{diag} s^2)` the center and the scales solve
+
+.. math::
+
+    E_q[\nabla U] = 0, \qquad 1 / s_i^2 = E_q[\partial_i^2 U].
+
+Curvature is averaged at the posterior's own scale, so that neither a kink nor a spike counts, and
+the energy of a center is that of its surroundings: a hierarchy whose scale vanishes gains nothing.
+Both expectations are means over antithetic pairs :math:`c \pm s z`, each at rows of its own. With
+the pairs held fixed the mean energy is an ordinary function of the center, which L-BFGS minimises
+(Giordano, Ingram and Broderick 2024); the scales follow from secants along the same pairs,
+
+.. math::
+
+    E_q[\partial_i^2 U] \approx z_i (g^+_i - g^-_i) / 2 s_i,
+
+by Price's theorem, and everything is done again with other pairs and rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass.arrays import VariableMasses, joined, split
+
+__all__ = ["Approximation", "approximate"]
+
+# Rows of a round, and the pairs among which they are divided. Fewer rows for each pair would not
+# forget the cost of a call; fewer pairs would leave the scales to chance.
+N_ROWS, N_PAIRS = 20_000, 16
+# Evaluations of the mean energy in a round.
+MOST_EVALUATIONS = 25
+# Rounds until the bound on the evidence stops to rise, and those whose centers are averaged then.
+FEWEST_ROUNDS, MOST_ROUNDS, N_AVERAGED = 3, 8, 3
+# The first scales, in PyMC's unconstrained coordinates, where priors have about unit scale.
+FIRST_SCALE = 0.1
+# A scale changes by at most these factors in a round: averages over few pairs can be far off.
+NARROWEST, WIDEST = 0.1, 2.0
+# Halvings of the scales until the energies of a round are finite.
+MOST_HALVINGS = 20
+
+
+class Approximation(NamedTuple):
+    """A Gaussian distribution on the sampled coordinates, independent between entries.
+
+    Attributes
+    ----------
+    center : list of ndarray
+        A point of the embedding.
+    mass : VariableMasses
+        In whose frame the approximation has unit variance.
+    evidence : float
+        Estimate of the lower bound of the log evidence, up to a constant.
+    n_gradients : int
+        Gradients that were evaluated, each of some rows.
+    """
+
+    center: list[np.ndarray]
+    mass: VariableMasses
+    evidence: float
+    n_gradients: int
+
+
+class _Scales:
+    """Scales of all entries in one vector: one number for each variable on a curved manifold."""
+
+    def __init__(self, gradient: HostGradient, start: Sequence[np.ndarray]) -> None:
+        factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
+        self.dims = gradient.manifold.dims
+        self.is_number = [factor.mass == "number" for factor in factors]
+
+    def averaged(self, curvature: np.ndarray) -> np.ndarray:
+        """Replace the curvatures of a variable by their mean over its directions if it has one."""
+        parts = split(curvature, self.shapes)
+        triples = zip(parts, self.is_number, self.dims, strict=True)
+        return joined([np.full_like(h, h.sum() / dim) if one else h for h, one, dim in triples])
+
+    def entropy(self, scales: np.ndarray) -> float:
+        """Sum of the logarithms over all directions."""
+        parts = zip(split(scales, self.shapes), self.is_number, self.dims, strict=True)
+        return float(sum(d * np.log(s.flat[0]) if one else np.log(s).sum() for s, one, d in parts))
+
+    def mass(self, scales: np.ndarray, dtype: str) -> VariableMasses:
+        """Return the mass of these scales."""
+        pairs = zip(split(scales, self.shapes), self.is_number, strict=True)
+        masses = [1 / (s.flat[0] if one else s) ** 2 for s, one in pairs]
+        dense = [False] * len(masses)
+        return VariableMasses(masses, dense=dense, shapes=self.shapes, dtype=dtype)
+
+
+class _Round:
+    """The mean energy of fixed pairs, as a function of the center."""
+
+    def __init__(
+        self,
+        gradient: HostGradient,
+        parts: Sequence[Sequence[np.ndarray]],
+        *,
+        shapes: Sequence[tuple[int, ...]],
+        dtype: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self._gradient, self._parts = gradient, parts
+        self._shapes, self._dtype = shapes, dtype
+        size = sum(int(np.prod(shape)) for shape in shapes)
+        self._noise = rng.standard_normal((len(parts), size))
+        self.n_gradients = 0
+
+    def __call__(
+        self, center: np.ndarray, scales: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the mean energy, and gradient and curvatures in units of the scales."""
+        energy, slope, curvature = 0.0, np.zeros_like(center), np.zeros_like(center)
+        for z, rows in zip(self._noise, self._parts, strict=True):
+            (above, up), (below, down) = (
+                self._evaluate(center + sign * scales * z, scales, rows) for sign in (1, -1)
+            )
+            energy += (above + below) / 2
+            slope += (up + down) / 2
+            curvature += z * (up - down) / 2
+        n = len(self._parts)
+        return energy / n, slope / n, curvature / n
+
+    def _evaluate(self, x: np.ndarray, scales: np.ndarray, rows) -> tuple[float, np.ndarray]:
+        point = [part.astype(self._dtype) for part in split(x, self._shapes)]
+        found = self._gradient(point, rows)
+        self.n_gradients += 1
+        return found.energy, scales * joined(found.pulled_back).astype(float)
+
+    def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """Follow L-BFGS to the center of least mean energy."""
+        # Loaded where it is needed: it takes as long as the package.
+        from scipy.optimize import minimize
+
+        def objective(u):
+            energy, slope, _ = self(center + scales * u, scales)
+            if not (np.isfinite(energy) and np.all(np.isfinite(slope))):
+                return np.inf, np.zeros_like(u)
+            return energy, slope
+
+        options = {"maxfun": MOST_EVALUATIONS, "maxiter": MOST_EVALUATIONS, "gtol": 1e-2}
+        zero = np.zeros_like(center)
+        found = minimize(objective, zero, jac=True, method="L-BFGS-B", options=options)
+        return center + scales * found.x
+
+
+def approximate(
+    gradient: HostGradient, start: Sequence[np.ndarray], *, rng: np.random.Generator
+) -> Approximation | None:
+    """Fit a Gaussian approximation.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    start : sequence of ndarray
+        Where to begin, in the embedding. A mode of a hierarchical model is no good place.
+    rng : Generator
+        Source of the pairs and rows.
+
+    Returns
+    -------
+    Approximation or None
+        None where no finite energy was found.
+
+    References
+    ----------
+    R. Giordano, M. Ingram and T. Broderick, Black Box Variational Inference with a Deterministic
+    Objective, Journal of Machine Learning Research 25 (2024).
+    """
+    scaling, dtype = _Scales(gradient, start), start[0].dtype.name
+    center = joined(start).astype(float)
+    scales = np.full_like(center, FIRST_SCALE)
+    bounds: list[float] = []
+    averaged: list[tuple[np.ndarray, np.ndarray]] = []
+    n_gradients, settled = 0, False
+    with np.errstate(all="ignore"):
+        while len(averaged) < N_AVERAGED:
+            one = _Round(
+                gradient, _parts(gradient, rng), shapes=scaling.shapes, dtype=dtype, rng=rng
+            )
+            narrowed = _narrowed(one, center, scales)
+            if narrowed is None:
+                return None
+            scales = narrowed
+            center = _projected(gradient, one.minimise(center, scales), scaling.shapes, dtype)
+            energy, _, curvature = one(center, scales)
+            n_gradients += one.n_gradients
+            bounds.append(scaling.entropy(scales) - energy)
+            # On the way all of the correction, later half: the mean of noisy factors is not one.
+            weight = 0.5 if settled else 1.0
+            scales = scales * _factor(scaling.averaged(curvature)) ** weight
+            if settled:
+                averaged.append((center, np.log(scales)))
+            settled = settled or _has_settled(bounds)
+    center = np.mean([c for c, _ in averaged], axis=0)
+    scales = np.exp(np.mean([s for _, s in averaged], axis=0))
+    center = _projected(gradient, center, scaling.shapes, dtype)
+    found = [part.astype(dtype) for part in split(center, scaling.shapes)]
+    evidence = float(np.mean(bounds[-N_AVERAGED:]))
+    return Approximation(found, scaling.mass(scales, dtype), evidence, n_gradients)
+
+
+def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:
+    """Divide rows of every source among the pairs."""
+    rows = [rng.permutation(row) for row in gradient.rows(rng, N_ROWS)]
+    return [[np.array_split(row, N_PAIRS)[i] for row in rows] for i in range(N_PAIRS)]
+
+
+def _narrowed(one: _Round, center: np.ndarray, scales: np.ndarray) -> np.ndarray | None:
+    """Halve the scales until the energies of all pairs are finite."""
+    for _ in range(MOST_HALVINGS):
+        energy, slope, _ = one(center, scales)
+        if np.isfinite(energy) and np.all(np.isfinite(slope)):
+            return scales
+        scales = scales / 2
+    return None
+
+
+def _projected(gradient: HostGradient, center: np.ndarray, shapes, dtype: str) -> np.ndarray:
+    point = [part.astype(dtype) for part in split(center, shapes)]
+    return joined(gradient.project(*point)).astype(float)
+
+
+def _factor(curvature: np.ndarray) -> np.ndarray:
+    """By how much scales change, from the curvature in their units."""
+    finite = np.where(np.isfinite(curvature), curvature, 1.0)
+    return np.clip(finite, 1 / WIDEST**2, 1 / NARROWEST**2) ** -0.5
+
+
+def _has_settled(bounds: Sequence[float]) -> bool:
+    if len(bounds) < FEWEST_ROUNDS:
+        return False
+    return len(bounds) >= MOST_ROUNDS or bounds[-1] <= max(bounds[:-1])

@@ -1,0 +1,162 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""Curvature of a posterior averaged at its own scale, and the directions that a diagonal misses.
+
+In the frame of a mass, the product of the averaged Hessian and a vector v of unit length is a mean
+of secants over points :math:`x_k` of the Gaussian approximation,
+
+.. math::
+
+    H v \approx \frac1K \sum_k \frac{g(x_k + h v) - g(x_k - h v)}{2 h},
+
+each at rows of its own. It costs two gradients for each point, and no derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
+from pymc_geodesic.mass.low_rank import LowRankMass
+
+__all__ = ["N_DIRECTIONS", "AveragedCurvature", "dense_mass", "low_rank_mass", "without_directions"]
+
+# Directions of a mass that is neither diagonal nor dense. Crossed effects have three that matter,
+# and each costs two products with all entries in every drift and kick.
+N_DIRECTIONS = 12
+# Points at which secants are taken, and half their length in posterior standard deviations. Full
+# width would reach where exponential links explode.
+N_POINTS, HALF_WIDTH = 4, 0.5
+# Products that the search for directions may take, and how exact they must be.
+MOST_PRODUCTS, KRYLOV, PRECISION = 120, 36, 0.02
+# Curvatures in the frame beyond which a direction is worth keeping, and bounds of what is believed.
+SOFT, STIFF = 0.7, 1.5
+SOFTEST, STIFFEST = 1e-4, 1e4
+# Seed of the vector that the search begins with.
+FIRST_VECTOR = 0
+
+
+class AveragedCurvature:
+    """The averaged Hessian in the frame of a mass, as a product with vectors.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    center : sequence of ndarray
+        Center of the Gaussian approximation.
+    mass : Mass
+        In whose frame it has unit variance.
+    rng : Generator
+        Source of points and rows.
+    """
+
+    def __init__(
+        self,
+        gradient: HostGradient,
+        center: Sequence[np.ndarray],
+        *,
+        mass: Mass,
+        rng: np.random.Generator,
+    ) -> None:
+        self._gradient, self._mass = gradient, mass
+        self._shapes = [np.shape(x) for x in center]
+        self._center = list(center)
+        self.size = sum(int(np.prod(shape)) for shape in self._shapes)
+        self._noise = [HALF_WIDTH * rng.standard_normal(self.size) for _ in range(N_POINTS)]
+        self._rows = [gradient.rows(rng, SUBSAMPLE) for _ in range(N_POINTS)]
+        factors = zip(gradient.manifold.factors, self._shapes, strict=True)
+        self.is_flat = joined([np.full(shape, factor.is_flat) for factor, shape in factors])
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """Return the product with a vector."""
+        length = float(np.linalg.norm(vector))
+        if length == 0 or not np.isfinite(length):
+            return np.zeros_like(vector)
+        step = HALF_WIDTH * vector / length
+        pairs = zip(self._noise, self._rows, strict=True)
+        total = np.zeros(self.size)
+        with np.errstate(all="ignore"):
+            for noise, rows in pairs:
+                change = self._force(noise + step, rows) - self._force(noise - step, rows)
+                total += np.where(np.isfinite(change), change, 0.0)
+        return total / (2 * HALF_WIDTH * N_POINTS) * length
+
+    def _force(self, moved: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
+        moves = self._mass.rate(split(moved, self._shapes))
+        pairs = zip(self._center, moves, strict=True)
+        point = [np.asarray(x + move, x.dtype) for x, move in pairs]
+        found = self._gradient(point, rows)
+        return joined(self._mass.force(found.pulled_back)).astype(float)
+
+
+def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:
+    """Return the mass of the averaged Hessian, all of whose columns are measured."""
+    columns = np.array([curvature(direction) for direction in np.eye(curvature.size)])
+    values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
+    inner = (vectors * _believed(values)) @ vectors.T
+    scales = _scales_of(mass)
+    matrix = inner / np.outer(scales, scales)
+    return JointMass(matrix, shapes=mass.shapes, dtype=mass.dtype)
+
+
+def low_rank_mass(
+    curvature: AveragedCurvature, mass: VariableMasses, *, rank: int = N_DIRECTIONS
+) -> LowRankMass:
+    """Return the diagonal mass with the softest and stiffest directions that it misses."""
+    # Loaded where it is needed: with all that it imports it takes longer than a model's graph.
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    flat = curvature.is_flat
+    first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
+    n_products = 0
+
+    def product(vector: np.ndarray) -> np.ndarray:
+        nonlocal n_products
+        n_products += 1
+        return curvature(vector.ravel() * flat) * flat + vector.ravel() * ~flat
+
+    operator = LinearOperator((curvature.size, curvature.size), matvec=product, dtype=float)
+    options = {"k": rank, "which": "BE", "v0": first, "tol": PRECISION}
+    options |= {"ncv": min(KRYLOV, curvature.size), "maxiter": MOST_PRODUCTS // KRYLOV}
+    try:
+        values, vectors = eigsh(operator, **options)
+    except ArpackNoConvergence as found:
+        values, vectors = found.eigenvalues, found.eigenvectors
+    values = _believed(values)
+    chosen = (values < SOFT) | (values > STIFF)
+    return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
+
+
+def without_directions(mass: VariableMasses, rank: int = N_DIRECTIONS) -> LowRankMass:
+    """Return the diagonal mass in the form that takes directions."""
+    size = sum(int(np.prod(shape)) for shape in mass.shapes)
+    return _with_directions(mass, np.zeros((size, 0)), np.zeros(0), rank)
+
+
+def _with_directions(
+    mass: VariableMasses, vectors: np.ndarray, values: np.ndarray, rank: int
+) -> LowRankMass:
+    size, n = vectors.shape
+    directions, curvatures = np.zeros((size, rank)), np.ones(rank)
+    directions[:, :n], curvatures[:n] = vectors, values
+    return LowRankMass(
+        mass.arrays,
+        directions=directions,
+        curvatures=curvatures,
+        shapes=mass.shapes,
+        dtype=mass.dtype,
+    )
+
+
+def _believed(values: np.ndarray) -> np.ndarray:
+    """Make curvatures positive: where the mean is negative only draws can tell the width."""
+    return np.clip(np.abs(values), SOFTEST, STIFFEST)
+
+
+def _scales_of(mass: VariableMasses) -> np.ndarray:
+    pairs = zip(mass.arrays, mass.shapes, strict=True)
+    return joined([np.broadcast_to(scale, shape) for scale, shape in pairs])

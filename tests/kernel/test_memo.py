@@ -1,0 +1,111 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A model with other data of the same form uses the function that was compiled for the first."""
+
+import gc
+import weakref
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.memo import MEMO, Memo, structure_of
+from pymc_geodesic.sampling import begin, run
+
+
+def sampler(seed, n_rows=300, scale=1.0, **options):
+    rng = np.random.default_rng(seed)
+    with pm.Model():
+        slope = pm.Normal("slope", 0.0, scale, shape=3)
+        x, y = pm.Minibatch(rng.normal(size=(n_rows, 3)), rng.normal(size=n_rows), batch_size=20)
+        pm.Normal("y", x @ slope, 1.0, observed=y, total_size=n_rows)
+        return pmg.SGNHT(backend="jax", **options).sampler
+
+
+def drawn(made):
+    chains = [begin(made, random_seed=seed, tune=20, draws=5) for seed in (1, 2)]
+    return run(made, chains, 25, chain_method="vectorized")[1]["slope"]
+
+
+@pytest.fixture
+def makes(monkeypatch):
+    """Count what is compiled, beginning with nothing."""
+    made = []
+    compiled = JAXFunction.compiled.fget
+    monkeypatch.setattr(JAXFunction, "compiled", property(lambda f: made.append(f) or compiled(f)))
+    monkeypatch.setattr(MEMO, "_kept", type(MEMO._kept)())
+    return made
+
+
+def test_other_data_compile_nothing_and_have_draws_of_their_own(makes):
+    first, second = drawn(sampler(1)), drawn(sampler(2))
+    assert len(makes) == 1
+    assert np.abs(first.mean((0, 1)) - second.mean((0, 1))).max() > 0.02
+    # The same as if they had been compiled for.
+    MEMO._kept.clear()
+    np.testing.assert_array_equal(drawn(sampler(2)), second)
+
+
+def test_another_model_is_compiled(makes):
+    drawn(sampler(1))
+    drawn(sampler(1, scale=2.0))
+    assert len(makes) == 2
+
+
+def test_data_of_a_model_that_is_gone_are_freed(makes):
+    made = sampler(1)
+    drawn(made)
+    [function] = makes
+    data = [
+        weakref.ref(x.container) for x in structure_of(function._inputs, function._outputs).data
+    ]
+    makes.clear()
+    del made, function
+    gc.collect()
+    assert data
+    assert not [ref for ref in data if ref() is not None]
+
+
+def test_structures_tell_graphs_apart():
+    x, y = pt.vector("x"), pt.vector("y")
+    one, other = (pytensor.shared(np.arange(3.0) + i) for i in range(2))
+    key = structure_of([x, y], [x * one + y]).key
+    assert structure_of([y, x], [y * other + x]).key == key
+    assert hash(structure_of([y, x], [y * other + x]).key) == hash(key)
+    for inputs, output in (
+        ([y, x], x * one + y),
+        ([x, y], x * one - y),
+        ([x, y], x * one + one),
+        ([x, y], x * np.arange(3.0) + y),
+    ):
+        assert structure_of(inputs, [output]).key != key
+    constants = [structure_of([x], [x * c]).key for c in (1.0, 2.0, 1.0, np.nan, np.nan)]
+    assert len(set(constants)) == 3
+
+
+def test_data_keep_their_order():
+    x = pt.scalar("x")
+    backend = Backend.resolve("jax", None)
+
+    def function(a, b):
+        # Rewriting may change the order in which data are used.
+        first, second = pytensor.shared(np.float64(a)), pytensor.shared(np.float64(b))
+        return backend.compile([x], [x * second - first, first / x])
+
+    for a, b in ((3.0, 5.0), (7.0, 11.0)):
+        np.testing.assert_allclose(function(a, b)(np.float64(2.0)), [2 * b - a, a / 2])
+
+
+def test_the_memo_keeps_what_was_used_last():
+    memo = Memo()
+    for i in range(40):
+        memo.put(i, i)
+        assert memo.get(0) == 0
+    assert memo.get(39) == 39
+    assert memo.get(3) is None

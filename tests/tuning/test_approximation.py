@@ -1,0 +1,237 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The Gaussian approximation, the check of a mode, and the directions that a diagonal misses."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass.arrays import VariableMasses, joined
+from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning.anchor import around, is_gaussian_around
+from pymc_geodesic.tuning.approximation import approximate
+from pymc_geodesic.tuning.center import find_center
+from pymc_geodesic.tuning.curvature import curvature_mass
+from pymc_geodesic.tuning.noise import rebalanced
+from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
+
+N = 4_000
+
+
+def regression():
+    """Logistic regression on five coefficients."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((N, 5))
+    y = (rng.random(N) < 1 / (1 + np.exp(-x @ [1.0, -0.5, 0.3, 0.0, 0.8]))).astype("int32")
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(x, y, batch_size=100)
+        beta = pm.Normal("beta", shape=5)
+        pm.Bernoulli("y", logit_p=xb @ beta, observed=yb, total_size=N)
+    return model
+
+
+def quantile_regression():
+    """A likelihood with kinks."""
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((N, 3))
+    y = x @ [1.0, 0.5, -0.5] + rng.standard_normal(N)
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(x, y, batch_size=100)
+        beta = pm.Normal("beta", 0, 2, shape=3)
+        pm.AsymmetricLaplace("y", mu=xb @ beta, b=0.5, q=0.9, observed=yb, total_size=N)
+    return model
+
+
+def varying_intercepts(n_groups=200):
+    """A centred hierarchy with a few rows in each group, and a ridge with the mean."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, n_groups, N).astype("int32")
+    y = 2.0 + 0.7 * rng.standard_normal(n_groups)[group] + rng.standard_normal(N)
+    with pm.Model() as model:
+        gb, yb = pm.Minibatch(group, y, batch_size=200)
+        mu, tau = pm.Normal("mu", 0, 2), pm.HalfNormal("tau", 1)
+        a = pm.Normal("a", 0, tau, shape=n_groups)
+        pm.Normal("y", mu + a[gb], 1.0, observed=yb, total_size=N)
+    return model
+
+
+class Setting:
+    """What tuning sees of a model."""
+
+    def __init__(self, model):
+        self.point = model.initial_point()
+        potential = Potential(model, model.value_vars, initial_point=self.point)
+        self.gradient = HostGradient(potential)
+        self.names = [variable.value.name for variable in potential.variables]
+        self.start = self.gradient.to_points(*(self.point[name] for name in self.names))
+
+    def mode(self, *, dense, seed=0):
+        rng = np.random.default_rng(seed)
+        rows = self.gradient.rows(rng, 10_000)
+
+        def curvature(point):
+            return curvature_mass(self.gradient, point, rows=rows, dense=dense, rng=rng)
+
+        return find_center(self.gradient, self.start, rows=rows, curvature=curvature)
+
+    def expectations(self, found, n_pairs=400):
+        """Mean gradient and curvature of the approximation in its frame, with their errors."""
+        rng = np.random.default_rng(9)
+        slopes, curvatures = [], []
+        for _ in range(n_pairs):
+            z = [rng.standard_normal(np.shape(x)) for x in found.center]
+            up, down = (
+                joined(
+                    found.mass.force(
+                        self.gradient.whole(
+                            around(self.gradient, found.center, found.mass, [s * x for x in z])
+                        ).pulled_back
+                    )
+                )
+                for s in (1, -1)
+            )
+            slopes.append((up + down) / 2)
+            curvatures.append(joined(z) * (up - down) / 2)
+        errors = [np.std(a, axis=0, ddof=1) / np.sqrt(n_pairs) for a in (slopes, curvatures)]
+        return np.mean(slopes, axis=0), errors[0], np.mean(curvatures, axis=0), errors[1]
+
+
+@pytest.mark.parametrize(
+    ("build", "is_gaussian"),
+    [(regression, True), (quantile_regression, False), (varying_intercepts, None)],
+)
+def test_a_mode_is_trusted_where_the_posterior_is_gaussian_around_it(build, is_gaussian):
+    setting = Setting(build())
+    if is_gaussian is None:
+        # The mode itself of a hierarchy: at a scale that all but vanishes.
+        point = setting.point | {"tau_log__": np.array(-8.0), "a": 1e-4 * np.ones(200)}
+        point["mu"] = np.array(2.0)
+        mode = list(setting.gradient.to_points(*(point[name] for name in setting.names)))
+        rng = np.random.default_rng(0)
+        rows = setting.gradient.rows(rng, 10_000)
+        mass = curvature_mass(setting.gradient, mode, rows=rows, dense=False, rng=rng)
+    else:
+        mode, mass = setting.mode(dense=True)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        found = is_gaussian_around(setting.gradient, mode, mass, rng=rng)
+        assert found is bool(is_gaussian)
+
+
+@pytest.mark.parametrize("build", [regression, quantile_regression, varying_intercepts])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_approximation_solves_its_two_equations(build, seed):
+    setting = Setting(build())
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(seed))
+    slope, slope_error, curvature, error = setting.expectations(found)
+    # A center that is half a standard deviation off is as good as any draw, and scales that are off
+    # by less than a third are corrected by the first draws.
+    assert np.all(np.abs(slope) < 0.6 + 4 * slope_error)
+    assert np.all(np.abs(np.log(np.abs(curvature))) < np.log(1.8) + 4 * error / np.abs(curvature))
+    assert np.abs(np.median(np.log(np.abs(curvature)))) < 0.25
+
+
+def test_the_approximation_of_a_regression_is_its_posterior():
+    setting = Setting(regression())
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(0))
+    mode, mass = setting.mode(dense=True)
+    matrix = np.linalg.inv(mass.arrays[0].T @ np.eye(5) @ mass.arrays[0])
+    # The mean of the rows differs by the posterior's skewness alone, some hundredths of a scale.
+    z = (found.center[0] - mode[0]) * np.sqrt(np.diag(matrix))
+    assert np.all(np.abs(z) < 0.35)
+    np.testing.assert_allclose(found.mass.arrays[0], np.diag(matrix) ** -0.5, rtol=0.2)
+
+
+def test_a_start_without_a_finite_energy_is_refused():
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        pm.Potential("none", -np.inf * (x**2 + 1))
+    setting = Setting(model)
+    assert approximate(setting.gradient, setting.start, rng=np.random.default_rng(0)) is None
+
+
+@pytest.fixture(scope="module")
+def hierarchy():
+    setting = Setting(varying_intercepts())
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(0))
+    return setting, found
+
+
+def test_lanczos_finds_the_ridge_that_a_diagonal_mass_misses(hierarchy):
+    setting, found = hierarchy
+    rng = np.random.default_rng(1)
+    curvature = AveragedCurvature(setting.gradient, found.center, mass=found.mass, rng=rng)
+    mass = low_rank_mass(curvature, found.mass)
+    columns = np.array([curvature(column) for column in np.eye(curvature.size)])
+    values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
+    # The mean and 200 effects can all be moved together.
+    assert values[0] < 0.1
+    assert values[1] > 0.4
+    softest = int(np.argmin(mass.curvatures))
+    np.testing.assert_allclose(mass.curvatures[softest], values[0], rtol=0.1)
+    direction = mass.arrays[-2][:, softest]
+    assert np.abs(direction @ vectors[:, 0]) > 0.999
+    after = AveragedCurvature(setting.gradient, found.center, mass=mass, rng=rng)
+    columns = np.array([after(column) for column in np.eye(curvature.size)])
+    assert np.linalg.eigvalsh(0.5 * (columns + columns.T))[0] > 0.3
+
+
+def test_a_dense_mass_has_unit_curvature_in_its_frame():
+    setting = Setting(quantile_regression())
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    curvature = AveragedCurvature(setting.gradient, found.center, mass=found.mass, rng=rng)
+    mass = dense_mass(curvature, found.mass)
+    after = AveragedCurvature(setting.gradient, found.center, mass=mass, rng=rng)
+    columns = np.array([after(column) for column in np.eye(3)])
+    np.testing.assert_allclose(np.linalg.eigvalsh(0.5 * (columns + columns.T)), 1.0, atol=0.35)
+
+
+def test_frictions_are_corrected_by_temperatures():
+    directions = np.zeros((3, 2))
+    directions[:, 0] = 3**-0.5
+    mass = LowRankMass(
+        [np.ones(3)],
+        directions=directions,
+        curvatures=np.ones(2),
+        shapes=[(3,)],
+        dtype="float64",
+    )
+    noise = (np.array([2.0, 0.0, 4.0]), np.array([1.0, 0.0]))
+    temperatures = (np.array([1.5, 0.5, 1.0]), np.array([2.0, 1.0]))
+    options = {"mass": mass, "shapes": [(3,)], "friction": 1.0, "step_size": 0.5}
+    entries, excess = rebalanced(noise, temperatures, weight=1.0, **options)
+    np.testing.assert_allclose(1.0 + 0.25 * entries, [2.25, 1.0, 2.0], rtol=1e-6)
+    # Along the direction the variance was 2 + 1: its friction doubles from 1.75.
+    along = excess[0] + entries.mean()
+    np.testing.assert_allclose(1.0 + 0.25 * along, 3.5, rtol=1e-6)
+    entries, excess = rebalanced(noise, temperatures, weight=0.0, **options)
+    np.testing.assert_array_equal(entries, noise[0])
+    np.testing.assert_allclose(excess, noise[1], atol=1e-12)
+
+
+def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
+    import pymc_geodesic as pmg
+
+    rng = np.random.default_rng(4)
+    rows = rng.normal([3.0, 0.0, 0.0], 1.0, (N, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    with pm.Model() as model:
+        batch = pm.Minibatch(rows, batch_size=100)
+        mu, kappa = pmg.SphericalUniform("mu", shape=3), pm.HalfNormal("kappa", 20)
+        pmg.VonMisesFisher("x", mu, kappa, observed=batch, total_size=N)
+    setting = Setting(model)
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(0))
+    assert isinstance(found.mass, VariableMasses)
+    names = [name.split("_")[0] for name in setting.names]
+    mean, scale = found.center[names.index("mu")], found.mass.arrays[names.index("mu")]
+    direction = rows.mean(axis=0) / np.linalg.norm(rows.mean(axis=0))
+    resultant = np.linalg.norm(rows.mean(axis=0))
+    kappa = float(np.exp(found.center[names.index("kappa")]))
+    # In a tangent direction the information is N kappa times the mean resultant length.
+    expected = (N * kappa * resultant) ** -0.5
+    assert scale.ndim == 0
+    np.testing.assert_allclose(scale, expected, rtol=0.25)
+    assert np.linalg.norm(mean - direction) < 2 * expected
