@@ -15,11 +15,14 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.manifolds.base import Manifold
 from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = ["manifold_named", "manifold_of", "register_manifold"]
 
-_by_name: dict[str, Manifold] = {Euclidean.name: Euclidean()}
+# Also of manifolds whose distributions have not been imported when a run is read from a file.
+_by_name: dict[str, Manifold] = {m.name: m for m in (Euclidean(), Sphere(), ProjectiveSphere())}
 
 
 @singledispatch
