@@ -113,6 +113,29 @@ class Manifold(ABC):
         """
         return x, v
 
+    @property
+    def covering(self) -> Manifold:
+        """The manifold to use where the density of a model tells points apart that ``fold`` merges.
+
+        The manifold itself where points that ``fold`` merges have the same value, whose density is
+        then one number.
+        """
+        return self
+
+    def align(self, u: TensorVariable, at: TensorVariable, x: TensorVariable) -> TensorVariable:
+        """Carry the vector ``u`` at one point to the representative of that point nearest to ``x``.
+
+        Control variates compare gradients at two points with it.
+        """
+        return u
+
+    def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
+        """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
+
+        Means and variances of points that are near each other are taken of these.
+        """
+        return x
+
     def log_volume(self, x: TensorVariable) -> TensorVariable | None:
         """Log density of the value's own reference measure with respect to surface measure.
 

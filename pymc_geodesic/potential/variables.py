@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from pymc.distributions.transforms import _default_transform
-from pymc.logprob.transforms import Transform
+from pymc.logprob.transforms import CircularTransform, Transform
 from pymc.model import Model
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.distributions.transforms import EmbeddedTransform
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
+from pymc_geodesic.potential.symmetry import is_even
 
 __all__ = ["Coordinates", "SampledVariable", "geometry_names", "manifold_in", "sampled_variables"]
 
@@ -97,18 +98,26 @@ class SampledVariable:
 
 
 def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold, unless a custom transform restricts the variable further."""
+    """Return the manifold, unless a custom transform restricts the variable further.
+
+    The circular transform makes an angle of any variable. A manifold of axes gives way to that of
+    directions where the model tells their ends apart.
+    """
     transform = model.rvs_to_transforms[rv]
+    if isinstance(transform, CircularTransform):
+        return Circle()
     default = _default_transform(rv.owner.op, rv)
     if transform is not None and type(transform) is not type(default):
         return Euclidean()
-    return manifold_of(rv)
+    manifold = manifold_of(rv)
+    covering = manifold.covering
+    return manifold if covering is manifold or is_even(model, rv) else covering
 
 
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
     """Return the name of the manifold of each variable, whatever coordinates a sampler uses."""
     rvs = [model.values_to_rvs[value] for value in values]
-    return {rv.name: manifold_of(rv).name for rv in rvs}
+    return {rv.name: manifold_in(model, rv).name for rv in rvs}
 
 
 def _position_shape(

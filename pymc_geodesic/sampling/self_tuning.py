@@ -156,7 +156,9 @@ class SelfTuning:
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
-            chain.tuning.window.append(list(chain.state.position))
+            window, position = chain.tuning.window, chain.state.position
+            reference = window[0] if window else position
+            window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
                 chain.tuning.squares.append(squared_velocity(chain))
 
