@@ -21,7 +21,6 @@ REASONS = {
     "runs/choose_step.py": "a sampler of the simplex and of nothing else",
     "kernel/blocks.py": "scalars side by side are a manifold of their own",
     "potential/variables.py": "where a transform of the user's leads to",
-    "runs/choose_step.py": "chooses a sampler of the simplex and of nothing else",
     "algorithms/sgrld.py": "a sampler of the simplex and of nothing else",
 }
 
