@@ -16,8 +16,6 @@ from pymc_geodesic.tuning.self_tuner import autocorrelation_time, whitened
 
 __all__ = ["Clock", "News", "forecast", "noise_felt"]
 
-# Transitions per draw, and step sizes in posterior scales, from which something is amiss.
-MANY_STEPS, SHORT_STEP = 200, 0.05
 # Fewer draws tell neither their time nor how they are correlated.
 FEWEST_DRAWS = 20
 # What NUTS with a diagonal mass does for an effective draw: so many gradients at least, and two for

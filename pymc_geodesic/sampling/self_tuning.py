@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import time
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from numpy.typing import ArrayLike
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
@@ -22,17 +21,16 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
-from pymc_geodesic.sampling.forecast import (
-    MANY_STEPS,
-    SHORT_STEP,
-    Clock,
-    News,
-    forecast,
-    noise_felt,
-)
+from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.log import log
+from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
+from pymc_geodesic.sampling.tuning_options import (
+    TuningOptions,
+    read_center,
+    tuned_form,
+    unit_mass,
+)
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
 from pymc_geodesic.tuning.self_tuner import (
@@ -111,7 +109,9 @@ class SelfTuning:
             self.gradient,
             form=form,
             reduction=options.reduction,
-            center=None if options.center is None else self._read_center(problem, options.center),
+            center=None
+            if options.center is None
+            else read_center(problem, self.gradient, options.center),
             fixed_mass=own_mass,
             by_entry=self.balances,
         )
@@ -164,40 +164,15 @@ class SelfTuning:
 
     def news(self, chain: GradientChain) -> News | None:
         """Say in one line what was found, and what draws will cost."""
-        tuning = chain.tuning
-        if not self.options.tunes_itself or tuning is None or tuning.found is None:
+        if not self.options.tunes_itself or chain.tuning is None or chain.tuning.found is None:
             return None
-        named = chain.settings.parameters.items()
-        parameters = ", ".join(f"{name} {value:.3g}" for name, value in named)
-        gradients = "minibatch gradients"
-        if not self.gradient.n_rows:
-            gradients = "exact gradients"
-        elif tuning.controlled:
-            ratio = tuning.variance_ratio
-            gradients = f"control variates (noise {ratio:.2g} of the plain gradient's)"
-        settings = chain.settings
-        text = (
-            f"{self._name} tuned itself: step size {settings.step_size:.3g} posterior scales, "
-            f"{parameters}, {settings.n_steps} transitions per draw, {gradients}"
-        )
-        text += forecast(
-            tuning.clock,
-            tuning.window,
-            n_drawn=chain.n_drawn,
-            mass=tuning.found.mass,
+        return news_of_tuning(
+            self._name,
+            chain,
+            has_batches=bool(self.gradient.n_rows),
+            has_velocity=self._has_velocity,
             seconds_per_pass=self._tuner.seconds_per_pass,
         )
-        if settings.measured_noise:
-            half_noise = 0.5 * settings.step_size * tuning.found.noise.mean
-            text += noise_felt(half_noise / (settings.parameters["diffusion"] + half_noise))
-        is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
-        if is_slow and self._has_velocity:
-            text += (
-                ". Steps so short mean that the posterior is far from Gaussian, or its gradients "
-                "are very noisy: take larger batches, write the model otherwise, and trust R-hat "
-                "only over several chains"
-            )
-        return News(text, is_slow and self._has_velocity)
 
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:
         """Search the mode, measure there, and start from it: several chains around it."""
@@ -287,16 +262,6 @@ class SelfTuning:
         thermostat = Thermostat(self._manifold, grouping=grouping)
         started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
         chain.state = chain.state._replace(thermostat=started)
-
-    def _read_center(self, problem: Problem, center: Mapping[str, ArrayLike]) -> Sequence:
-        """Read a point such as ``pm.find_MAP`` or ``model.initial_point()`` return."""
-        if missing := [name for name in problem.names if name not in center]:
-            raise ValueError(
-                f"`center` expected values for {problem.names}, as `model.initial_point()` or "
-                f"`pm.find_MAP()` return them; got none for {missing}."
-            )
-        values = [np.asarray(center[name], dtype=problem.dtype) for name in problem.names]
-        return [np.asarray(x) for x in self.gradient.to_points(*values)]
 
 
 def _tuning(chain: GradientChain) -> Tuning:

@@ -13,13 +13,14 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.form import MassForm, mass_form
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
-__all__ = ["TuningOptions", "tuned_form", "unit_mass"]
+__all__ = ["TuningOptions", "read_center", "tuned_form", "unit_mass"]
 
 
 class TuningOptions(NamedTuple):
@@ -72,3 +73,16 @@ def tuned_form(problem: Problem, *, dense: bool) -> MassForm:
     """Choose the form of the mass that tuning will find."""
     manifold = problem.manifold
     return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"
+
+
+def read_center(
+    problem: Problem, gradient: HostGradient, center: Mapping[str, ArrayLike]
+) -> list[np.ndarray]:
+    """Read a point such as ``pm.find_MAP`` or ``model.initial_point()`` return."""
+    if missing := [name for name in problem.names if name not in center]:
+        raise ValueError(
+            f"`center` expected values for {problem.names}, as `model.initial_point()` or "
+            f"`pm.find_MAP()` return them; got none for {missing}."
+        )
+    values = [np.asarray(center[name], dtype=problem.dtype) for name in problem.names]
+    return [np.asarray(x) for x in gradient.to_points(*values)]

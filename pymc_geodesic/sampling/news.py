@@ -1,0 +1,80 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a chain says when its tuning phase ends."""
+
+from __future__ import annotations
+
+from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
+from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
+
+__all__ = ["news_of_tuning"]
+
+# Transitions per draw, and step sizes in posterior scales, from which something is amiss.
+MANY_STEPS, SHORT_STEP = 200, 0.05
+
+
+def news_of_tuning(
+    name: str,
+    chain: GradientChain,
+    *,
+    has_batches: bool,
+    has_velocity: bool,
+    seconds_per_pass: float,
+) -> News | None:
+    """Say what was found, what draws will cost, and what is amiss.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step method.
+    chain : GradientChain
+        At the end of its tuning phase.
+    has_batches : bool
+        Whether the model has minibatches.
+    has_velocity : bool
+        Whether the algorithm has velocities: the step sizes of others are in other units.
+    seconds_per_pass : float
+        Time of a gradient of all rows; not a number if it was not measured.
+    """
+    settings, tuning = chain.settings, chain.tuning
+    if tuning is None or tuning.found is None:
+        return None
+    named = settings.parameters.items()
+    parameters = ", ".join(f"{name} {value:.3g}" for name, value in named)
+    text = (
+        f"{name} tuned itself: step size {settings.step_size:.3g} posterior scales, "
+        f"{parameters}, {settings.n_steps} transitions per draw, {_gradients(tuning, has_batches)}"
+    )
+    text += forecast(
+        tuning.clock,
+        tuning.window,
+        n_drawn=chain.n_drawn,
+        mass=tuning.found.mass,
+        seconds_per_pass=seconds_per_pass,
+    )
+    text += noise_felt(_share_of_noise(settings, tuning.found.noise.mean))
+    is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
+    if not (is_slow and has_velocity):
+        return News(text)
+    text += (
+        ". Steps so short mean that the posterior is far from Gaussian, or its gradients are very "
+        "noisy: take larger batches, write the model otherwise, and trust R-hat only over several "
+        "chains"
+    )
+    return News(text, is_warning=True)
+
+
+def _gradients(tuning: Tuning, has_batches: bool) -> str:
+    if not has_batches:
+        return "exact gradients"
+    if not tuning.controlled:
+        return "minibatch gradients"
+    return f"control variates (noise {tuning.variance_ratio:.2g} of the plain gradient's)"
+
+
+def _share_of_noise(settings: Settings, mean_noise: float) -> float:
+    """Return the share of gradient noise in the heat of an entry, where it is balanced."""
+    if not settings.measured_noise:
+        return 0.0
+    half_noise = 0.5 * settings.step_size * mean_noise
+    return half_noise / (settings.parameters["diffusion"] + half_noise)
