@@ -84,7 +84,7 @@ def anchored_frame(
         return Frame(point, _with_directions(gradient, point, mass, form, fixed, own), True)
     found = approximate(gradient, start, rng=own)
     if found is None:
-        return Frame(point, mass, True)
+        return Frame(point, _with_directions(gradient, point, mass, form, fixed, own), True)
     averaged = _averaged(gradient, found.center, found.mass, form, own) if fixed is None else fixed
     return Frame(found.center, averaged, False)
 
