@@ -85,6 +85,8 @@ class Tuning:
         mass, where the noise of every entry is balanced.
     clock : Clock or None
         When the last choice was made.
+    speaks : bool
+        Whether the chain says what was found: of chains that are tuned together one does.
     center : Center or None
         Of the control variates.
     controlled : bool
@@ -98,6 +100,7 @@ class Tuning:
     window: list[list[np.ndarray]] = field(default_factory=list)
     squares: list[list[np.ndarray]] = field(default_factory=list)
     clock: Clock | None = None
+    speaks: bool = True
     center: Center | None = None
     variance_ratio: float = np.nan
 

@@ -37,7 +37,7 @@ def news_of_tuning(
         Time of a gradient of all rows; not a number if it was not measured.
     """
     settings, tuning = chain.settings, chain.tuning
-    if tuning is None or tuning.found is None:
+    if tuning is None or tuning.found is None or not tuning.speaks:
         return None
     named = settings.parameters.items()
     parameters = ", ".join(f"{name} {value:.3g}" for name, value in named)

@@ -180,6 +180,7 @@ class SelfTuning:
         loose = is_default(self._default_start, first.values, self._names)
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
         for chain in chains:
+            _tuning(chain).speaks = chain is first
             self._apply(chain, found)
             if chain.tune:
                 alone = len(chains) == 1
