@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     )
     from pymc_geodesic.plots import plot_simplex, plot_sphere, plot_thermostat
     from pymc_geodesic.potential import check_minibatch, full_data
-    from pymc_geodesic.runs import sample  # type: ignore[no-redef]
+    from pymc_geodesic.runs import read, resume, sample  # type: ignore[no-redef]
     from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
     from pymc_geodesic.step_methods import (
         GMC,
@@ -102,7 +102,7 @@ _HOMES = {
     ),
     "plots": ("plot_simplex", "plot_sphere", "plot_thermostat"),
     "potential": ("check_minibatch", "full_data"),
-    "runs": ("sample",),
+    "runs": ("read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",
@@ -186,7 +186,9 @@ __all__ = [
     "plot_sphere",
     "plot_thermostat",
     "plot_topics",
+    "read",
     "register_manifold",
+    "resume",
     "sample",
     "stein_check",
     "step_halving",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 import pytensor.tensor as pt
@@ -67,26 +68,28 @@ class Traced:
     def __call__(self, draws: Arrays) -> Arrays:
         """Return the variables for values of shape ``(chain, draw, ...)``."""
         found = {x.name: draws[x.name] for x in self.variables if x.name in draws}
-        computed = [x for x in self.variables if x.name not in draws]
-        if computed and self._values:
+        names = [x.name for x in self.variables if x.name not in draws]
+        if names and self._values:
             shape = next(iter(draws.values())).shape[:2]
             flat = [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
-            arrays = self._computed(computed, flat)
-            names = [x.name for x in computed]
-            pairs = zip(names, arrays, strict=True)
+            pairs = zip(names, self._computed(flat), strict=True)
             found |= {name: array.reshape(*shape, *array.shape[1:]) for name, array in pairs}
         return {x.name: found[x.name] for x in self.variables}
 
-    def _computed(
-        self, graphs: Sequence[TensorVariable], values: Sequence[np.ndarray]
-    ) -> list[np.ndarray]:
+    @cached_property
+    def _function(self) -> Callable[..., list[np.ndarray]]:
+        """Compute, from all values, the variables that are no values themselves."""
+        graphs = [x for x in self.variables if x.name not in self.value_names]
         many = [tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values]
         replacements = dict(zip(self._values, many, strict=True))
-        outputs = [_for_each(graph, replacements) for graph in graphs]
-        function = interpreted(many, outputs)
+        return interpreted(many, [_for_each(graph, replacements) for graph in graphs])
+
+    def _computed(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         n_draws, n_bytes = len(values[0]), sum(x.nbytes for x in values)
         size = max(1, math.floor(n_draws * MOST_BYTES / max(n_bytes, 1)))
-        blocks = [function(*(x[i : i + size] for x in values)) for i in range(0, n_draws, size)]
+        blocks = [
+            self._function(*(x[i : i + size] for x in values)) for i in range(0, n_draws, size)
+        ]
         return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
 
 
