@@ -11,6 +11,7 @@ from pymc_geodesic.diagnostics.directional import (
     mean_resultant_length,
 )
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.frames import align_frames, column_angles, mean_frame
 from pymc_geodesic.diagnostics.kernel_stein import KernelSteinDiscrepancy, kernel_stein_discrepancy
 from pymc_geodesic.diagnostics.running_moments import RunningMoments
 from pymc_geodesic.diagnostics.stein import SteinCheck, stein_check
@@ -27,15 +28,18 @@ __all__ = [
     "RunningMoments",
     "SteinCheck",
     "StepHalving",
+    "align_frames",
     "angles_to",
     "angles_to_axis",
     "angular_sd",
     "cap_radius",
+    "column_angles",
     "configurational_temperature",
     "diagnose",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
     "mean_direction",
+    "mean_frame",
     "mean_resultant_length",
     "principal_axes",
     "stein_check",

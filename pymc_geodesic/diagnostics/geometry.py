@@ -14,7 +14,15 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, Simplex, Sphere, manifold_named
+from pymc_geodesic.manifolds import (
+    Euclidean,
+    Manifold,
+    Simplex,
+    Sphere,
+    Stiefel,
+    manifold_named,
+)
+from pymc_geodesic.manifolds.orthonormal import largest_overlap
 from pymc_geodesic.run_record import read_records
 
 __all__ = [
@@ -25,8 +33,8 @@ __all__ = [
     "recorded_manifolds",
 ]
 
-Geometry = Literal["direction", "composition", "plain"]
-"""A unit vector, a probability vector, or neither, along the last axis."""
+Geometry = Literal["direction", "composition", "frame", "plain"]
+"""A unit vector or a probability vector along the last axis, orthonormal columns, or neither."""
 
 # Draws stored in single precision lie on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
@@ -50,7 +58,7 @@ def geometries(
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
 ) -> dict[str, Geometry]:
-    """Classify variables as directions, compositions or plain.
+    """Classify variables as directions, compositions, frames or plain.
 
     Parameters
     ----------
@@ -69,8 +77,9 @@ def geometries(
     Returns
     -------
     dict
-        For each variable "direction", "composition" or "plain". A vector with a single
-        one is both, and counts as a composition.
+        For each variable "direction", "composition", "frame" or "plain". A vector with a single
+        one is both of the first, and counts as a composition. A frame has orthonormal columns in
+        its last two axes in all draws, and is not named in ``directions`` or ``compositions``.
 
     Raises
     ------
@@ -90,8 +99,13 @@ def geometries(
     for name, values in draws.data_vars.items():
         array = values.transpose(*sample_dims, ...).values
         has_axis = bool(_own_dims(values, sample_dims))
-        seen = _geometry(array, (manifolds or {}).get(str(name))) if has_axis else "plain"
-        if name in compositions if compositions is not None else seen == "composition":
+        manifold = (manifolds or {}).get(str(name))
+        in_a_row = array.reshape(-1, *array.shape[len(sample_dims) :])
+        seen = _geometry(in_a_row, manifold) if has_axis else "plain"
+        named = name in (directions or ()) or name in (compositions or ())
+        if seen == "frame" and not named:
+            found[name] = "frame"
+        elif name in compositions if compositions is not None else seen == "composition":
             found[name] = "composition"
         elif name in directions if directions is not None else seen == "direction":
             found[name] = "direction"
@@ -101,13 +115,17 @@ def geometries(
 
 
 def _geometry(array: np.ndarray, manifold: Manifold | None) -> Geometry:
-    """Return the geometry of draws by their manifold, or else by their numbers."""
+    """Return the geometry of draws, along the first axis, by their manifold or their numbers."""
     if isinstance(manifold, Simplex):
         return "composition" if _fits(array, is_direction=False) else "plain"
     if isinstance(manifold, Sphere):
         return "direction" if _fits(array, is_direction=True) else "plain"
+    if isinstance(manifold, Stiefel):
+        return "frame" if _is_frame(array, CLAIMED_TOLERANCE) else "plain"
     if isinstance(manifold, Euclidean):
         return "plain"
+    if _is_frame(array, TOLERANCE.get(array.dtype.itemsize, 1e-6)):
+        return "frame"
     if _sums_to_one(array):
         return "composition"
     return "direction" if _has_unit_norm(array) else "plain"
@@ -127,7 +145,13 @@ def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_di
 
 def geometry_manifold(geometry: Geometry) -> Manifold:
     """Return the manifold that draws lie on of which no more is known than how they look."""
-    return {"direction": Sphere(), "composition": Simplex(), "plain": Euclidean()}[geometry]
+    found: dict[Geometry, Manifold] = {
+        "direction": Sphere(),
+        "composition": Simplex(),
+        "frame": Stiefel(),
+        "plain": Euclidean(),
+    }
+    return found[geometry]
 
 
 def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
@@ -155,6 +179,13 @@ def _sums_to_one(array: np.ndarray) -> bool:
 
 def _has_unit_norm(array: np.ndarray) -> bool:
     return _is_vector(array) and _is_one(np.linalg.norm(array, axis=-1), array)
+
+
+def _is_frame(array: np.ndarray, tolerance: float) -> bool:
+    if array.ndim < 3 or array.dtype.kind != "f":
+        return False
+    n, p = array.shape[-2:]
+    return 1 <= p <= n and n > 1 and bool((largest_overlap(array) <= 2 * tolerance).all())
 
 
 def _is_vector(array: np.ndarray) -> bool:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Protocol
 
 import numpy as np
 
@@ -102,7 +103,12 @@ class SphereFactor:
         )
 
 
-Factor = FlatFactor | SphereFactor
+class Factor(Protocol):
+    """The points of one variable, with what their kernel needs."""
+
+    def products(self, length: float) -> Products:
+        """Measure in units of ``length``."""
+        ...
 
 
 @singledispatch

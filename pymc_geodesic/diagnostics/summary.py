@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Posterior summaries that treat unit vectors as directions."""
+"""Posterior summaries that treat unit vectors as directions, and frames as frames."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
 )
+from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 
 __all__ = ["summary"]
@@ -68,6 +69,15 @@ def summary(
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
 
+    **Frames**, matrices with orthonormal columns. ``mean`` is the frame nearest to the mean of the
+    entries (see :func:`pymc_geodesic.diagnostics.mean_frame`), ``mcse_mean`` its standard error by
+    the delta method along the tangent space; ``angular_sd`` is the root mean square angle of a
+    column to that of the mean, and ``resultant_length`` the length of the column of mean entries.
+    R-hat and the effective sample sizes are the worst over the entries in an orthonormal basis that
+    begins with the mean frame, the same for all entries of a frame. With ``axial=True`` the signs
+    of columns are first chosen to agree, as principal components need it; see
+    :func:`pymc_geodesic.diagnostics.align_frames`.
+
     **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS of the
     probabilities. These statistics depend on ranks only, so that the logarithm of an entry gives
     the same. A log-ratio would mix the convergence of two entries, and is not defined for entries
@@ -98,7 +108,8 @@ def summary(
         samplers, are looked at: a last axis with norm one in all draws, or without negative entries
         and with a sum of one. An empty list turns this off.
     axial : bool
-        Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors.
+        Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors, and
+        columns of frames likewise.
 
     Returns
     -------
@@ -161,12 +172,17 @@ def summary(
         **selection,
     )
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
-    length = "axis_share" if axial else "resultant_length"
-    if unit_vectors and kind != "diagnostics":
-        found = _with_columns(found, [length, "angular_sd"])
+    frames = [name for name, geometry in kinds.items() if geometry == "frame"]
+    columns = {"axis_share": unit_vectors and axial}
+    columns |= {"resultant_length": frames or (unit_vectors and not axial)}
+    added = [name for name, is_used in columns.items() if is_used]
+    if added and kind != "diagnostics":
+        found = _with_columns(found, [*added, "angular_sd"])
     describe = axial_statistics if axial else directional_statistics
     for name in unit_vectors:
         _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))
+    for name in frames:
+        _put(found[name], frame_statistics(draws[name].transpose(*SAMPLE_DIMS, ...), axial=axial))
     table = pd.DataFrame(dataset_to_dataframe(found, sample_dims=["summary"]).T)
     return table if round_to == "none" else _rounded(table, round_to)
 

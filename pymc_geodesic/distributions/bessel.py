@@ -27,7 +27,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.validation import as_float_tensor
 
-__all__ = ["bessel_ratio", "log_iv", "vmf_log_normalizer"]
+__all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]
 
 # 65 points up to 28 widths keep n = 2, the heaviest tail, within 3e-11; n >= 3 is within 2e-12.
 _N_POINTS = 65
@@ -42,7 +42,7 @@ def _rule(n_points: int = _N_POINTS, reach: float = 28.0) -> tuple[np.ndarray, n
     return (u + np.sinh(u)) / 2, (u[1] - u[0]) * (1 + np.cosh(u)) / 2
 
 
-_POINTS, _WEIGHTS = _rule()
+POINTS, WEIGHTS = _rule()
 
 
 class _Quadrature:
@@ -63,12 +63,12 @@ class _Quadrature:
         self.one_minus_mode2 = 2.0 * self.a / total
         self.width = 1.0 / pt.sqrt(self.a * (1.0 + self.mode**2))
         mode = self.mode[..., None]
-        shift = self.width[..., None] * _POINTS.astype(kappa.dtype)
+        shift = self.width[..., None] * POINTS.astype(kappa.dtype)
         self.m = pt.expm1(2.0 * shift)
         qm = 0.5 * (1.0 + mode) * self.m
         self.d = 1.0 + qm
         log_weight = self.a * (0.5 * mode * self.m / self.d + shift - pt.log1p(qm))
-        self.weight = _WEIGHTS.astype(kappa.dtype) * pt.exp(log_weight)
+        self.weight = WEIGHTS.astype(kappa.dtype) * pt.exp(log_weight)
         self.total = self.weight.sum(axis=-1)
 
     def mean(self, values: TensorVariable) -> TensorVariable:

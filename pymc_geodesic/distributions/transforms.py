@@ -7,14 +7,37 @@ import pytensor.tensor as pt
 from pymc.logprob.transforms import Transform
 from pytensor.tensor.variable import TensorVariable
 
-__all__ = ["UnitVectorTransform", "UnitVectorsTransform", "unit_vector", "unit_vectors"]
+from pymc_geodesic.manifolds.orthonormal import orthonormal_columns, triangle, turned_right
+
+__all__ = [
+    "EmbeddedTransform",
+    "FrameTransform",
+    "RotationTransform",
+    "UnitVectorTransform",
+    "UnitVectorsTransform",
+    "frame",
+    "rotation",
+    "unit_vector",
+    "unit_vectors",
+]
 
 # Mean of the auxiliary distribution of the length, in units of its width. With NUTS, 3 and less let
 # trajectories cross the origin; 8 and more make the ring too thin for its length.
 _RADIUS = 4.0
 
 
-class UnitVectorTransform(Transform):
+class EmbeddedTransform(Transform):
+    """Write a point of a manifold as the image of a vector of the embedding.
+
+    ``forward`` is the identity, so that a point is a valid value.
+    """
+
+    def forward(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return ``value`` itself."""
+        return pt.as_tensor(value)
+
+
+class UnitVectorTransform(EmbeddedTransform):
     r"""Write a unit vector as the direction of an unconstrained vector.
 
     .. math::
@@ -57,10 +80,6 @@ class UnitVectorTransform(Transform):
     name = "unitvector"
     ndim_supp = 1
 
-    def forward(self, value: TensorVariable, *inputs) -> TensorVariable:
-        """Return ``value`` itself."""
-        return pt.as_tensor(value)
-
     def backward(self, value: TensorVariable, *inputs) -> TensorVariable:
         """Return the direction of ``value``."""
         value = pt.as_tensor(value)
@@ -87,8 +106,71 @@ class UnitVectorsTransform(UnitVectorTransform):
         return super().log_jac_det(value, *inputs).sum(axis=-1)
 
 
+class FrameTransform(EmbeddedTransform):
+    r"""Write a matrix with orthonormal columns as the Q of an unconstrained matrix.
+
+    .. math::
+
+        Y = X R, \quad Y \in \mathbb{R}^{n \times p}, \qquad
+        \log J(Y) = -\tfrac12 \sum_i (R_{ii} - 4)^2 - \tfrac12 \sum_{i < j} R_{ij}^2
+
+    with R upper triangular of positive diagonal. Operates on the last two axes. With one column it
+    is :class:`UnitVectorTransform`.
+
+    Notes
+    -----
+    By :math:`dY = \prod_i R_{ii}^{n - i} \, dR \, dX`, with dX the surface measure but for a
+    constant, the density :math:`p(X(Y)) \, J(Y)` of Y factors into p(X) and a density of R: X has
+    density p whatever the distribution of R, as it is for unit vectors.
+
+    References
+    ----------
+    .. [1] Muirhead, R. J. (1982). Aspects of Multivariate Statistical Theory, theorem 2.1.13.
+
+    Examples
+    --------
+    >>> frame.backward(pt.as_tensor([[2.0, 1.0], [0.0, 3.0], [0.0, 0.0]])).eval()
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+
+    name = "frame"
+    ndim_supp = 2
+
+    def backward(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return the Q of ``value``."""
+        return orthonormal_columns(pt.as_tensor(value))
+
+    def log_jac_det(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return the log density of the auxiliary R, without the last two axes."""
+        factor = triangle(pt.as_tensor(value))
+        target = _RADIUS * pt.eye(factor.shape[-1], dtype=factor.dtype)
+        return -0.5 * ((factor - target) ** 2).sum(axis=(-1, -2))
+
+
+class RotationTransform(FrameTransform):
+    """Write a rotation as the Q of an unconstrained matrix, with the last column turned if needed.
+
+    As :class:`FrameTransform`. Matrices of either sign of the determinant mean rotations, each half
+    with the same distribution.
+    """
+
+    name = "rotation"
+
+    def backward(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return the rotation of ``value``."""
+        return turned_right(super().backward(value, *inputs))
+
+
 unit_vector = UnitVectorTransform()
 """Instance of :class:`UnitVectorTransform`, the default transform of unit vectors."""
 
 unit_vectors = UnitVectorsTransform()
 """Instance of :class:`UnitVectorsTransform`, for several unit vectors with a joint density."""
+
+frame = FrameTransform()
+"""Instance of :class:`FrameTransform`, the default transform of frames."""
+
+rotation = RotationTransform()
+"""Instance of :class:`RotationTransform`, the default transform of rotations."""

@@ -31,7 +31,7 @@ from pymc_geodesic.distributions.validation import (
 )
 from pymc_geodesic.manifolds import Sphere, register_manifold
 
-__all__ = ["VonMisesFisher", "VonMisesFisherRV"]
+__all__ = ["VonMisesFisher", "VonMisesFisherRV", "propose_heights"]
 
 # Wood's envelope accepts at least 65.7 % of its proposals (n = 2, large kappa), so that all 40 are
 # rejected with probability below 3e-19.
@@ -52,24 +52,33 @@ def _cosine(value: TensorVariable, mu: TensorVariable, n) -> TensorVariable:
     return (value * mu).sum(axis=-1)
 
 
-def _propose_height(n, kappa, size, rng):
-    r"""Draw :math:`w = \mu^\top x` by Wood's rejection; return :math:`w`, :math:`1 - w^2`, rng.
+def propose_heights(n, kappa, shape, rng):
+    r"""Propose :math:`w = \mu^\top x` from Wood's envelope.
 
-    The proposals of a draw lie along a last axis of fixed length, which needs no loop and
-    compiles on every backend. Wood's formulas are rearranged to avoid cancellation.
+    Return :math:`1 - w`, :math:`1 + w`, the log probability that each is to be accepted, and the
+    next generator. Wood's formulas are rearranged to avoid cancellation.
     """
     a = pt.as_tensor(n - 1.0).astype(kappa.dtype)
-    kappa = kappa[..., None]
-    shape = (*tuple(size), _N_PROPOSALS)
     rng, z = pm.Beta.dist(0.5 * a, 0.5 * a, size=shape, rng=rng, return_next_rng=True)
-    rng, u = pm.Uniform.dist(0.0, 1.0, size=shape, rng=rng, return_next_rng=True)
     b = a / (2.0 * kappa + pt.sqrt(4.0 * kappa**2 + a**2))
     d = 1.0 - z + b * z
     log_ratio = 2.0 * b * kappa * (1.0 - 2.0 * z) / ((1.0 + b) * d)
     log_ratio += a * pt.log((1.0 + b) / (2.0 * d))
+    return 2.0 * b * z / d, 2.0 * (1.0 - z) / d, log_ratio, rng
+
+
+def _draw_height(n, kappa, size, rng):
+    r"""Draw :math:`w = \mu^\top x` by Wood's rejection; return :math:`w`, :math:`1 - w^2`, rng.
+
+    The proposals of a draw lie along a last axis of fixed length, which needs no loop and
+    compiles on every backend.
+    """
+    shape = (*tuple(size), _N_PROPOSALS)
+    below, above, log_ratio, rng = propose_heights(n, kappa[..., None], shape, rng)
+    rng, u = pm.Uniform.dist(0.0, 1.0, size=shape, rng=rng, return_next_rng=True)
     first = pt.argmax(pt.ge(log_ratio, pt.log(u)), axis=-1, keepdims=True)
-    one_minus_w = pt.take_along_axis(2.0 * b * z / d, first, axis=-1)
-    one_plus_w = pt.take_along_axis(2.0 * (1.0 - z) / d, first, axis=-1)
+    one_minus_w = pt.take_along_axis(below, first, axis=-1)
+    one_plus_w = pt.take_along_axis(above, first, axis=-1)
     return 1.0 - one_minus_w, one_minus_w * one_plus_w, rng
 
 
@@ -92,7 +101,7 @@ class VonMisesFisherRV(SymbolicRandomVariable):
             full_size = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
 
         n = _dimension(mu)
-        w, one_minus_w2, next_rng = _propose_height(n, kappa, full_size, rng)
+        w, one_minus_w2, next_rng = _draw_height(n, kappa, full_size, rng)
         next_rng, noise = pm.Normal.dist(
             size=(*tuple(full_size), n), rng=next_rng, return_next_rng=True
         )

@@ -9,6 +9,7 @@ arrays, what a backend does to them, or which of them it may keep.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,11 @@ class CompiledMap:
         self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
-        self._held = frozenset(held) if backend.is_jax else frozenset()
+        places = _places_of_fields(inputs)
+        # Leaf by leaf, and field by field, for what is looked at once per call.
+        self._held = [i for name in held for i in places[name]] if backend.is_jax else []
+        self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
-        self._shareable = frozenset(shareable)
         self._many = ManyCalls(self.function) if backend.is_jax else None
 
     @property
@@ -76,10 +79,8 @@ class CompiledMap:
 
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
-        if self._held:
-            inputs = self._on_device(inputs, self._held)
-        arguments: list[Any] = []
-        self._flatten(inputs, arguments)
+        arguments = self._arguments(inputs)
+        self._copy(arguments, self._held)
         # JAX returns before it has finished.
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
@@ -87,50 +88,38 @@ class CompiledMap:
         """Call the function on several trees at once, where it serves many."""
         if self._many is None:
             return [self(tree) for tree in inputs]
-        calls: list[list[Any]] = [[] for _ in inputs]
-        for tree, arguments in zip(inputs, calls, strict=True):
-            self._flatten(tree, arguments)
-        is_common = self._is_common(inputs)
-        if any(is_common):
-            first: list[Any] = []
-            self._flatten(self._on_device(inputs[0], self._shareable), first)
-            calls[0] = [
-                x if same else y for x, y, same in zip(first, calls[0], is_common, strict=True)
-            ]
+        first, *others = calls = [self._arguments(tree) for tree in inputs]
+        common = [
+            i
+            for places in self._shareable
+            if all(other[i] is first[i] for other in others for i in places)
+            for i in places
+        ]
+        self._copy(first, common)
+        is_common = [False] * len(first)
+        for i in common:
+            is_common[i] = True
         return [self._rebuild(x) for x in self._many(calls, is_common=is_common)]
 
-    def _is_common(self, inputs: Sequence[Any]) -> list[bool]:
-        """Tell for each leaf whether all trees share its field."""
-        found: list[bool] = []
-        for name, form in self._forms[0]._asdict().items():
-            ours = (
-                [leaves_of(getattr(tree, name)) for tree in inputs]
-                if name in self._shareable
-                else []
-            )
-            same = all(x is y for other in ours[1:] for x, y in zip(ours[0], other, strict=True))
-            found += [bool(ours) and same] * len(leaves_of(form))
-        return found
+    def _arguments(self, inputs: Any) -> list[Any]:
+        arguments: list[Any] = []
+        self._flatten(inputs, arguments)
+        return arguments
 
-    def _on_device(self, inputs: Any, fields: Collection[str]) -> Any:
-        """Give JAX copies of the arrays in some fields."""
+    def _copy(self, arguments: list[Any], places: Sequence[int]) -> None:
+        """Put copies of JAX in some places."""
         copies: dict[int, tuple[np.ndarray, Any]] = {}
-        held = {name: self._copied(getattr(inputs, name), copies) for name in fields}
-        # Those of the last call alone: what a mass learns must not fill the memory.
-        self._copies = copies
-        return inputs._replace(**held)
-
-    def _copied(self, tree: Tree, copies: dict[int, tuple[np.ndarray, Any]]) -> Tree:
-        def copied(array: np.ndarray) -> Any:
+        for i in places:
+            array = arguments[i]
             held = self._copies.get(id(array))
             if held is None or held[0] is not array:
                 import jax
 
                 held = array, jax.device_put(array)
             copies[id(array)] = held
-            return held[1]
-
-        return map_leaves(copied, tree)
+            arguments[i] = held[1]
+        # Those of the last call alone: what a mass learns must not fill the memory.
+        self._copies = copies
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the copies behind, and what cannot be pickled: another process makes its own."""
@@ -140,3 +129,13 @@ class CompiledMap:
         """Make the functions for trees of this form anew."""
         self.__dict__.update(state)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
+
+
+def _places_of_fields(inputs: Any) -> dict[str, range]:
+    """Return the numbers of the leaves of each field."""
+    counts = [len(leaves_of(getattr(inputs, name))) for name in inputs._fields]
+    starts = accumulate(counts, initial=0)
+    return {
+        name: range(start, start + n)
+        for name, start, n in zip(inputs._fields, starts, counts, strict=False)
+    }

@@ -9,7 +9,9 @@ from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
 from pymc_geodesic.manifolds.registry import manifold_named, manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.special_orthogonal import SpecialOrthogonal
 from pymc_geodesic.manifolds.sphere import Sphere
+from pymc_geodesic.manifolds.stiefel import Stiefel
 
 __all__ = [
     "Euclidean",
@@ -17,7 +19,9 @@ __all__ = [
     "Manifold",
     "Product",
     "Simplex",
+    "SpecialOrthogonal",
     "Sphere",
+    "Stiefel",
     "manifold_named",
     "manifold_of",
     "register_manifold",

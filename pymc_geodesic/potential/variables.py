@@ -15,7 +15,7 @@ from pymc.logprob.transforms import Transform
 from pymc.model import Model
 from pytensor.tensor import TensorVariable, tensor
 
-from pymc_geodesic.distributions.transforms import UnitVectorTransform
+from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 
 __all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
@@ -64,7 +64,7 @@ class SampledVariable:
         With a transform that is the identity on the manifold a start can be impossible; any other
         transform only gives possible starts.
         """
-        keeps_points = self.transform is None or isinstance(self.transform, UnitVectorTransform)
+        keeps_points = self.transform is None or isinstance(self.transform, EmbeddedTransform)
         return self.manifold.check(value) if keeps_points else None
 
     def embed(self, point: TensorVariable) -> TensorVariable:

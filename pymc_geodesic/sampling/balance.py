@@ -16,6 +16,9 @@ from pymc_geodesic.tuning.secants import N_DIRECTIONS
 
 __all__ = ["no_noise", "rebalance", "squared_velocity"]
 
+# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
+PRIOR_DRAWS = 20
+
 
 def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
     """Return a noise of zero in the form in which it is measured."""
@@ -33,23 +36,22 @@ def squared_velocity(chain: GradientChain) -> list[np.ndarray]:
     return [v**2 for v in (*velocity, along_directions(velocity, chain.settings.mass))]
 
 
-def rebalance(
-    chains: Sequence[GradientChain],
-    squares: Sequence[Sequence[Sequence[np.ndarray]]],
-    manifold: Product,
-) -> None:
-    """Correct the friction of every entry by the temperature of its velocity.
+def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: float) -> None:
+    """Correct the friction of every entry by the temperature of its velocity since the last time.
 
     Parameters
     ----------
     chains : sequence of GradientChain
         They share their noise.
-    squares : sequence of sequence of sequence of ndarray
-        For each chain and draw what :func:`squared_velocity` gave.
     manifold : Product
         Where the chains are.
+    weight : float
+        Of the correction.
     """
-    pooled = [draw for own in squares for draw in own]
+    tunings = [chain.tuning for chain in chains if chain.tuning is not None]
+    pooled = [draw for tuning in tunings for draw in tuning.squares]
+    if not pooled:
+        return
     *entries, along = (np.array(arrays) for arrays in zip(*pooled, strict=True))
     factors = zip(manifold.factors, manifold.point_dims, entries, strict=True)
     temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
@@ -59,12 +61,14 @@ def rebalance(
         [*temperatures, along.mean(axis=0)],
         mass=settings.mass,
         shapes=manifold.shapes,
-        n_draws=len(pooled),
+        weight=weight * len(pooled) / (len(pooled) + PRIOR_DRAWS),
         friction=float(np.mean([chain.state.thermostat[0] for chain in chains])),
         step_size=settings.step_size,
     )
     for chain in chains:
         chain.settings = replace(chain.settings, measured_noise=noise)
+    for tuning in tunings:
+        tuning.squares = []
 
 
 def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from pymc.step_methods.step_sizes import DualAverageAdaptation
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
@@ -82,6 +83,8 @@ class Tuning:
     squares : list of list of ndarray
         Squares of the velocities of the same draws, of entries and along the directions of the
         mass, where the noise of every entry is balanced.
+    clock : Clock or None
+        When the last choice was made.
     center : Center or None
         Of the control variates.
     controlled : bool
@@ -94,6 +97,7 @@ class Tuning:
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
     squares: list[list[np.ndarray]] = field(default_factory=list)
+    clock: Clock | None = None
     center: Center | None = None
     variance_ratio: float = np.nan
 
@@ -124,7 +128,7 @@ class Chain:
         What learns the mass.
     has_warned : bool
         Whether it has said that transitions were not finite.
-    news : str or None
+    news : News or None
         What it has yet to say.
     is_checked : bool
         Whether its start has been checked.
@@ -142,7 +146,7 @@ class Chain:
     n_drawn: int = 0
     n_transitions: int = 0
     has_warned: bool = False
-    news: str | None = None
+    news: News | None = None
     is_checked: bool = False
 
     @property

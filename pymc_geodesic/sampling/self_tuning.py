@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import math
+import time
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,65 +19,34 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass import JointMass, Mass, VariableMasses
-from pymc_geodesic.mass.form import MassForm, mass_form
+from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
+from pymc_geodesic.sampling.forecast import MANY_STEPS, SHORT_STEP, Clock, News, forecast
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
-from pymc_geodesic.tuning.secants import without_directions
 from pymc_geodesic.tuning.self_tuner import (
     Findings,
     SelfTuner,
-    VarianceReduction,
     round_steps,
     steps_worth_a_draw,
     whitened,
 )
 from pymc_geodesic.tuning.starts import default_start, is_default
 
-__all__ = ["SelfTuning", "TuningOptions", "unit_mass"]
+__all__ = ["SelfTuning"]
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
 REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
+# Those after which the friction of every entry is corrected by temperatures; the mean of all these
+# corrections is in use at the end.
+BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
 # Fewer draws say nothing of a covariance.
 FEWEST_DRAWS = 10
-
-
-class TuningOptions(NamedTuple):
-    """What the user leaves to tuning, and how.
-
-    Attributes
-    ----------
-    tunes_itself : bool
-        Whether step size, parameters and mass are found.
-    chooses_n_steps : bool
-        Whether the number of transitions per draw is chosen too.
-    reduction : {"auto", "control_variates"} or None
-        Whether gradients are taken relative to those at a center.
-    center : mapping or None
-        The center, if it is given.
-    accuracy : float
-        Bias allowed, in posterior standard deviations.
-    noise_is_known : bool
-        Whether the gradient noise is given, which is independent between entries.
-    given : mapping of str to float
-        Parameters of the dynamics that are given.
-    mass : Mass or None
-        The mass that is given.
-    """
-
-    tunes_itself: bool
-    chooses_n_steps: bool
-    reduction: VarianceReduction | None
-    center: Mapping[str, ArrayLike] | None
-    accuracy: float
-    noise_is_known: bool
-    given: Mapping[str, float]
-    mass: Mass | None
 
 
 class SelfTuning:
@@ -121,7 +90,7 @@ class SelfTuning:
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = HostGradient(problem.potential)
-        form = _form(problem, dense=not options.noise_is_known)
+        form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
             options.tunes_itself
             and algorithm.balances
@@ -157,7 +126,10 @@ class SelfTuning:
 
     def stages(self, chain: GradientChain) -> list[int]:
         """Return the draws before which a chain is measured again."""
-        return _at(chain, (*REFINED_AT, COUNTED_AT)) if self.options.tunes_itself else []
+        if not self.options.tunes_itself:
+            return []
+        shares = {*REFINED_AT, COUNTED_AT, *(BALANCED_AT if self.balances else ())}
+        return _at(chain, sorted(shares))
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Do what is due before a draw of chains that are equally long: once for all of them."""
@@ -181,8 +153,8 @@ class SelfTuning:
             if self.balances:
                 chain.tuning.squares.append(squared_velocity(chain))
 
-    def news(self, chain: GradientChain) -> str | None:
-        """Say in one line what was found."""
+    def news(self, chain: GradientChain) -> News | None:
+        """Say in one line what was found, and what draws will cost."""
         tuning = chain.tuning
         if not self.options.tunes_itself or tuning is None or tuning.found is None:
             return None
@@ -194,10 +166,26 @@ class SelfTuning:
         elif tuning.controlled:
             ratio = tuning.variance_ratio
             gradients = f"control variates (noise {ratio:.2g} of the plain gradient's)"
-        return (
-            f"tuned itself: step size {chain.settings.step_size:.3g} posterior scales, "
-            f"{parameters}, {chain.settings.n_steps} transitions per draw, {gradients}"
+        settings = chain.settings
+        text = (
+            f"{self._name} tuned itself: step size {settings.step_size:.3g} posterior scales, "
+            f"{parameters}, {settings.n_steps} transitions per draw, {gradients}"
         )
+        text += forecast(
+            tuning.clock,
+            tuning.window,
+            n_drawn=chain.n_drawn,
+            mass=tuning.found.mass,
+            seconds_per_pass=self._tuner.seconds_per_pass,
+        )
+        is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
+        if is_slow and self._has_velocity:
+            text += (
+                ". Steps so short mean that the posterior is far from Gaussian, or its gradients "
+                "are very noisy: take larger batches, write the model otherwise, and trust R-hat "
+                "only over several chains"
+            )
+        return News(text, is_slow and self._has_velocity)
 
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:
         """Search the mode, measure there, and start from it: several chains around it."""
@@ -227,14 +215,17 @@ class SelfTuning:
             found = self._tuner.refine(found, pooled, first.rng)
             for chain in chains:
                 self._apply(chain, found)
-        elif first.n_drawn in _at(first, (COUNTED_AT,)):
+        if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
+            for chain in chains:
+                _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
                     chain.settings = replace(chain.settings, n_steps=n_steps)
-            if self.balances:
-                rebalance(chains, [_tuning(chain).squares for chain in chains], self._manifold)
+        if self.balances and first.n_drawn in (stages := _at(first, BALANCED_AT)):
+            weight = 1 / (1 + stages.index(first.n_drawn))
+            rebalance(chains, self._manifold, weight=weight)
 
     def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
@@ -304,21 +295,3 @@ def _tuning(chain: GradientChain) -> Tuning:
 
 def _at(chain: GradientChain, shares: Sequence[float]) -> list[int]:
     return [int(share * chain.tuning_draws) for share in shares]
-
-
-def unit_mass(problem: Problem, *, dense: bool) -> Mass:
-    """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
-    manifold, dtype = problem.manifold, problem.dtype
-    shapes, form = manifold.shapes, _form(problem, dense=dense)
-    if form == "dense":
-        size = sum(math.prod(shape) for shape in shapes)
-        return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
-    pairs = zip(manifold.factors, shapes, strict=True)
-    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
-    mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
-    return without_directions(mass) if form == "low_rank" else mass
-
-
-def _form(problem: Problem, *, dense: bool) -> MassForm:
-    manifold = problem.manifold
-    return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"

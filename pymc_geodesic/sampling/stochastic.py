@@ -22,8 +22,9 @@ from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.self_tuning import SelfTuning, TuningOptions, unit_mass
+from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -128,7 +129,7 @@ class StochasticSampler:
             thermostat = chain.settling.finish(chain.state.thermostat, next_step=_next_step(chain))
             chain.state = chain.state._replace(thermostat=thermostat)
         if self.tuning is not None and (news := self.tuning.news(chain)):
-            chain.news = f"{self.problem.name} {news}"
+            chain.news = news
         chain.monitors.settle()
         chain.tune = False
 

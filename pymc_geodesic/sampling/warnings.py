@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pymc.stats.convergence import SamplerWarning, WarningType
 
 from pymc_geodesic.sampling.chain import Chain, GradientChain
+from pymc_geodesic.sampling.forecast import News
 from pymc_geodesic.sampling.monitors import RAN_OFF_ADVICE
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -55,10 +58,11 @@ def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None
     return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
 
 
-def as_news(sentence: str) -> SamplerWarning:
-    """Make a statistic of a sentence, which PyMC logs for information.
+def as_news(news: News) -> SamplerWarning:
+    """Make a statistic of a sentence, which PyMC logs.
 
     It does so in the process that shows the progress bar, wherever the chain runs.
     """
     # PyMC has no kind for what is no warning.
-    return SamplerWarning(WarningType.CONVERGENCE, sentence, "info")
+    level: Literal["warn", "info"] = "warn" if news.is_warning else "info"
+    return SamplerWarning(WarningType.CONVERGENCE, news.text, level)

@@ -17,8 +17,8 @@ from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.calls import BatchOptions
 from pymc_geodesic.sampling.chain import Settings
 from pymc_geodesic.sampling.problem import Options, Problem
-from pymc_geodesic.sampling.self_tuning import TuningOptions
 from pymc_geodesic.sampling.stochastic import StochasticSampler
+from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions

@@ -28,8 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scipy.optimize import minimize
-
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses, joined, split
 
@@ -139,6 +137,8 @@ class _Round:
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""
+        # Loaded where it is needed: it takes as long as the package.
+        from scipy.optimize import minimize
 
         def objective(u):
             energy, slope, _ = self(center + scales * u, scales)

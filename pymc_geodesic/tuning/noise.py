@@ -18,8 +18,6 @@ __all__ = ["along_directions", "measure_noise", "rebalanced"]
 
 # Batches at all points together: a variance of eight points with so many is good to a tenth.
 N_BATCHES = 192
-# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
-PRIOR_DRAWS = 20
 
 
 def measure_noise(
@@ -100,7 +98,7 @@ def rebalanced(
     *,
     mass: Mass | None,
     shapes: Sequence[tuple[int, ...]],
-    n_draws: int,
+    weight: float,
     friction: float,
     step_size: float,
 ) -> tuple[np.ndarray, ...]:
@@ -124,14 +122,13 @@ def rebalanced(
         Has the directions.
     shapes : sequence of tuple of int
         Shape of each variable.
-    n_draws : int
-        Draws of which they are means.
+    weight : float
+        Of the correction.
     friction : float
         :math:`\xi`, which all entries share.
     step_size : float
         :math:`\epsilon`.
     """
-    weight = n_draws / (n_draws + PRIOR_DRAWS)
     shared = max(friction, 0.0)
 
     def corrected(variance: np.ndarray, temperature: np.ndarray) -> np.ndarray:

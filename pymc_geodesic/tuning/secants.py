@@ -18,8 +18,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.low_rank import LowRankMass
@@ -109,6 +107,9 @@ def low_rank_mass(
     curvature: AveragedCurvature, mass: VariableMasses, *, rank: int = N_DIRECTIONS
 ) -> LowRankMass:
     """Return the diagonal mass with the softest and stiffest directions that it misses."""
+    # Loaded where it is needed: with all that it imports it takes longer than a model's graph.
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
     flat = curvature.is_flat
     first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
     n_products = 0

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -115,6 +116,8 @@ class SelfTuner:
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
+        # Of a gradient of all rows, as it was last measured.
+        self.seconds_per_pass = np.nan
 
     def begin(
         self,
@@ -160,7 +163,9 @@ class SelfTuner:
         SamplingError
             If it is not finite.
         """
+        began = perf_counter()
         gradient = self.gradient.whole(point).gradient
+        self.seconds_per_pass = perf_counter() - began
         if not all(np.all(np.isfinite(g)) for g in gradient):
             raise SamplingError(
                 "Control variates expected a finite gradient of the log density at their center, "

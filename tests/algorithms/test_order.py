@@ -36,8 +36,9 @@ def slope(step_sizes, errors):
 
 def compiled(dynamics, manifold, gradient, *, n, thermostat=False, **parameters):
     """One transition as a function of arrays: position, velocity, thermostat, noise, step size."""
-    product = Product([manifold], shapes=[(n,)])
-    x, v, z = (pt.vector(name, shape=(n,)) for name in "xvz")
+    shape = n if isinstance(n, tuple) else (n,)
+    product = Product([manifold], shapes=[shape])
+    x, v, z = (pt.tensor(name, shape=shape, dtype="float64") for name in "xvz")
     xi, step_size = pt.scalar("xi"), pt.scalar("step_size")
 
     def estimator(position):
@@ -66,20 +67,37 @@ def sphere_gradient(x):
     return -pt.constant([1.0, 2.0, -0.5]) * (1 + x)
 
 
+def frame_gradient(x):
+    n, p = x.type.shape
+    return -pt.constant(np.arange(1.0, n * p + 1).reshape(n, p) / (2 * p)) * (1 + x)
+
+
+def start_of(manifold):
+    """A point and a tangent velocity."""
+    if manifold.ndim_core < 2:
+        return np.array([0.6, 0.0, 0.8]), np.array([0.8, 1.0, -0.6])
+    p = 3 if isinstance(manifold, pmg.SpecialOrthogonal) else 2
+    turn = np.array([[0, 0.5, -0.8], [-0.5, 0, 0.6], [0.8, -0.6, 0]])
+    return np.eye(3)[:, :p], turn[:, :p]
+
+
 DETERMINISTIC = {
     "SGGMC, flat": (sggmc.transition, pmg.Euclidean(), flat_gradient, False),
     "SGGMC, sphere": (sggmc.transition, pmg.Sphere(), sphere_gradient, False),
     "gSGNHT, flat": (gsgnht.transition, pmg.Euclidean(), flat_gradient, True),
     "gSGNHT, sphere": (gsgnht.transition, pmg.Sphere(), sphere_gradient, True),
+    "SGGMC, frames": (sggmc.transition, pmg.Stiefel(), frame_gradient, False),
+    "gSGNHT, frames": (gsgnht.transition, pmg.Stiefel(), frame_gradient, True),
+    "SGGMC, rotations": (sggmc.transition, pmg.SpecialOrthogonal(), frame_gradient, False),
+    "gSGNHT, rotations": (gsgnht.transition, pmg.SpecialOrthogonal(), frame_gradient, True),
     "Euler SGNHT": (euler_transition, pmg.Euclidean(), flat_gradient, True),
 }
 
 
-def position_at(transition, time, n_steps):
-    x, v = np.array([0.6, 0.0, 0.8]), np.array([0.8, 1.0, -0.6])
-    state = [x, v, 0.5]
+def position_at(transition, start, time, n_steps):
+    state = [*start, 0.5]
     for _ in range(n_steps):
-        new = transition(*state, np.zeros(3), time / n_steps)
+        new = transition(*state, np.zeros_like(start[0]), time / n_steps)
         state = [*new, 0.5] if len(new) == 2 else new
     return state[0]
 
@@ -88,10 +106,13 @@ def position_at(transition, time, n_steps):
 def test_order_of_the_path_without_noise(case):
     dynamics, manifold, gradient, thermostat = DETERMINISTIC[case]
     parameter = {"diffusion": 0.5} if thermostat else {"friction": 0.5}
-    transition = compiled(dynamics, manifold, gradient, n=3, thermostat=thermostat, **parameter)
-    exact = position_at(transition, 2.0, 8192 if dynamics is euler_transition else 1024)
+    start = start_of(manifold)
+    transition = compiled(
+        dynamics, manifold, gradient, n=start[0].shape, thermostat=thermostat, **parameter
+    )
+    exact = position_at(transition, start, 2.0, 8192 if dynamics is euler_transition else 1024)
     n_steps = np.array([32, 64, 128])
-    errors = [np.linalg.norm(position_at(transition, 2.0, n) - exact) for n in n_steps]
+    errors = [np.linalg.norm(position_at(transition, start, 2.0, n) - exact) for n in n_steps]
     order = slope(2.0 / n_steps, errors)
     if dynamics is euler_transition:
         assert 0.8 < order < 1.3

@@ -14,7 +14,7 @@ import pytest
 from cardioid import Circle
 from half_line import HalfLine
 from pytensor.compile.mode import Mode
-from stiefel import Stiefel
+from stiefel import Stiefel as PolarStiefel
 
 import pymc_geodesic as pmg
 
@@ -40,8 +40,12 @@ MANIFOLDS = {
     "Simplex": Case(pmg.Simplex(), (N,), N - 1),
     "HalfLine": Case(HalfLine(), (), 1),
     "Circle": Case(Circle(), (), 1),
-    "Stiefel": Case(Stiefel(), (N, 2), 2 * N - 3),
-    "Stiefel-square": Case(Stiefel(), (3, 3), 3),
+    "Stiefel": Case(pmg.Stiefel(), (N, 2), 2 * N - 3),
+    "Stiefel-sphere": Case(pmg.Stiefel(), (N, 1), N - 1),
+    "Stiefel-square": Case(pmg.Stiefel(), (3, 3), 3),
+    "Rotations": Case(pmg.SpecialOrthogonal(), (3, 3), 3),
+    "Rotations-4": Case(pmg.SpecialOrthogonal(), (N, N), 6),
+    "PolarStiefel": Case(PolarStiefel(), (N, 2), 2 * N - 3),
 }
 TOLERANCE = {"float64": 1e-13, "float32": 5e-6}
 

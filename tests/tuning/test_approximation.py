@@ -202,12 +202,12 @@ def test_frictions_are_corrected_by_temperatures():
     noise = (np.array([2.0, 0.0, 4.0]), np.array([1.0, 0.0]))
     temperatures = (np.array([1.5, 0.5, 1.0]), np.array([2.0, 1.0]))
     options = {"mass": mass, "shapes": [(3,)], "friction": 1.0, "step_size": 0.5}
-    entries, excess = rebalanced(noise, temperatures, n_draws=10**9, **options)
+    entries, excess = rebalanced(noise, temperatures, weight=1.0, **options)
     np.testing.assert_allclose(1.0 + 0.25 * entries, [2.25, 1.0, 2.0], rtol=1e-6)
     # Along the direction the variance was 2 + 1: its friction doubles from 1.75.
     along = excess[0] + entries.mean()
     np.testing.assert_allclose(1.0 + 0.25 * along, 3.5, rtol=1e-6)
-    entries, excess = rebalanced(noise, temperatures, n_draws=0, **options)
+    entries, excess = rebalanced(noise, temperatures, weight=0.0, **options)
     np.testing.assert_array_equal(entries, noise[0])
     np.testing.assert_allclose(excess, noise[1], atol=1e-12)
 

@@ -7,6 +7,6 @@ A manifold elsewhere registers its own with ``stein_values`` of
 :mod:`pymc_geodesic.diagnostics.kernel_factors`.
 """
 
-from pymc_geodesic.diagnostics.rules import euclidean, simplex, sphere
+from pymc_geodesic.diagnostics.rules import euclidean, simplex, sphere, stiefel
 
-__all__ = ["euclidean", "simplex", "sphere"]
+__all__ = ["euclidean", "simplex", "sphere", "stiefel"]

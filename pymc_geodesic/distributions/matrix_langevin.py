@@ -1,0 +1,161 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The matrix Langevin (matrix von Mises-Fisher) distribution of frames."""
+
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.linalg import svd
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.frames import (
+    check_frames,
+    check_parameter,
+    check_shape,
+    log_stiefel_area,
+    require_frame_shape,
+)
+from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
+from pymc_geodesic.distributions.matrix_langevin_draws import draw_frames
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import frame
+from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
+from pymc_geodesic.manifolds import Stiefel, register_manifold
+from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
+
+__all__ = ["MatrixLangevin", "MatrixLangevinRV"]
+
+
+class MatrixLangevinRV(SymbolicRandomVariable):
+    """Random graph of :class:`MatrixLangevin`."""
+
+    name = "MatrixLangevin"
+    extended_signature = "[rng],[size],(n,p)->[rng],(n,p)"
+    _print_name = ("MatrixLangevin", "\\operatorname{MatrixLangevin}")
+
+    @classmethod
+    def rv_op(cls, parameter, *, size=None, rng=None):
+        """Build the random variable."""
+        parameter = pt.as_tensor(parameter)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        full_size = size
+        if rv_size_is_none(size):
+            full_size = implicit_size_from_params(parameter, ndims_params=cls.ndims_params)
+        draws, next_rng = draw_frames(parameter, size=full_size, rng=rng)
+        return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
+
+
+class MatrixLangevin(Continuous):
+    r"""
+    Matrix Langevin distribution of frames, also called matrix von Mises-Fisher.
+
+    The last two axes are a matrix X of shape (n, p) with :math:`X^\top X = I`. The density is with
+    respect to the surface (Hausdorff) measure of the Stiefel manifold in the space of all matrices:
+
+    .. math::
+
+        f(X \mid F) = \frac{e^{\operatorname{tr} F^\top X}}
+        {A_{n,p} \; {}_0F_1(n / 2; F^\top F / 4)}, \qquad
+        A_{n,p} = 2^{p (p - 1) / 4} \, \frac{2^p \pi^{n p / 2}}{\Gamma_p(n / 2)}
+
+    With one column it is the von Mises-Fisher distribution with :math:`F = \kappa \mu`.
+
+    ========  ==========================================
+    Support   :math:`X \in \mathbb{R}^{n \times p}, X^\top X = I`
+    Mode      the polar factor :math:`F (F^\top F)^{-1/2}`
+    ========  ==========================================
+
+    Parameters
+    ----------
+    F : tensor_like of float, shape (..., n, p)
+        Any matrix with p < n. With zero the distribution is uniform; the singular values are the
+        concentrations.
+
+    Raises
+    ------
+    ValueError
+        When the last two axes of F are not known or p is not between 1 and n - 1, F is visibly not
+        finite, or ``observed`` can be seen not to have orthonormal columns.
+
+    Notes
+    -----
+    The constant has a relative error below 1e-9 with one or two columns, by integration over one
+    dimension. With three or more it is a saddlepoint approximation: the log density is off by up to
+    0.04 for n = 4, 0.008 for n = 8 and 4e-4 for n = 30, nearly the same for all F of a posterior;
+    see :func:`~pymc_geodesic.distributions.saddlepoint.log_saddlepoint`. If F is known the constant
+    has no influence on other variables.
+
+    Random draws are exact, by Hoff's rejection of columns drawn one after the other, but for an
+    event of probability below 1e-14. They need up to four columns: with more, hardly any proposal
+    is accepted, and drawing raises an error. Densities and samplers take any number of columns.
+
+    The log density of a matrix without orthonormal columns is -inf. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.FrameTransform`.
+
+    References
+    ----------
+    .. [1] Khatri, C. G. and Mardia, K. V. (1977). The von Mises-Fisher matrix distribution in
+           orientation statistics. Journal of the Royal Statistical Society B 39.
+    .. [2] Hoff, P. D. (2009). Simulation of the matrix Bingham-von Mises-Fisher distribution, with
+           applications to multivariate and relational data. Journal of Computational and Graphical
+           Statistics 18. DOI 10.1198/jcgs.2009.07177
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            x = pmg.MatrixLangevin("x", [[3.0, 0.0], [0.0, 1.5], [0.5, 0.0]])
+    """
+
+    rv_type = MatrixLangevinRV
+    rv_op = MatrixLangevinRV.rv_op
+
+    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if observed is not None:
+            check_frames(observed, "observed", "MatrixLangevin")
+        rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
+        if observed is not None:
+            shapes = {"observed": static_shape(observed)}
+            check_shape(shapes, rv.type.shape[-2:], "MatrixLangevin")
+        return rv
+
+    @classmethod
+    def dist(cls, F: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        parameter = as_float_tensor(F)
+        n, p = check_parameter(parameter, "MatrixLangevin")
+        require_frame_shape(n, p, "MatrixLangevin")
+        if isinstance(shape := kwargs.get("shape"), tuple | list):
+            check_shape({"shape": shape}, (n, p), "MatrixLangevin")
+        return super().dist([parameter], **kwargs)
+
+    def support_point(rv, size, parameter) -> TensorVariable:
+        """Return the mode."""
+        left, _, right = svd(parameter, full_matrices=False)
+        return pt.broadcast_to(left @ right, rv.shape)
+
+    def logp(value, parameter) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        n, p = parameter.type.shape[-2:]
+        check_shape({"the value": value.type.shape}, (n, p), "MatrixLangevin")
+        log_constant = log_mean_exponential(parameter, n=n, p=p)
+        trace = (parameter * value).sum(axis=(-1, -2))
+        log_density = trace - log_constant - np.asarray(log_stiefel_area(n, p), value.dtype)
+        return on_support(log_density, value, has_orthonormal_columns)
+
+
+@_default_transform.register(MatrixLangevinRV)
+def _matrix_langevin_default_transform(op, rv):
+    return frame
+
+
+register_manifold(MatrixLangevin, Stiefel())

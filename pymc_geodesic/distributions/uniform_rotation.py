@@ -1,0 +1,137 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The uniform distribution of rotations."""
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.frames import (
+    check_frames,
+    check_shape,
+    known_shape,
+    log_rotations_area,
+)
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import rotation
+from pymc_geodesic.manifolds import SpecialOrthogonal, register_manifold
+from pymc_geodesic.manifolds.orthonormal import is_rotation
+
+__all__ = ["UniformRotation", "UniformRotationRV"]
+
+
+class UniformRotationRV(SymbolicRandomVariable):
+    """Random graph of :class:`UniformRotation`."""
+
+    name = "UniformRotation"
+    extended_signature = "[rng],[size],(s)->[rng],(n,n)"
+    _print_name = ("UniformRotation", "\\operatorname{UniformRotation}")
+
+    @classmethod
+    def rv_op(cls, support_shape, *, size=None, rng=None):
+        """Build the random variable."""
+        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+        shape = known_shape(support_shape)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        full_size = () if rv_size_is_none(size) else tuple(size)
+        next_rng, noise = pm.Normal.dist(size=(*full_size, *shape), rng=rng, return_next_rng=True)
+        draws = SpecialOrthogonal().random_point(noise)
+        return cls(inputs=[rng, size, support_shape], outputs=[next_rng, draws])(
+            rng, size, support_shape
+        )
+
+
+class UniformRotation(Continuous):
+    r"""
+    Uniform distribution of rotation matrices.
+
+    The last two axes are a matrix X of shape (n, n) with :math:`X^\top X = I` and determinant 1.
+    The density is constant, one over the area, with respect to the surface (Hausdorff) measure in
+    the space of all matrices. In three dimensions the area is :math:`16 \sqrt 2\, \pi^2`: in this
+    metric a rotation by the small angle h has length :math:`\sqrt 2\, h`.
+
+    ========  ==========================================
+    Support   :math:`X \in \mathbb{R}^{n \times n}, X^\top X = I, \det X = 1`
+    Mean      0
+    ========  ==========================================
+
+    Parameters
+    ----------
+    n : int, default 3
+        Dimension of the space, 2 or more.
+
+    Raises
+    ------
+    TypeError
+        When n is not a whole number.
+    ValueError
+        When n is below 2, a shape does not end in (n, n), or ``observed`` can be seen not to hold
+        rotations.
+
+    Notes
+    -----
+    The log density of a matrix that is no rotation is -inf. Leading axes of ``shape`` are
+    independent rotations. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.RotationTransform`.
+
+    References
+    ----------
+    .. [1] Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 13.2.
+           DOI 10.1002/9780470316979
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            attitude = pmg.UniformRotation("attitude")
+            pm.Normal("x", (attitude * reference[:, None, :]).sum(-1), 0.1, observed=x)
+    """
+
+    rv_type = UniformRotationRV
+    rv_op = UniformRotationRV.rv_op
+
+    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if observed is not None:
+            check_frames(observed, "observed", "UniformRotation", rotations=True)
+        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+
+    @classmethod
+    def dist(cls, n: int = 3, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        if not isinstance(n, int | np.integer):
+            raise TypeError(f"`UniformRotation` expected a whole number as `n`, got {n!r}.")
+        if n < 2:
+            raise ValueError(f"`UniformRotation` expected n of 2 or more, got {n}.")
+        if isinstance(shape := kwargs.get("shape"), tuple | list):
+            check_shape({"shape": shape}, (n, n), "UniformRotation")
+        return super().dist([pt.as_tensor([n, n], dtype="int64")], **kwargs)
+
+    def support_point(rv, size, support_shape) -> TensorVariable:
+        """Return the identity."""
+        return pt.broadcast_to(pt.eye(rv.type.shape[-1], dtype=rv.dtype), rv.shape)
+
+    def logp(value, support_shape) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        n, _ = known_shape(support_shape)
+        check_shape({"the value": value.type.shape}, (n, n), "UniformRotation")
+        log_density = pt.full(value.shape[:-2], -log_rotations_area(n), dtype=value.dtype)
+        return on_support(log_density, value, is_rotation)
+
+
+@_default_transform.register(UniformRotationRV)
+def _uniform_rotation_default_transform(op, rv):
+    return rotation
+
+
+register_manifold(UniformRotation, SpecialOrthogonal())

@@ -1,0 +1,134 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The Stiefel manifold of matrices with orthonormal columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.linalg import expm
+
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Visit, Work
+from pymc_geodesic.manifolds.orthonormal import largest_overlap, orthonormal_columns
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
+
+__all__ = ["Stiefel"]
+
+# Beyond, the second moments of a frame are left out of its field: they are n^2 numbers.
+LARGEST_QUADRATIC = 50
+# Least expected divergence of a frame's field, as a share of its dimension. The field of a nearly
+# uniform one is noise, at any temperature; what it tells then stays near one.
+LEAST_DIVERGENCE = 0.1
+
+
+class Stiefel(Manifold):
+    r"""Frames: matrices X of shape (n, p) with :math:`X^\top X = I`, in the space of all matrices.
+
+    With :math:`A = X^\top V` and :math:`S = V^\top V` the geodesic of the Euclidean metric is
+
+    .. math::
+
+        [X(t), V(t)] = [X, V] \exp\left(t \begin{pmatrix} A & -S \\ I & A \end{pmatrix}\right)
+        \begin{pmatrix} e^{-t A} & 0 \\ 0 & e^{-t A} \end{pmatrix}.
+
+    The exponentials are those of matrices of 2p and p rows, so that a step costs
+    :math:`O(n p^2)`. Intrinsic dimension :math:`n p - p (p + 1) / 2`; the surface measure is
+    uniform, the only one that rotations from both sides leave alone. With p = 1 this is the sphere.
+
+    Notes
+    -----
+    With p = n there are two components, of determinant 1 and -1, and no geodesic leads from one to
+    the other: :class:`SpecialOrthogonal` is the first.
+
+    References
+    ----------
+    Edelman, A., Arias, T. A. and Smith, S. T. (1998). The geometry of algorithms with
+    orthogonality constraints. SIAM Journal on Matrix Analysis and Applications 20.
+
+    Byrne, S. and Girolami, M. (2013). Geodesic Monte Carlo on embedded manifolds. Scandinavian
+    Journal of Statistics 40.
+    """
+
+    name = "Stiefel manifold"
+    ndim_core = 2
+    is_compact = True
+
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        n, p = core_shape
+        return n * p - p * (p + 1) // 2
+
+    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+        inner = x.mT @ u
+        return u - x @ (0.5 * (inner + inner.mT))
+
+    def geodesic(self, x, v, t):  # noqa: D102
+        p = x.shape[-1]
+        inner, squares = x.mT @ v, v.mT @ v
+        turn = 0.5 * (inner - inner.mT)
+        # The off-diagonal blocks are balanced by the speed, without which the exponential takes
+        # more squarings and loses digits. The floor keeps points at rest from dividing by zero.
+        mean_square = self.over_core(v * v, keepdims=True) / p.astype(v.dtype)
+        tiny = np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)
+        speed = pt.sqrt(pt.maximum(mean_square, tiny))
+        one = speed * pt.eye(p, dtype=x.dtype)
+        rows = [
+            pt.concatenate([turn, -squares / speed], axis=-1),
+            pt.concatenate([one, turn], axis=-1),
+        ]
+        ahead, back = expm(t * pt.concatenate(rows, axis=-2)), expm(-t * turn)
+        both = pt.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
+        moved = pt.concatenate([x, v / speed], axis=-1) @ both
+        return moved[..., :p], speed * moved[..., p:]
+
+    def project(self, x: TensorVariable) -> TensorVariable:
+        """Return the Q of a QR decomposition, which is the nearest frame but for rounding.
+
+        Far from the manifold the nearest would be the polar factor; its gradient fails where
+        singular values coincide, as they do on the manifold.
+        """
+        return pt.specify_shape(orthonormal_columns(x), x.type.shape)
+
+    def random_point(self, noise: TensorVariable) -> TensorVariable:
+        """Turn standard normals into uniform frames: twice, as noise can be nearly singular."""
+        return self.project(self.project(noise))
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        n = shape[-2]
+        return [shape, (*shape[:-2], n, n)] if n <= LARGEST_QUADRATIC else [shape]
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+        n_moments = len(self.field_shapes(x.type.shape))
+        return [x, x @ x.mT][:n_moments]
+
+    def field_work(self, visit: Visit, moments, *, dim) -> Work:
+        r"""``F = -grad (tr(A'X) + tr(X'BX) / 2)``, A the mean, B that of XX' less p I / n.
+
+        Its divergence :math:`(n - (p + 1) / 2) \operatorname{tr} A^\top X + n \operatorname{tr}
+        X^\top B X` has the mean :math:`(n - (p + 1) / 2) |A|^2 + n |B|^2`, zero only for moments
+        like those of a uniform distribution, of which any temperature is that of U = 0.
+        """
+        (mean, *second), (n, p) = moments, self.core_shape(visit.start.type.shape)
+        slope = self.to_tangent(visit.position, visit.gradient)
+        linear = n - 0.5 * (p + 1)
+        field, divergence = mean, linear * (mean * visit.start).sum()
+        expected = linear * (mean**2).sum()
+        if second:
+            matrix = second[0] - pt.eye(n, dtype=mean.dtype) * (p / n)
+            pull = matrix @ visit.start
+            field = mean + pull
+            divergence = divergence + float(n) * (pull * visit.start).sum()
+            expected = expected + float(n) * (matrix**2).sum()
+        work = -(self.to_tangent(visit.start, field) * slope).sum()
+        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+
+    def check(self, value) -> str | None:  # noqa: D102
+        off = largest_overlap(value)
+        if np.all(off <= 2 * UNIT_NORM_TOLERANCE):
+            return None
+        return (
+            "expected orthonormal columns in the last two axes, got inner products that differ "
+            f"from those by up to {np.max(off):.6g}"
+        )

@@ -1,0 +1,74 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the user leaves to the tuning phase, and the mass that it begins with."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.mass import JointMass, Mass, VariableMasses
+from pymc_geodesic.mass.form import MassForm, mass_form
+from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.tuning.secants import without_directions
+from pymc_geodesic.tuning.self_tuner import VarianceReduction
+
+__all__ = ["TuningOptions", "tuned_form", "unit_mass"]
+
+
+class TuningOptions(NamedTuple):
+    """What the user leaves to tuning, and how.
+
+    Attributes
+    ----------
+    tunes_itself : bool
+        Whether step size, parameters and mass are found.
+    chooses_n_steps : bool
+        Whether the number of transitions per draw is chosen too.
+    reduction : {"auto", "control_variates"} or None
+        Whether gradients are taken relative to those at a center.
+    center : mapping or None
+        The center, if it is given.
+    accuracy : float
+        Bias allowed, in posterior standard deviations.
+    noise_is_known : bool
+        Whether the gradient noise is given, which is independent between entries.
+    given : mapping of str to float
+        Parameters of the dynamics that are given.
+    mass : Mass or None
+        The mass that is given.
+    """
+
+    tunes_itself: bool
+    chooses_n_steps: bool
+    reduction: VarianceReduction | None
+    center: Mapping[str, ArrayLike] | None
+    accuracy: float
+    noise_is_known: bool
+    given: Mapping[str, float]
+    mass: Mass | None
+
+
+def unit_mass(problem: Problem, *, dense: bool) -> Mass:
+    """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
+    manifold, dtype = problem.manifold, problem.dtype
+    shapes, form = manifold.shapes, tuned_form(problem, dense=dense)
+    if form == "dense":
+        size = sum(math.prod(shape) for shape in shapes)
+        return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
+    pairs = zip(manifold.factors, shapes, strict=True)
+    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
+    mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
+    return without_directions(mass) if form == "low_rank" else mass
+
+
+def tuned_form(problem: Problem, *, dense: bool) -> MassForm:
+    """Choose the form of the mass that tuning will find."""
+    manifold = problem.manifold
+    return mass_form(manifold.factors, manifold.shapes) if dense else "diagonal"

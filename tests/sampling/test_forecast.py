@@ -1,0 +1,78 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a chain says when its tuning phase ends."""
+
+import time
+
+import numpy as np
+import pytest
+
+from pymc_geodesic.mass import JointMass, LowRankMass, VariableMasses
+from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts
+from pymc_geodesic.sampling.warnings import as_news
+
+UNIT = VariableMasses([np.ones(4)], dense=[False], shapes=[(4,)], dtype="float64")
+
+
+def window(correlation, n=400):
+    """Draws of a first-order process."""
+    rng = np.random.default_rng(1)
+    rows = [rng.standard_normal(4)]
+    for _ in range(n - 1):
+        noise = np.sqrt(1 - correlation**2) * rng.standard_normal(4)
+        rows.append(correlation * rows[-1] + noise)
+    return [[row] for row in rows]
+
+
+def said(correlation, *, seconds=8.0, seconds_per_pass=np.nan):
+    return forecast(
+        Clock(time.time() - seconds, 600),
+        window(correlation),
+        n_drawn=1_000,
+        mass=UNIT,
+        seconds_per_pass=seconds_per_pass,
+    )
+
+
+def test_it_tells_the_time_and_the_effective_draws():
+    text = said(0.5)
+    assert "1,000 draws take about 20 s" in text
+    effective = float(text.split(" of them")[0].split("and ")[-1].replace(",", ""))
+    # (1 - 0.5) / (1 + 0.5) for the slowest of four entries, from 400 draws.
+    assert 200 < effective < 400
+
+
+@pytest.mark.parametrize(("seconds_per_pass", "advises"), [(1e-4, True), (0.1, False)])
+def test_it_advises_nuts_where_it_is_faster_by_far(seconds_per_pass, advises):
+    assert ("NUTS" in said(0.5, seconds_per_pass=seconds_per_pass)) is advises
+    assert "NUTS" not in said(0.5)
+
+
+def test_few_draws_say_nothing():
+    options = {"n_drawn": 610, "mass": UNIT, "seconds_per_pass": 1.0}
+    assert forecast(Clock(time.time() - 1, 600), window(0.0), **options) == ""
+    assert forecast(None, window(0.0), **options) == ""
+
+
+def test_long_and_short_directions_cost_nuts_gradients():
+    directions = np.zeros((4, 2))
+    directions[:2] = np.eye(2)
+    low_rank = LowRankMass(
+        [np.ones(4)],
+        directions=directions,
+        curvatures=np.array([1e-4, 4.0]),
+        shapes=[(4,)],
+        dtype="float64",
+    )
+    assert gradients_by_nuts(low_rank) == pytest.approx(400)
+    # Scales are what a diagonal mass can see; correlations are not.
+    scaled = JointMass(np.diag([1.0, 1e4]), shapes=[(2,)], dtype="float64")
+    assert gradients_by_nuts(scaled) == gradients_by_nuts(UNIT)
+    correlated = np.linalg.inv([[1.0, 0.9999], [0.9999, 1.0]])
+    tight = JointMass(correlated, shapes=[(2,)], dtype="float64")
+    assert gradients_by_nuts(tight) == pytest.approx(2 * np.sqrt(1.9999 / 0.0001), rel=1e-6)
+
+
+def test_what_is_amiss_is_a_warning():
+    assert as_news(News("all is well")).level == "info"
+    assert as_news(News("steps are short", is_warning=True)).level == "warn"

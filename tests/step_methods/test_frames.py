@@ -1,0 +1,175 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Frames and rotations: every sampler finds exact moments, and stays on the manifold.
+
+A variable of M points is M chains, as in test_targets.py; step sizes follow the same rule.
+"""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+from chains import (
+    add_gradient_noise,
+    assert_mean,
+    assert_temperature_of_positions,
+    chain_averages,
+    run,
+)
+from pytensor.compile.mode import Mode
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
+from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+
+INTERPRETED = Mode(linker="py", optimizer=None)
+SHARE = 0.15
+FRAME = np.array([[2.0, 0.3], [-0.5, 1.0], [0.4, -0.2], [0.1, 0.6], [0.0, 0.2]])
+ROTATION = np.array([[1.5, 0.2, 0.0], [-0.3, 1.0, 0.1], [0.0, 0.4, -0.6]])
+TARGETS = {"frames": (pmg.MatrixLangevin, FRAME), "rotations": (pmg.MatrixFisher, ROTATION)}
+GRID = [
+    pytest.param(name, strength, marks=() if strength == 4.0 else pytest.mark.slow)
+    for name in TARGETS
+    for strength in (0.5, 4.0, 40.0)
+]
+
+
+def model_of(name, strength, *, n_points, variance=0.0):
+    distribution, f = TARGETS[name]
+    with pm.Model() as model:
+        x = distribution("x", np.tile(strength * f, (n_points, 1, 1)))
+        if variance:
+            noise = np.random.default_rng(1).normal(size=(200, *x.type.shape))
+            noise -= noise.mean(axis=0)
+            add_gradient_noise("noise", x, noise * np.sqrt(variance) / noise.std(axis=0))
+    return model
+
+
+def expected_trace(name, strength):
+    """Mean of tr(F'X) and its square, from the constant's slope along F."""
+    _, f = TARGETS[name]
+    scale = pt.scalar("scale", dtype="float64")
+    along = scale * pt.constant(f)
+    log_mean = (
+        log_mean_exponential(along, n=5, p=2)
+        if name == "frames"
+        else log_mean_over_rotations(along)
+    )
+    slope = pytensor.function([scale], pytensor.grad(log_mean, scale), mode=INTERPRETED)
+    h = 1e-4 * strength
+    variance = (slope(strength + h) - slope(strength - h)) / (2 * h)
+    return slope(strength), variance + slope(strength) ** 2
+
+
+def step_size_for(name, strength):
+    _, f = TARGETS[name]
+    return SHARE / np.sqrt(strength * np.linalg.norm(f, 2) + len(f) / 3)
+
+
+def averages_of(step, name, *, draws, discard, seed=1):
+    _, f = TARGETS[name]
+    value = step.vars[0].name
+    return chain_averages(
+        step,
+        step.model.initial_point(),
+        {
+            "mean": lambda point: (point[value] * f).sum(axis=(-1, -2)),
+            "square": lambda point: (point[value] * f).sum(axis=(-1, -2)) ** 2,
+        },
+        draws=draws,
+        discard=discard,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("noisy", [False, True], ids=["exact", "noisy"])
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize(("name", "strength"), GRID)
+def test_moments(name, strength, method, noisy):
+    """With gradient noise as strong as friction: known to SGGMC, unknown to gSGNHT."""
+    step_size = step_size_for(name, strength)
+    friction = 0.1 / step_size
+    variance = friction / step_size if noisy else 0.0
+    known = method is pmg.SGGMC
+    options = (
+        {"friction": friction} if known else {"diffusion": friction, "thermostat": "per_point"}
+    )
+    step = method(
+        model=model_of(name, strength, n_points=64, variance=variance),
+        step_size=step_size,
+        gradient_noise=variance if known else None,
+        n_steps=25,
+        backend="jax",
+        **options,
+    )
+    averages, stats = averages_of(step, name, draws=200, discard=20)
+    mean, square = expected_trace(name, strength)
+    assert_mean(averages["mean"], mean)
+    assert_mean(averages["square"], square)
+    assert_temperature_of_positions(stats, allowed=0.02)
+
+
+@pytest.mark.parametrize(("name", "strength"), GRID)
+def test_moments_by_gmc(name, strength):
+    step = pmg.GMC(
+        model=model_of(name, strength, n_points=4),
+        step_size=4 * step_size_for(name, strength),
+        n_leapfrog=5,
+        n_steps=50,
+        backend="jax",
+    )
+    runs = [averages_of(step, name, draws=40, discard=5, seed=seed) for seed in range(16)]
+    mean, square = expected_trace(name, strength)
+    assert_mean([found["mean"].mean() for found, _ in runs], mean)
+    assert_mean([found["square"].mean() for found, _ in runs], square)
+    assert 0.5 < runs[0][1]["acceptance_rate"] <= 1
+
+
+def largest_error(n_transitions):
+    """Largest error of X'X along a chain of this many transitions."""
+    with pm.Model() as model:
+        pmg.MatrixLangevin("x", 3 * FRAME)
+        pmg.MatrixFisher("r", 3 * ROTATION)
+    step = pmg.SGGMC(model=model, step_size=0.1, friction=0.5, n_steps=1000, backend="jax")
+    worst = 0.0
+    for point, _ in run(step, model.initial_point(), draws=n_transitions // 1000):
+        for value in point.values():
+            worst = max(worst, np.abs(value.T @ value - np.eye(value.shape[1])).max())
+    return worst
+
+
+def test_frames_stay_frames():
+    assert largest_error(10_000) < 1e-12
+
+
+@pytest.mark.slow
+def test_frames_stay_frames_for_a_million_transitions():
+    assert largest_error(1_000_000) < 1e-12
+
+
+def test_self_tuning_on_minibatches():
+    """A mean attitude from rows, with a free concentration: all is left to the step."""
+    rng = np.random.default_rng(2)
+    truth = pmg.quaternion_to_matrix(np.array([0.5, 0.5, -0.5, 0.5]))
+    reference = rng.normal(size=(500, 3))
+    seen = reference @ truth.T + 0.3 * rng.normal(size=(500, 3))
+    with pm.Model():
+        attitude = pmg.UniformRotation("attitude")
+        sigma = pm.HalfNormal("sigma", 1.0)
+        a, b = pm.Minibatch(reference, seen, batch_size=50)
+        pm.Normal("y", (attitude * a[:, None, :]).sum(-1), sigma, observed=b, total_size=(500, 3))
+        step = pmg.SGGMC(backend="jax")
+        idata = pm.sample(
+            400, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
+        )
+    found = pmg.summary(idata)
+    assert found["r_hat"].max() < 1.05
+    mean = found.loc[found.index.str.startswith("attitude"), "mean"].to_numpy(dtype=float)
+    left, _, right = np.linalg.svd(seen.T @ reference)
+    nearest = left @ np.diag([1, 1, np.linalg.det(left @ right)]) @ right
+    # The posterior of the angles is 0.3 / sqrt(500) / sqrt(2) wide.
+    assert np.abs(mean.reshape(3, 3) - nearest).max() < 0.01
+    assert not [finding for finding in pmg.diagnose(idata).findings if finding.severity == "error"]
