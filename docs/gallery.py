@@ -14,7 +14,14 @@ PAGES = DOCS / "gallery" / "pages"
 
 # In the order in which they are shown.
 GROUPS = {
-    "Directions": ["comets", "wind", "noisy_circle", "two_directions", "beside_nuts"],
+    "Directions": [
+        "comets",
+        "orbit_planes",
+        "wind",
+        "noisy_circle",
+        "two_directions",
+        "beside_nuts",
+    ],
     "Text": ["spherical_topics", "lda"],
     "Probability vectors": ["dirichlet_corners"],
     "Big data": ["million", "neural_network", "matrix_factorization"],

@@ -13,7 +13,13 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
-from pymc_geodesic.algorithms.splitting import damp_balanced, drift, kick, momentum_decay
+from pymc_geodesic.algorithms.splitting import (
+    balanced_estimate,
+    damp_balanced,
+    drift,
+    kick,
+    momentum_decay,
+)
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
@@ -75,8 +81,9 @@ def transition(
 
     with m the intrinsic dimension; ``tuning`` is described in
     :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`, and the friction that is added for
-    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`. On Euclidean
-    space this is the splitting form of SGNHT.
+    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`; with it O is
+    that of :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`, which leaves positions as
+    wide as they are at any friction. On Euclidean space this is the splitting form of SGNHT.
 
     With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
     the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
@@ -88,6 +95,14 @@ def transition(
     damped = partial(damp_balanced, manifold, noise=measured_noise, step_size=step_size)
     velocity = damped(velocity, thermostat.friction(xi))
     estimate = gradient(position)
+    if measured_noise:
+        estimate, injected = balanced_estimate(
+            manifold, estimate, measured_noise, friction=diffusion, step_size=step_size
+        )
+    else:
+        injected = tuple(
+            thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
+        )
     velocity = kick(
         manifold,
         position,
@@ -95,9 +110,7 @@ def transition(
         gradient=estimate.gradient,
         noise=noise,
         step_size=step_size,
-        noise_variance=tuple(
-            thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
-        ),
+        noise_variance=injected,
     )
     velocity = damped(velocity, thermostat.friction(xi))
 

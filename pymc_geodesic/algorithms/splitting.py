@@ -9,14 +9,18 @@ and Carin 2015). Points, velocities and gradients are tuples with one tensor per
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.estimate import Estimate
 
 __all__ = [
+    "balanced_estimate",
     "balanced_kick",
     "damp",
     "damp_balanced",
@@ -67,9 +71,33 @@ def damp_balanced(
     if not noise:
         return damp(velocity, friction, step_size / 2)
     *entries, directions = noise
-    own = tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, entries, strict=True))
-    damped = damp(velocity, own, step_size / 2)
+    damped = damp(velocity, _with_noise(friction, entries, step_size), step_size / 2)
     return manifold.damp_directions(damped, 0.25 * step_size**2 * directions)
+
+
+def balanced_estimate(
+    manifold: Product,
+    estimate: Estimate,
+    noise: Point,
+    *,
+    friction: TensorVariable,
+    step_size: TensorVariable,
+) -> tuple[Estimate, tuple[TensorVariable, ...]]:
+    """Scale a gradient, and find the variance to inject, for entries whose noise is measured.
+
+    ``friction`` is what is left without noise, and ``noise`` as for :func:`damp_balanced`.
+    """
+    *entries, _ = noise
+    own = _with_noise((friction,) * len(entries), entries, step_size)
+    scales, injected = balanced_kick(manifold, own, step_size, tuple(entries))
+    pairs = zip(scales, estimate.gradient, strict=True)
+    return estimate._replace(gradient=tuple(scale * g for scale, g in pairs)), injected
+
+
+def _with_noise(
+    friction: tuple[TensorVariable, ...], noise: Sequence[TensorVariable], step_size: TensorVariable
+) -> tuple[TensorVariable, ...]:
+    return tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, noise, strict=True))
 
 
 def kick(

@@ -127,16 +127,19 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Give the step size and the diffusion where the noise of every entry is balanced by itself.
 
-    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot, and quiet
-    ones are not slowed down by the noisiest. Positions are too wide by
-    :math:`(\xi_i \epsilon)^2 / 8`, which may be b / 2 for the noisiest.
+    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. What is
+    left of the noise is its correlations, which make the share :math:`\epsilon V_i / 2 \xi_i` of
+    the heat; on average it may be b. Variances are too large by :math:`\epsilon^2 / 4` in the bulk
+    of the directions, whose curvature is about one. Thousands of entries that are all a little too
+    wide move the scale of their distribution by much more than their own, so that this may be a
+    twentieth of b only.
     """
-    product = 2 * np.sqrt(demands.variance_error)
-    half_noise = 0.5 * demands.noise.largest
-    # The root of half_noise step^2 + BEST_FRICTION step = product.
-    root = np.sqrt(BEST_FRICTION**2 + 4 * half_noise * product)
-    step_size = min(demands.stable_step, 2 * product / (BEST_FRICTION + root))
-    return float(step_size), {"diffusion": BEST_FRICTION}
+    b, mean = demands.variance_error, demands.noise.mean
+    step_size = min(demands.stable_step, np.sqrt(b / 5))
+    if mean > 0:
+        # Beyond a product of one with the friction a step forgets its velocity.
+        step_size = min(step_size, np.sqrt(2 * b / mean))
+    return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * mean / (2 * b)))}
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:

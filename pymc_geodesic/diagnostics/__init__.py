@@ -18,6 +18,12 @@ from pymc_geodesic.diagnostics.stein import SteinCheck, stein_check
 from pymc_geodesic.diagnostics.step_halving import StepHalving, step_halving
 from pymc_geodesic.diagnostics.summary import summary
 from pymc_geodesic.diagnostics.temperature import configurational_temperature, kinetic_temperature
+from pymc_geodesic.diagnostics.uniformity import (
+    UniformityTest,
+    bingham_test,
+    rayleigh_test,
+    watson_test,
+)
 from pymc_geodesic.diagnostics.verdict import diagnose
 from pymc_geodesic.diagnostics.weighted import weighted
 
@@ -28,10 +34,12 @@ __all__ = [
     "RunningMoments",
     "SteinCheck",
     "StepHalving",
+    "UniformityTest",
     "align_frames",
     "angles_to",
     "angles_to_axis",
     "angular_sd",
+    "bingham_test",
     "cap_radius",
     "column_angles",
     "configurational_temperature",
@@ -42,8 +50,10 @@ __all__ = [
     "mean_frame",
     "mean_resultant_length",
     "principal_axes",
+    "rayleigh_test",
     "stein_check",
     "step_halving",
     "summary",
+    "watson_test",
     "weighted",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 import xarray as xr
 
 from pymc_geodesic.manifolds import (
+    Circle,
     Euclidean,
     Manifold,
     Simplex,
@@ -122,7 +123,7 @@ def _geometry(array: np.ndarray, manifold: Manifold | None) -> Geometry:
         return "direction" if _fits(array, is_direction=True) else "plain"
     if isinstance(manifold, Stiefel):
         return "frame" if _is_frame(array, CLAIMED_TOLERANCE) else "plain"
-    if isinstance(manifold, Euclidean):
+    if isinstance(manifold, Euclidean | Circle):
         return "plain"
     if _is_frame(array, TOLERANCE.get(array.dtype.itemsize, 1e-6)):
         return "frame"

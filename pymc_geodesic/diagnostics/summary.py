@@ -17,6 +17,8 @@ from pymc_geodesic.diagnostics.direction_statistics import (
 )
 from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
+from pymc_geodesic.diagnostics.seams import circular_mean, wrapped_about
+from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
 
 __all__ = ["summary"]
 
@@ -37,7 +39,8 @@ def summary(
     round_to: int | Literal["none"] = 3,
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
-    axial: bool = False,
+    axial: bool | None = None,
+    angles: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     r"""Summarise draws like ``az.summary``, with unit vectors as directions.
 
@@ -61,13 +64,18 @@ def summary(
     in equal shares on opposite sides, have no mean direction: it and its statistics are NaN,
     with a warning. Vectors at both ends of an axis also give a warning.
 
-    **Axes.** With ``axial=True`` the sign of unit vectors is ignored. ``mean`` is then the
+    **Axes.** The sign is ignored of unit vectors that were sampled as axes, such as free
+    :class:`~pymc_geodesic.Watson` variables, and with ``axial=True`` of all. ``mean`` is then the
     principal axis, the first eigenvector :math:`a_1` of :math:`\frac1S \sum_t x_t x_t^\top`;
     ``axis_share`` is its eigenvalue, one if all draws lie on the axis and 1/n if they come from
     everywhere; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
     standard error by the delta method. R-hat and the effective sample sizes are those of the
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
+
+    **Angles.** Angles that were sampled on the circle, such as free ``pm.VonMises`` variables, are
+    wrapped about their mean direction, which is ``mean``: an interval may go beyond pi, and chains
+    about pi agree. ``resultant_length`` and ``angular_sd`` are those of their unit vectors.
 
     **Frames**, matrices with orthonormal columns. ``mean`` is the frame nearest to the mean of the
     entries (see :func:`pymc_geodesic.diagnostics.mean_frame`), ``mcse_mean`` its standard error by
@@ -107,9 +115,13 @@ def summary(
         default those that the run has recorded as such. Other variables, and runs of other
         samplers, are looked at: a last axis with norm one in all draws, or without negative entries
         and with a sum of one. An empty list turns this off.
-    axial : bool
+    axial : bool, optional
         Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors, and
-        columns of frames likewise.
+        columns of frames likewise. By default this is so for variables that a sampler of this
+        package has moved as axes.
+    angles : sequence of str, optional
+        Names of the variables that are angles in radians. By default those that a sampler of this
+        package has moved as angles; an empty list turns this off.
 
     Returns
     -------
@@ -161,8 +173,11 @@ def summary(
     draws = draws if coords is None else draws.sel(coords)
     manifolds = recorded_manifolds(idata)
     kinds = geometries(draws, manifolds=manifolds, directions=directions, compositions=compositions)
+    turning = _named(Circle, manifolds, draws) if angles is None else list(angles)
+    _require_variables(turning, draws)
+    centers = {name: circular_mean(_flat(draws[name])) for name in turning}
     found = az.summary(
-        idata,
+        _unwrapped(idata, group, centers),
         coords=coords,
         kind=kind,
         ci_prob=ci_prob,
@@ -173,18 +188,61 @@ def summary(
     )
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
     frames = [name for name, geometry in kinds.items() if geometry == "frame"]
-    columns = {"axis_share": unit_vectors and axial}
-    columns |= {"resultant_length": frames or (unit_vectors and not axial)}
-    added = [name for name, is_used in columns.items() if is_used]
-    if added and kind != "diagnostics":
-        found = _with_columns(found, [*added, "angular_sd"])
-    describe = axial_statistics if axial else directional_statistics
+    axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
+    columns = ["axis_share"] * any(name in axes for name in unit_vectors)
+    directed = [name for name in unit_vectors if name not in axes]
+    columns += ["resultant_length"] * bool(directed or turning or frames)
+    if columns and kind != "diagnostics":
+        found = _with_columns(found, [*columns, "angular_sd"])
     for name in unit_vectors:
+        describe = axial_statistics if name in axes else directional_statistics
         _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))
+    for name, center in centers.items():
+        _put(found[name], _angle_statistics(_flat(draws[name]), center))
     for name in frames:
-        _put(found[name], frame_statistics(draws[name].transpose(*SAMPLE_DIMS, ...), axial=axial))
+        _put(
+            found[name],
+            frame_statistics(draws[name].transpose(*SAMPLE_DIMS, ...), axial=bool(axial)),
+        )
     table = pd.DataFrame(dataset_to_dataframe(found, sample_dims=["summary"]).T)
     return table if round_to == "none" else _rounded(table, round_to)
+
+
+def _named(kind: type, manifolds: Mapping[str, Manifold], draws: xr.Dataset) -> list[str]:
+    return [str(name) for name in draws.data_vars if isinstance(manifolds.get(str(name)), kind)]
+
+
+def _require_variables(names: Sequence[str], draws: xr.Dataset) -> None:
+    for name in names:
+        if name not in draws:
+            raise ValueError(
+                f"`angles` expected names of variables, got {name!r}. The variables are "
+                f"{sorted(map(str, draws.data_vars))}."
+            )
+
+
+def _flat(draws: xr.DataArray) -> np.ndarray:
+    """Put all draws along the first axis."""
+    x = draws.transpose(*SAMPLE_DIMS, ...).values
+    return x.reshape(-1, *x.shape[2:])
+
+
+def _unwrapped(idata: xr.DataTree, group: str, centers: Mapping[str, np.ndarray]) -> xr.DataTree:
+    """Write angles within half a turn of their centers; everything else stays as it is."""
+    if not centers:
+        return idata
+    draws = idata[group].to_dataset()
+    for name, center in centers.items():
+        values = draws[name].transpose(*SAMPLE_DIMS, ...)
+        if values.shape[2:] == center.shape:
+            draws[name] = values.copy(data=wrapped_about(values.values, center))
+    return xr.DataTree.from_dict({group: draws})
+
+
+def _angle_statistics(x: np.ndarray, center: np.ndarray) -> dict[str, np.ndarray]:
+    length = np.hypot(np.cos(x).mean(axis=0), np.sin(x).mean(axis=0))
+    deviation = np.sqrt(np.mean((wrapped_about(x, center) - center) ** 2, axis=0))
+    return {"mean": center, "resultant_length": length, "angular_sd": deviation}
 
 
 def _with_columns(found: xr.Dataset, names: list[str]) -> xr.Dataset:

@@ -24,6 +24,7 @@ from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
+from pymc_geodesic.diagnostics.seams import without_seam
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
     KINETIC,
@@ -230,8 +231,8 @@ def _points(
     vectors; and other variables than those sampled are functions of these.
     """
     if known is not None:
-        names = [variable.name for variable in known.variables]
-        arrays = dict(zip(names, known.points, strict=True))
+        pairs = zip(known.variables, known.points, strict=True)
+        arrays = {v.name: without_seam(v.manifold, points) for v, points in pairs}
     else:
         recorded = {name for record in records for name in record.manifolds}
         posterior = idata["posterior"].to_dataset()
@@ -242,9 +243,11 @@ def _points(
         }
         manifolds = recorded_manifolds(idata)
         kinds = geometries(posterior[list(arrays)], manifolds=manifolds)
+        found = {
+            name: manifolds.get(str(name)) or geometry_manifold(kinds[name]) for name in arrays
+        }
         arrays = {
-            name: _embedded(manifolds.get(str(name)) or geometry_manifold(kinds[name]), x)
-            for name, x in arrays.items()
+            name: without_seam(found[name], _embedded(found[name], x)) for name, x in arrays.items()
         }
     return arrays
 

@@ -3,26 +3,64 @@
 """Distributions on manifolds, and their transforms."""
 
 from pymc_geodesic.distributions import transforms
+from pymc_geodesic.distributions.angular_central_gaussian import AngularCentralGaussian
+from pymc_geodesic.distributions.bingham import Bingham
+from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
+from pymc_geodesic.distributions.cardioid import Cardioid
+from pymc_geodesic.distributions.coordinates import (
+    angles_to_vectors,
+    vectors_to_angles,
+)
+from pymc_geodesic.distributions.kent import Kent
+from pymc_geodesic.distributions.kent_fit import fit_kent
 from pymc_geodesic.distributions.logistic_normal import LogisticNormal
 from pymc_geodesic.distributions.matrix_fisher import MatrixFisher
 from pymc_geodesic.distributions.matrix_langevin import MatrixLangevin
+from pymc_geodesic.distributions.maximum_likelihood import (
+    fit_bingham,
+    fit_von_mises_fisher,
+    fit_watson,
+)
+from pymc_geodesic.distributions.power_spherical import PowerSpherical
+from pymc_geodesic.distributions.projected_normal import ProjectedNormal
 from pymc_geodesic.distributions.quaternions import matrix_to_quaternion, quaternion_to_matrix
+from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.uniform_rotation import UniformRotation
 from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
+from pymc_geodesic.distributions.watson import Watson
+from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchy
+from pymc_geodesic.distributions.wrapped_normal import WrappedNormal
 
 __all__ = [
+    "AngularCentralGaussian",
+    "Bingham",
+    "BivariateVonMises",
+    "Cardioid",
+    "Kent",
     "LogisticNormal",
     "MatrixFisher",
     "MatrixLangevin",
+    "PowerSpherical",
+    "ProjectedNormal",
+    "SphericalCauchy",
     "SphericalUniform",
     "SymmetricDirichlet",
     "UniformRotation",
     "UniformStiefel",
     "VonMisesFisher",
+    "Watson",
+    "WrappedCauchy",
+    "WrappedNormal",
+    "angles_to_vectors",
+    "fit_bingham",
+    "fit_kent",
+    "fit_von_mises_fisher",
+    "fit_watson",
     "matrix_to_quaternion",
     "quaternion_to_matrix",
     "transforms",
+    "vectors_to_angles",
 ]

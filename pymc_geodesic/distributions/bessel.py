@@ -25,6 +25,7 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.quadrature import spaced
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]
@@ -33,16 +34,7 @@ __all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]
 _N_POINTS = 65
 
 
-def _rule(n_points: int = _N_POINTS, reach: float = 28.0) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and weights of the trapezoidal rule in ``u``."""
-    end = 4.0
-    for _ in range(20):  # Newton's method
-        end -= (end + np.sinh(end) - 2 * reach) / (1 + np.cosh(end))
-    u = np.linspace(-end, end, n_points)
-    return (u + np.sinh(u)) / 2, (u[1] - u[0]) * (1 + np.cosh(u)) / 2
-
-
-POINTS, WEIGHTS = _rule()
+POINTS, WEIGHTS = spaced(_N_POINTS, reach=28.0)
 
 
 class _Quadrature:

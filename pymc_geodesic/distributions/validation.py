@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Checks of unit vectors, shared by the distributions on spheres."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 __all__ = [
     "as_float_tensor",
     "check_broadcast",
+    "check_covariance",
     "check_lengths",
+    "check_numbers",
+    "check_square",
     "check_unit_vectors",
     "constant_value",
     "has_unit_norm",
@@ -98,6 +101,85 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "
             f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance by "
             f"`{argument} / np.linalg.norm({argument}, axis=-1, keepdims=True)`."
+        )
+
+
+def check_numbers(
+    x: Any, argument: str, owner: str, *, holds: Callable, expected: str, advice: str
+) -> None:
+    """Raise an error when ``x`` is visibly not made of finite numbers of some range.
+
+    Parameters
+    ----------
+    x : tensor_like
+        Array, number or tensor. Symbolic tensors other than constants pass.
+    argument, owner : str
+        Names of the argument and the distribution in the message.
+    holds : callable
+        Maps an array to whether each entry is in the range.
+    expected, advice : str
+        What the entries should be, as in "positive scales", and a sentence on what to do.
+
+    Raises
+    ------
+    ValueError
+        When an entry is missing, infinite or out of the range.
+    """
+    value = constant_value(x)
+    if value is None or bool(np.all(np.isfinite(value) & holds(value))):
+        return
+    raise ValueError(
+        f"`{owner}` expected finite {expected} in `{argument}`, got values in "
+        f"[{np.min(value):.6g}, {np.max(value):.6g}]. {advice}"
+    )
+
+
+def check_square(x: Any, argument: str, owner: str) -> None:
+    """Raise an error when ``x`` is visibly not made of symmetric matrices in its last two axes.
+
+    Raises
+    ------
+    ValueError
+        When ``x`` has fewer axes, or a value is missing or infinite, or a matrix is not square, is
+        smaller than two by two or differs from its transpose.
+    """
+    shape = static_shape(x)
+    rows, columns = shape[-2:] if len(shape) >= 2 else (None, None)
+    known = rows is not None and columns is not None
+    if len(shape) < 2 or (known and (rows != columns or shape[-1] == 1)):
+        raise ValueError(
+            f"`{owner}` expected square matrices of two or more rows in the last two axes of "
+            f"`{argument}`, got a shape of {tuple(shape)}."
+        )
+    value = constant_value(x)
+    if value is None or value.size == 0:
+        return
+    off = np.abs(value - np.swapaxes(value, -1, -2)).max()
+    if not off <= 1e-6 * np.abs(value).max():
+        raise ValueError(
+            f"`{owner}` expected finite symmetric matrices in `{argument}`, got one that differs "
+            f"from its transpose by {off:.6g}. Pass `0.5 * ({argument} + {argument}.T)` if only "
+            "the symmetric part is meant."
+        )
+
+
+def check_covariance(x: Any, argument: str, owner: str) -> None:
+    """Raise an error when ``x`` is visibly not made of covariance matrices.
+
+    Raises
+    ------
+    ValueError
+        As :func:`check_square`, and when a matrix is not positive definite.
+    """
+    check_square(x, argument, owner)
+    value = constant_value(x)
+    if value is None or value.size == 0:
+        return
+    least = np.linalg.eigvalsh(value).min()
+    if not least > 0:
+        raise ValueError(
+            f"`{owner}` expected positive definite matrices in `{argument}`, got a smallest "
+            f"eigenvalue of {least:.6g}. Add a small multiple of the identity."
         )
 
 

@@ -37,6 +37,7 @@ FUNCTIONS = (
     "random_point",
     "to_tangent",
     "geodesic",
+    "nearest",
 )
 
 
@@ -185,6 +186,7 @@ class HostGradient:
         self._evaluate = interpreted(inputs, outputs)
         if not runs_by_numpy(self._evaluate):
             self._evaluate = Backend.resolve("numba", None).compile(inputs, outputs)
+        self.nearest = interpreted([*points, *vectors], list(manifold.nearest(points, vectors)))
         self.to_points = interpreted(values, as_points(potential, values))
         self.to_values = interpreted(points, as_values(potential, points))
         self.project = interpreted(points, position)

@@ -3,10 +3,12 @@
 """Manifolds: the geometry of one random variable each."""
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.log_simplex import LogSimplex
 from pymc_geodesic.manifolds.product import Point as Point
 from pymc_geodesic.manifolds.product import Product
+from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.registry import manifold_named, manifold_of, register_manifold
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.special_orthogonal import SpecialOrthogonal
@@ -14,10 +16,12 @@ from pymc_geodesic.manifolds.sphere import Sphere
 from pymc_geodesic.manifolds.stiefel import Stiefel
 
 __all__ = [
+    "Circle",
     "Euclidean",
     "LogSimplex",
     "Manifold",
     "Product",
+    "ProjectiveSphere",
     "Simplex",
     "SpecialOrthogonal",
     "Sphere",

@@ -50,6 +50,9 @@ class Manifold(ABC):
     is_compact : bool
         Whether points have nowhere to run to. The manifold's own size is then a scale that no step
         exceeds.
+    is_stretched_linearly : bool
+        Whether a matrix L of the space maps the manifold onto itself by ``x -> Q(L x)``, where Q
+        makes columns orthonormal; see :class:`pymc_geodesic.manifolds.stretched.Stretched`.
     poles_below : float
         Concentration of a Dirichlet distribution below which its density on the manifold is
         infinite somewhere; zero where there is none.
@@ -66,6 +69,7 @@ class Manifold(ABC):
     mass: MassKind = "number"
     is_flat: bool = False
     is_compact: bool = False
+    is_stretched_linearly: bool = False
     poles_below: float = 0.0
 
     @abstractmethod
@@ -108,6 +112,29 @@ class Manifold(ABC):
         ``v`` is carried along by the same isometry. ``embed(unembed(x)) == x`` holds after it.
         """
         return x, v
+
+    @property
+    def covering(self) -> Manifold:
+        """The manifold to use where the density of a model tells points apart that ``fold`` merges.
+
+        The manifold itself where points that ``fold`` merges have the same value, whose density is
+        then one number.
+        """
+        return self
+
+    def align(self, u: TensorVariable, at: TensorVariable, x: TensorVariable) -> TensorVariable:
+        """Carry the vector ``u`` at one point to the representative of that point nearest to ``x``.
+
+        Control variates compare gradients at two points with it.
+        """
+        return u
+
+    def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
+        """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
+
+        Means and variances of points that are near each other are taken of these.
+        """
+        return x
 
     def log_volume(self, x: TensorVariable) -> TensorVariable | None:
         """Log density of the value's own reference measure with respect to surface measure.

@@ -90,6 +90,14 @@ class Product:
         positions, velocities = zip(*folded, strict=True)
         return positions, velocities
 
+    def align(self, u: Point, at: Point, x: Point) -> Point:
+        """Carry vectors to the representative nearest to ``x``; see :meth:`Manifold.align`."""
+        return tuple(m.align(*parts) for m, *parts in zip(self.factors, u, at, x, strict=True))
+
+    def nearest(self, x: Point, reference: Point) -> Point:
+        """Return the representatives nearest to a reference; see :meth:`Manifold.nearest`."""
+        return tuple(m.nearest(*pair) for m, *pair in zip(self.factors, x, reference, strict=True))
+
     def squared_norm(self, v: Point) -> Point:
         """Squared length of every tangent vector, one array per factor, of its batch shape."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))

@@ -6,18 +6,23 @@ from __future__ import annotations
 
 from functools import singledispatch
 
+from pymc.distributions.continuous import CircularContinuous
 from pymc.distributions.multivariate import SimplexContinuous
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
+from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.simplex import Simplex
+from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = ["manifold_named", "manifold_of", "register_manifold"]
 
-_by_name: dict[str, Manifold] = {Euclidean.name: Euclidean()}
+# Also of manifolds whose distributions have not been imported when a run is read from a file.
+_by_name: dict[str, Manifold] = {m.name: m for m in (Euclidean(), Sphere(), ProjectiveSphere())}
 
 
 @singledispatch
@@ -37,7 +42,7 @@ def manifold_of(rv: TensorVariable) -> Manifold:
     -------
     Manifold
         ``Sphere`` for distributions of unit vectors, ``Simplex`` for distributions of probability
-        vectors, ``Euclidean`` for every other variable.
+        vectors, ``Circle`` for distributions of angles, ``Euclidean`` for every other variable.
 
     Raises
     ------
@@ -99,3 +104,4 @@ def manifold_named(name: str) -> Manifold | None:
 
 # PyMC's own distributions; ours register theirs where they are written.
 register_manifold(SimplexContinuous, Simplex())
+register_manifold(CircularContinuous, Circle())

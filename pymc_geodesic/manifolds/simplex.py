@@ -41,6 +41,7 @@ class Simplex(Sphere):
     """
 
     name = "Simplex"
+    is_stretched_linearly = False
     # Dirichlet(alpha) has the density |x|^(2 alpha - 1).
     poles_below = 0.5
 

@@ -33,6 +33,8 @@ class SpecialOrthogonal(Stiefel):
     """
 
     name = "Rotations"
+    # All columns together span the same space, however it is stretched.
+    is_stretched_linearly = False
 
     def geodesic(self, x, v, t):  # noqa: D102
         inner = x.mT @ v

@@ -37,6 +37,7 @@ class Sphere(Manifold):
 
     name = "Sphere"
     is_compact = True
+    is_stretched_linearly = True
 
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return core_shape[0] - 1

@@ -55,6 +55,7 @@ class Stiefel(Manifold):
     name = "Stiefel manifold"
     ndim_core = 2
     is_compact = True
+    is_stretched_linearly = True
 
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         n, p = core_shape

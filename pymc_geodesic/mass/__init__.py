@@ -5,5 +5,6 @@
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.mass.read import read_mass
+from pymc_geodesic.mass.tangent import TangentMass
 
-__all__ = ["JointMass", "LowRankMass", "Mass", "VariableMasses", "read_mass"]
+__all__ = ["JointMass", "LowRankMass", "Mass", "TangentMass", "VariableMasses", "read_mass"]

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Plots of draws on manifolds and of sampler statistics."""
 
+from pymc_geodesic.plots.angles import plot_rose, plot_torus
 from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitude_latitude
 from pymc_geodesic.plots.simplex import plot_simplex
 from pymc_geodesic.plots.sphere import plot_sphere
@@ -9,9 +10,11 @@ from pymc_geodesic.plots.thermostat import plot_thermostat, temperature_band
 
 __all__ = [
     "from_longitude_latitude",
+    "plot_rose",
     "plot_simplex",
     "plot_sphere",
     "plot_thermostat",
+    "plot_torus",
     "temperature_band",
     "to_longitude_latitude",
 ]

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.diagnostics.axial import principal_axes
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
@@ -52,6 +53,7 @@ def plot_sphere(
     center: tuple[float, float] | None = None,
     tilt: float = 0.0,
     max_draws: int = 2000,
+    axial: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     r"""Draw directions: draws of unit vectors, data, densities and the caps that hold the draws.
@@ -94,6 +96,9 @@ def plot_sphere(
     max_draws : int
         Maximum number of draws of each direction that are shown and used for `contours`, evenly
         thinned. The mean, the cap and the density about a circle use all draws.
+    axial : bool
+        Whether x and -x are the same. Draws are then shown at the end of their principal axis whose
+        largest entry is positive, and data at both ends.
     ax : matplotlib.axes.Axes, optional
         Axes with `projection`, or with ``projection="polar"`` for directions in two dimensions. A
         new figure by default.
@@ -139,6 +144,9 @@ def plot_sphere(
     chosen: dict[str, Any] = {"var_names": var_names, "group": group, "coords": coords}
     named = {} if draws is None else _directions(draws, **chosen)
     data = None if data is None else _normalized(data)
+    if axial:
+        named = {label: _at_one_end(values) for label, values in named.items()}
+        data = None if data is None else np.concatenate([data, -data])
     if _dimension(named, data) == 2:
         ax = _axes(ax, "polar", (5.6, 5.8))
         draw_circle(ax, named, data=data, log_density=log_density, mass=mass, cap=cap)
@@ -159,6 +167,11 @@ def plot_sphere(
     if named and not many:
         _draw_legend(canvas)
     return canvas.ax
+
+
+def _at_one_end(x: np.ndarray) -> np.ndarray:
+    _, axes = principal_axes(x)
+    return np.where(x @ axes[0] < 0, -1.0, 1.0)[:, None] * x
 
 
 def _directions(draws: Draws, **chosen: Any) -> dict[str | None, np.ndarray]:

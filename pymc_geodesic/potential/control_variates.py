@@ -51,8 +51,12 @@ class ControlVariateEstimator(MinibatchEstimator):
         """Estimate the gradient and its variance."""
         evaluate = self._gradient()
         # Without softened poles, because the gradient of the whole data at the center has none.
-        at_center = evaluate(self.center, [pt.zeros_like(width) for width in self.width])
-        terms = zip(evaluate(position, self.width), at_center, self.center_gradient, strict=True)
+        at_center = tuple(evaluate(self.center, [pt.zeros_like(width) for width in self.width]))
+        # Where points have several representatives, those of the center nearest to the position.
+        align = self.potential.manifold.align
+        at_center = align(at_center, self.center, position)
+        whole_gradient = align(self.center_gradient, self.center, position)
+        terms = zip(evaluate(position, self.width), at_center, whole_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 

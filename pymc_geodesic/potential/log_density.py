@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pytensor
@@ -210,11 +210,21 @@ class _Rescaled(MinibatchRandomVariable):
     """
 
     def make_node(self, rv, *total_size):
-        sizes = [None if isinstance(size.type, NoneTypeT) else size for size in total_size]
-        return super().make_node(rv, *sizes)
+        return super().make_node(rv, *map(_as_data, total_size))
 
 
 _rescaled = _Rescaled()
+
+
+def _as_data(size: TensorVariable) -> TensorVariable | None:
+    """Make a size an input of what is compiled, which then serves other sizes too."""
+    if isinstance(size.type, NoneTypeT):
+        return None
+    if not isinstance(size, TensorConstant):
+        return size
+    shared = pytensor.shared(np.asarray(size.data), name="total_size", shape=())
+    shared.tag.is_size = True
+    return shared
 
 
 def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict:
@@ -241,32 +251,47 @@ def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> li
     return list(graph.outputs)
 
 
-def lift_data(outputs: Sequence[TensorVariable], *, static_shapes: bool) -> list[TensorVariable]:
+def lift_data(
+    outputs: Sequence[TensorVariable],
+    *,
+    static_shapes: bool,
+    of_any_length: Collection[TensorVariable] = (),
+) -> list[TensorVariable]:
     """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
 
     Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
     many times. With ``static_shapes``, data of a few entries, which may be shapes, become
-    constants, and constants that determine shapes stay constants.
+    constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
+    only some rows are used, have no known length: what is compiled serves others too.
     """
     replacements = {}
+    free = set(of_any_length)
     for variable in ancestors(list(outputs)):
         if isinstance(variable, SharedVariable):
-            if not isinstance(variable.type, RandomType):
-                replacements[variable] = _copied(variable, static_shapes=static_shapes)
+            if not isinstance(variable.type, RandomType) and not hasattr(variable.tag, "is_size"):
+                replacements[variable] = _copied(
+                    variable, static_shapes=static_shapes, any_length=variable in free
+                )
         elif isinstance(variable, TensorConstant) and not _is_small(
             variable.data, static_shapes=static_shapes
         ):
+            shape = _shape(variable.data, any_length=variable in free)
             replacements[variable] = pytensor.shared(
-                variable.data, name=variable.name, shape=variable.type.shape, borrow=True
+                variable.data, name=variable.name, shape=shape, borrow=True
             )
     return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
 
 
-def _copied(variable: SharedVariable, *, static_shapes: bool) -> Variable:
+def _copied(variable: SharedVariable, *, static_shapes: bool, any_length: bool) -> Variable:
     value = variable.get_value(borrow=True)
     if static_shapes and _is_small(value, static_shapes=static_shapes):
         return pt.constant(value, name=variable.name)
-    return pytensor.shared(value.copy(), name=variable.name, shape=value.shape)
+    shape = _shape(value, any_length=any_length)
+    return pytensor.shared(value.copy(), name=variable.name, shape=shape)
+
+
+def _shape(data: np.ndarray, *, any_length: bool) -> tuple[int | None, ...]:
+    return (None, *data.shape[1:]) if any_length else data.shape
 
 
 def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:

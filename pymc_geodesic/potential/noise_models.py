@@ -205,6 +205,8 @@ class FisherNoise:
         scores = self.potential.scores(position, indices, width=width)
         if center is not None:
             at_center = self.potential.scores(center, indices, width=width)
+            align = self.potential.manifold.align
+            at_center = tuple(align(there, center, position) for there in at_center)
             scores = tuple(
                 tuple(a - b for a, b in zip(here, there, strict=True))
                 for here, there in zip(scores, at_center, strict=True)

@@ -16,7 +16,7 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds import Manifold, Point, Product
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.local import (
@@ -26,9 +26,9 @@ from pymc_geodesic.potential.local import (
     sizes_of,
 )
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
-from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
-from pymc_geodesic.potential.variables import SampledVariable, sampled_variables
+from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
 
 __all__ = ["Potential"]
 
@@ -49,7 +49,7 @@ class Potential:
         Whether batch sizes must be known when the graph is compiled (JAX).
     full_data : bool
         Whether to replace every minibatch by its whole data, for the exact potential.
-    coordinates : mapping of Manifold class to Manifold, optional
+    coordinates : mapping of Manifold class or name to Manifold, optional
         Other coordinates for variables on a manifold, for dynamics that do not use its embedding.
     data : mapping of str to iterable, optional
         Loaders of batches for some ``pm.Data`` of the model, by name.
@@ -86,7 +86,7 @@ class Potential:
         initial_point: Mapping[str, Any],
         static_shapes: bool = False,
         full_data: bool = False,
-        coordinates: Mapping[type[Manifold], Manifold] | None = None,
+        coordinates: Coordinates | None = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
         local: Sequence[TensorVariable] = (),
     ) -> None:
@@ -124,7 +124,10 @@ class Potential:
             )
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
         self._terms, self.expectations, self.latents = _without_latents(
-            density.terms(), local_variables, static_shapes=static_shapes
+            density.terms(),
+            local_variables,
+            static_shapes=static_shapes,
+            in_batches=[x for s in self.sources if isinstance(s, BatchSource) for x in s.tensors],
         )
 
     @property
@@ -230,7 +233,11 @@ def _find_sources(
 
 
 def _without_latents(
-    terms: list[TensorVariable], local: Sequence[SampledVariable], *, static_shapes: bool
+    terms: list[TensorVariable],
+    local: Sequence[SampledVariable],
+    *,
+    static_shapes: bool,
+    in_batches: Sequence[TensorVariable],
 ) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
     """Write terms of the log density with inputs in place of what is latent in the rows.
 
@@ -245,7 +252,11 @@ def _without_latents(
     """
     terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
     expectations = find_expectations(terms)
-    lifted = lift_data([*terms, *expectations], static_shapes=static_shapes)
+    # Only JAX compiles again for other data, and finds what it has compiled.
+    of_any_length = in_batches if static_shapes else ()
+    lifted = lift_data(
+        [*terms, *expectations], static_shapes=static_shapes, of_any_length=of_any_length
+    )
     terms, expectations = lifted[: len(terms)], lifted[len(terms) :]
     means = {expectation: expectation.type() for expectation in expectations}
     terms = clone_replace(terms, replace=means, rebuild_strict=False)

@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from pymc.distributions.transforms import _default_transform
-from pymc.logprob.transforms import Transform
+from pymc.logprob.transforms import CircularTransform, Transform
 from pymc.model import Model
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.distributions.transforms import EmbeddedTransform
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
+from pymc_geodesic.potential.symmetry import is_even
 
-__all__ = ["SampledVariable", "geometry_names", "sampled_variables"]
+__all__ = ["Coordinates", "SampledVariable", "geometry_names", "manifold_in", "sampled_variables"]
+
+Coordinates = Mapping[Any, Manifold]
+"""Other manifolds to move variables on, by the class of their own manifold or by their name."""
 
 
 @dataclass(frozen=True)
@@ -93,19 +97,27 @@ class SampledVariable:
         return value
 
 
-def _manifold_in(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold, unless a custom transform restricts the variable further."""
+def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
+    """Return the manifold, unless a custom transform restricts the variable further.
+
+    The circular transform makes an angle of any variable. A manifold of axes gives way to that of
+    directions where the model tells their ends apart.
+    """
     transform = model.rvs_to_transforms[rv]
+    if isinstance(transform, CircularTransform):
+        return Circle()
     default = _default_transform(rv.owner.op, rv)
     if transform is not None and type(transform) is not type(default):
         return Euclidean()
-    return manifold_of(rv)
+    manifold = manifold_of(rv)
+    covering = manifold.covering
+    return manifold if covering is manifold or is_even(model, rv) else covering
 
 
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
     """Return the name of the manifold of each variable, whatever coordinates a sampler uses."""
     rvs = [model.values_to_rvs[value] for value in values]
-    return {rv.name: manifold_of(rv).name for rv in rvs}
+    return {rv.name: manifold_in(model, rv).name for rv in rvs}
 
 
 def _position_shape(
@@ -139,7 +151,7 @@ def sampled_variables(
     values: Sequence[TensorVariable],
     *,
     initial_point: Mapping[str, Any],
-    coordinates: Mapping[type[Manifold], Manifold],
+    coordinates: Coordinates,
 ) -> tuple[SampledVariable, ...]:
     """Describe the variables with the given value variables, in this order.
 
@@ -157,8 +169,8 @@ def sampled_variables(
                 "stochastic-gradient steps need a differentiable log density. Give it a step "
                 "of its own, such as `pm.Metropolis`, or sum it out of the model."
             )
-        manifold = _manifold_in(model, rv)
-        manifold = coordinates.get(type(manifold), manifold)
+        manifold = manifold_in(model, rv)
+        manifold = coordinates.get(rv.name, coordinates.get(type(manifold), manifold))
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         _require_points(rv.name, manifold, shape)
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
 import numpy as np
 import pytensor.tensor as pt
@@ -49,7 +48,7 @@ class Traced:
     Raises
     ------
     ValueError
-        If the model has no such variable.
+        If the model has no such variable, or none is to be returned.
     """
 
     def __init__(self, model: Model, var_names: Sequence[str] | None) -> None:
@@ -60,45 +59,44 @@ class Traced:
                 f"`var_names` expected variables among {', '.join(known)}; got "
                 f"{', '.join(unknown)}."
             )
+        if not variables:
+            raise ValueError("`var_names` expected at least one variable to return, got none.")
         self.variables: list[TensorVariable] = model.replace_rvs_by_values(variables)
         used = set(ancestors(self.variables))
         self._values = [value for value in model.value_vars if value in used]
         self.value_names = [value.name for value in self._values]
 
-    def __call__(self, draws: Arrays) -> Arrays:
+    def __call__(self, draws: Arrays, shape: tuple[int, int]) -> Arrays:
         """Return the variables for values of shape ``(chain, draw, ...)``."""
         found = {x.name: draws[x.name] for x in self.variables if x.name in draws}
-        names = [x.name for x in self.variables if x.name not in draws]
-        if names and self._values:
-            shape = next(iter(draws.values())).shape[:2]
-            flat = [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
-            pairs = zip(names, self._computed(flat), strict=True)
-            found |= {name: array.reshape(*shape, *array.shape[1:]) for name, array in pairs}
+        computed = [x for x in self.variables if x.name not in draws]
+        flat = [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
+        arrays = self._computed(computed, flat, math.prod(shape)) if computed else []
+        for x, array in zip(computed, arrays, strict=True):
+            found[x.name] = array.reshape(*shape, *array.shape[1:])
         return {x.name: found[x.name] for x in self.variables}
 
-    @cached_property
-    def _function(self) -> Callable[..., list[np.ndarray]]:
-        """Compute, from all values, the variables that are no values themselves."""
-        graphs = [x for x in self.variables if x.name not in self.value_names]
+    def _computed(
+        self, graphs: Sequence[TensorVariable], values: Sequence[np.ndarray], n_draws: int
+    ) -> list[np.ndarray]:
         many = [tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values]
         replacements = dict(zip(self._values, many, strict=True))
-        return interpreted(many, [_for_each(graph, replacements) for graph in graphs])
-
-    def _computed(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
-        n_draws, n_bytes = len(values[0]), sum(x.nbytes for x in values)
-        size = max(1, math.floor(n_draws * MOST_BYTES / max(n_bytes, 1)))
+        n = pt.lscalar("n_draws")
+        function = interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
+        n_bytes = max(sum(x.nbytes for x in values), 1)
+        size = max(1, math.floor(n_draws * MOST_BYTES / n_bytes))
         blocks = [
-            self._function(*(x[i : i + size] for x in values)) for i in range(0, n_draws, size)
+            function(min(size, n_draws - i), *(x[i : i + size] for x in values))
+            for i in range(0, n_draws, size)
         ]
         return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
 
 
 def _for_each(
-    graph: TensorVariable, replacements: dict[TensorVariable, TensorVariable]
+    graph: TensorVariable,
+    replacements: dict[TensorVariable, TensorVariable],
+    n_draws: TensorVariable,
 ) -> TensorVariable:
     """Write a graph for many draws, even if it is the same for all of them."""
-    result = vectorize_graph(graph, replacements)
-    if result.ndim > graph.ndim:
-        return result
-    n_draws = next(iter(replacements.values())).shape[0]
-    return pt.alloc(result, n_draws, *result.shape)
+    result = vectorize_graph(graph, replacements) if replacements else graph
+    return result if result.ndim > graph.ndim else pt.alloc(result, n_draws, *result.shape)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -171,6 +172,11 @@ def sample(
     idata = None
     if keep is not None:
         idata = keep.datatree(checks=compute_convergence_checks and stopped is None)
+    if idata is not None:
+        log.info(
+            f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
+            f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."
+        )
     return _returned(idata, stopped, plan.sampling)
 
 

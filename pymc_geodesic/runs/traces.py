@@ -73,8 +73,8 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
 
 
 def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
-    samples = traced(drawn.values)
     [shape] = {x.shape for x in drawn.statistics.values()}
+    samples = traced(drawn.values, shape)
     record = np.full(shape, drawn.record, dtype=object)
     statistics = drawn.statistics | {STATISTIC: record}
     dtypes = {name: x.dtype for name, x in statistics.items()}

@@ -14,7 +14,7 @@ import numpy as np
 from pymc_geodesic.mass import JointMass, LowRankMass, Mass
 from pymc_geodesic.tuning.self_tuner import autocorrelation_time, whitened
 
-__all__ = ["Clock", "News", "forecast"]
+__all__ = ["Clock", "News", "forecast", "noise_felt"]
 
 # Transitions per draw, and step sizes in posterior scales, from which something is amiss.
 MANY_STEPS, SHORT_STEP = 200, 0.05
@@ -24,6 +24,9 @@ FEWEST_DRAWS = 20
 # each step along the longest direction in units of the shortest. Whether it is faster is only said
 # where it is by far.
 FEWEST_GRADIENTS, BY_FAR = 10, 2.0
+# Share of the noise from which it is said. With nine per cent the scales of 2,000 logistic groups
+# of 15 rows were off by six tenths of a standard deviation.
+LEAST_SHARE = 0.03
 
 
 class News(NamedTuple):
@@ -94,6 +97,24 @@ def forecast(
             "effective draws"
         )
     return text
+
+
+def noise_felt(share: float) -> str:
+    """Return the end of a sentence: what gradient noise does to thousands of entries together.
+
+    Parameters
+    ----------
+    share : float
+        Of the noise in the heat of an entry. Its friction makes up for it on average, but not for
+        how it depends on the entry.
+    """
+    if share < LEAST_SHARE:
+        return ""
+    return (
+        f". Gradient noise makes {share:.0%} of the heat: single entries hardly feel it, but the "
+        "scale that many of them have in common may be off by some tenths of its standard "
+        "deviation. Larger batches lower it"
+    )
 
 
 def _rounded(number: float) -> str:

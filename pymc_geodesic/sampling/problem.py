@@ -19,13 +19,13 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.values import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
-from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.mass.tangent import separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
-from pymc_geodesic.potential.variables import geometry_names
+from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
 from pymc_geodesic.sampling.explain import impossible_start
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.variables import Variables, global_and_local
@@ -82,11 +82,17 @@ class Problem:
         *,
         full_data: bool,
         restarts_local: bool = True,
-        coordinates: Mapping[type[Manifold], Manifold] | None = None,
+        coordinates: Coordinates | None = None,
     ) -> None:
         model = options.model
-        self.name, self.backend, self.mass = name, options.backend, options.mass
+        self.name, self.backend = name, options.backend
         values, local_values = global_and_local(model, options.vars, options.local)
+        names = [model.values_to_rvs[value].name for value in values]
+        self.mass, tangent = separated(options.mass, names)
+        stretched = {
+            own: mass.coordinates(manifold_in(model, model[own]), own)
+            for own, mass in tangent.items()
+        }
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
         self.start = start = model.initial_point()
         self._potential: Potential | None = Potential(
@@ -95,7 +101,7 @@ class Problem:
             initial_point=start if options.initial_point is None else options.initial_point,
             static_shapes=self.backend.is_jax,
             full_data=full_data,
-            coordinates=coordinates,
+            coordinates=dict(coordinates or {}) | stretched,
             data=options.data,
             local=local_values,
         )

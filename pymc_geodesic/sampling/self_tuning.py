@@ -22,7 +22,14 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.balance import rebalance, squared_velocity
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
-from pymc_geodesic.sampling.forecast import MANY_STEPS, SHORT_STEP, Clock, News, forecast
+from pymc_geodesic.sampling.forecast import (
+    MANY_STEPS,
+    SHORT_STEP,
+    Clock,
+    News,
+    forecast,
+    noise_felt,
+)
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
@@ -149,7 +156,9 @@ class SelfTuning:
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
-            chain.tuning.window.append(list(chain.state.position))
+            window, position = chain.tuning.window, chain.state.position
+            reference = window[0] if window else position
+            window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
                 chain.tuning.squares.append(squared_velocity(chain))
 
@@ -178,6 +187,9 @@ class SelfTuning:
             mass=tuning.found.mass,
             seconds_per_pass=self._tuner.seconds_per_pass,
         )
+        if settings.measured_noise:
+            half_noise = 0.5 * settings.step_size * tuning.found.noise.mean
+            text += noise_felt(half_noise / (settings.parameters["diffusion"] + half_noise))
         is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
         if is_slow and self._has_velocity:
             text += (

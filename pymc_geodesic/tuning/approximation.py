@@ -137,7 +137,7 @@ class _Round:
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""
-        # Loaded where it is needed: it takes as long as the package.
+        # SciPy's optimisation takes a quarter of a second to load.
         from scipy.optimize import minimize
 
         def objective(u):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,11 @@ N_STARTS, MOST_ITERATIONS = 20, 100
 
 
 def initial_directions(
-    X: Any, k: int, *, random_seed: int | np.random.Generator | None = None
+    X: Any,
+    k: int,
+    *,
+    axial: bool = False,
+    random_seed: int | np.random.Generator | None = None,
 ) -> np.ndarray:
     r"""Find ``k`` directions in the data, as a start for the components of a mixture.
 
@@ -36,12 +40,17 @@ def initial_directions(
     probability proportional to one less the largest cosine (k-means++). At most 20,000 rows, drawn
     at random, are used.
 
+    With ``axial`` rows x and -x are the same: squares of cosines take the place of cosines, and the
+    first eigenvector of the second moments of its rows that of their mean (diametrical clustering).
+
     Parameters
     ----------
     X : array or SciPy sparse matrix, shape (N, n)
         Unit vectors, one per row.
     k : int
         Number of directions, at most N.
+    axial : bool
+        Whether the rows are axes, for mixtures of Watson or Bingham distributions.
     random_seed : int or Generator, optional
         Makes the result reproducible.
 
@@ -65,6 +74,9 @@ def initial_directions(
     ----------
     Banerjee, A., Dhillon, I. S., Ghosh, J. and Sra, S. (2005). Clustering on the unit hypersphere
     using von Mises-Fisher distributions. JMLR 6.
+
+    Dhillon, I. S., Marcotte, E. M. and Roshan, U. (2003). Diametrical clustering for identifying
+    anti-correlated gene clusters. Bioinformatics 19.
 
     Examples
     --------
@@ -94,9 +106,10 @@ def initial_directions(
     rng = np.random.default_rng(random_seed)
     if n_rows > MOST_ROWS:
         X = X[np.sort(rng.choice(n_rows, max(MOST_ROWS, int(k)), replace=False))]
-    runs = [_k_means(X, _spread_rows(X, int(k), rng)) for _ in range(N_STARTS)]
-    directions = max(runs, key=lambda found: _cosines(X, found).max(axis=1).sum())
-    sizes = np.bincount(_cosines(X, directions).argmax(axis=1), minlength=k)
+    near, centers = (_squares, _principal_axes) if axial else (_cosines, _means)
+    runs = [_k_means(X, _spread_rows(X, int(k), rng, near), near, centers) for _ in range(N_STARTS)]
+    directions = max(runs, key=lambda found: near(X, found).max(axis=1).sum())
+    sizes = np.bincount(near(X, directions).argmax(axis=1), minlength=k)
     return directions[np.argsort(-sizes, kind="stable")]
 
 
@@ -121,36 +134,57 @@ def _cosines(X, directions: np.ndarray) -> np.ndarray:
     return np.asarray(X @ directions.T)
 
 
+def _squares(X, directions: np.ndarray) -> np.ndarray:
+    return _cosines(X, directions) ** 2
+
+
 def _rows(X, indices: Sequence[int]) -> np.ndarray:
     chosen = X[indices]
     return chosen.toarray() if sparse.issparse(chosen) else chosen
 
 
-def _spread_rows(X, k: int, rng: np.random.Generator) -> np.ndarray:
+def _spread_rows(X, k: int, rng: np.random.Generator, near: Callable) -> np.ndarray:
     """Draw rows far from each other."""
     n_rows = X.shape[0]
     chosen = [rng.integers(n_rows)]
     largest = np.full(n_rows, -1.0)
     for _ in range(k - 1):
-        largest = np.maximum(largest, _cosines(X, _rows(X, chosen[-1:]))[:, 0])
+        largest = np.maximum(largest, near(X, _rows(X, chosen[-1:]))[:, 0])
         distance = np.maximum(1 - largest, 0.0)
         total = distance.sum()
         chosen.append(rng.choice(n_rows, p=distance / total if total > 0 else None))
     return _rows(X, chosen)
 
 
-def _k_means(X, directions: np.ndarray) -> np.ndarray:
-    """Give rows to their nearest direction, and directions to the mean of their rows, in turn."""
-    n_rows, k = X.shape[0], len(directions)
+def _k_means(X, directions: np.ndarray, near: Callable, centers: Callable) -> np.ndarray:
+    """Give rows to their nearest direction, and directions to the center of their rows, in turn."""
     nearest: np.ndarray | None = None
     for _ in range(MOST_ITERATIONS):
-        before, nearest = nearest, _cosines(X, directions).argmax(axis=1)
+        before, nearest = nearest, near(X, directions).argmax(axis=1)
         if before is not None and np.array_equal(before, nearest):
             break
-        member = sparse.csr_array((np.ones(n_rows), (nearest, np.arange(n_rows))), (k, n_rows))
-        totals = member @ X
-        totals = totals.toarray() if sparse.issparse(totals) else totals
-        lengths = np.linalg.norm(totals, axis=1, keepdims=True)
-        # A direction without rows, or whose rows cancel, stays where it is.
-        directions = np.where(lengths > 0, totals / np.maximum(lengths, 1e-300), directions)
+        directions = centers(X, nearest, directions)
     return directions
+
+
+def _means(X, nearest: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the mean direction of the rows of each cluster."""
+    return _weighted_directions(X, nearest, directions, np.ones(X.shape[0]))
+
+
+def _principal_axes(X, nearest: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Move each axis towards the first eigenvector of its rows, by one step of the power method."""
+    cosines = np.take_along_axis(_cosines(X, directions), nearest[:, None], axis=1)[:, 0]
+    return _weighted_directions(X, nearest, directions, cosines)
+
+
+def _weighted_directions(
+    X, nearest: np.ndarray, directions: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    n_rows, k = X.shape[0], len(directions)
+    member = sparse.csr_array((weights, (nearest, np.arange(n_rows))), (k, n_rows))
+    totals = member @ X
+    totals = totals.toarray() if sparse.issparse(totals) else totals
+    lengths = np.linalg.norm(totals, axis=1, keepdims=True)
+    # A direction without rows, or whose rows cancel, stays where it is.
+    return np.where(lengths > 0, totals / np.maximum(lengths, 1e-300), directions)

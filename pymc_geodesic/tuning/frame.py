@@ -76,7 +76,11 @@ def anchored_frame(
     point, mass = find_center(gradient, start, rows=rows, curvature=curvature)
     # With a generator of its own, because a model that passes is tuned as if it was never asked.
     own = deepcopy(rng)
-    if is_gaussian_around(gradient, point, mass, rng=own):
+    # A mass that is given says nothing of the curvature.
+    width = mass
+    if fixed is not None:
+        width = curvature_mass(gradient, point, rows=rows, dense=form == "dense", rng=own)
+    if is_gaussian_around(gradient, point, width, rng=own):
         return Frame(point, _with_directions(gradient, point, mass, form, fixed, own), True)
     found = approximate(gradient, start, rng=own)
     if found is None:

@@ -38,7 +38,7 @@ def measure_noise(
             found = gradient(point, rows).gradient
             here.append(_in_frame(gradient, point, found, mass))
             if center is not None:
-                there = gradient(center, rows).gradient
+                there = gradient(gradient.nearest(*center, *point), rows).gradient
                 change = [a - b for a, b in zip(found, there, strict=True)]
                 changed.append(_in_frame(gradient, point, change, mass))
         plain.append(_variance(here))

@@ -42,6 +42,20 @@ def test_neural_network(load_example, check_picture):
     check_picture(example, idata)
 
 
+def test_principal_components(load_example, check_picture):
+    pytest.importorskip("sklearn")
+    example = load_example("principal_components")
+    idata = example.run(quick=True, backend="jax")
+    loadings = idata.posterior["loadings"].values
+    overlap = loadings.mT @ loadings - np.eye(5)
+    assert np.abs(overlap).max() < 1e-12
+    classical = example.principal_axes(example.make_data())
+    # The plane of the first axes is known to a few degrees, whatever the axes within it.
+    shares = np.linalg.svd(classical[:, :3].T @ loadings, compute_uv=False)
+    assert shares.min() > 0.9
+    check_picture(example, idata)
+
+
 def test_neural_network_reads_a_file(load_example, tmp_path):
     example = load_example("neural_network")
     rng = np.random.default_rng(1)

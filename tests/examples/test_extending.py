@@ -9,9 +9,9 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from cardioid import Cardioid, Circle
 from half_line import HalfLine
 from stiefel import Stiefel
+from time_of_day import Clock, TimeOfDay
 
 import pymc_geodesic as pmg
 
@@ -101,18 +101,25 @@ def test_a_mass_for_each_entry_and_no_more():
             pmg.SGGMC(step_size=0.1, friction=1.0, mass={"scale": np.eye(2) + 0.1})
 
 
-def test_cardioid_has_its_density_and_draws():
-    mu, rho = 2.5, 0.4
-    x = np.linspace(-np.pi, np.pi, 1_000, endpoint=False)
-    density = np.exp(pm.logp(Cardioid.dist(mu, rho), x).eval())
-    np.testing.assert_allclose(density.mean() * 2 * np.pi, 1.0)
-    assert pm.logp(Cardioid.dist(mu, rho), 3.5).eval() == -np.inf
-    draws = pm.draw(Cardioid.dist(mu, rho), 20_000, random_seed=1)
-    assert Circle().check(draws) is None
-    for n, expected in [(1, rho), (2, 0.0)]:
-        assert abs(away(np.cos(n * (draws - mu))[None], expected)) < 4.5
-        assert abs(away(np.sin(n * (draws - mu))[None], 0.0)) < 4.5
-    assert pm.draw(Cardioid.dist([0.0, 1.0], rho, size=(3, 2))).shape == (3, 2)
+HOUR, RHO = 23.0, 0.4
+
+
+def angles_of(hours):
+    """Angles to the busiest hour."""
+    return 2 * np.pi / 24 * (hours - HOUR)
+
+
+def test_time_of_day_has_its_density_and_draws():
+    x = np.linspace(0, 24, 1_000, endpoint=False)
+    density = np.exp(pm.logp(TimeOfDay.dist(HOUR, RHO), x).eval())
+    np.testing.assert_allclose(density.mean() * 24, 1.0)
+    assert pm.logp(TimeOfDay.dist(HOUR, RHO), 24.5).eval() == -np.inf
+    draws = pm.draw(TimeOfDay.dist(HOUR, RHO), 20_000, random_seed=1)
+    assert Clock().check(draws) is None
+    for n, expected in [(1, RHO), (2, 0.0)]:
+        assert abs(away(np.cos(n * angles_of(draws))[None], expected)) < 4.5
+        assert abs(away(np.sin(n * angles_of(draws))[None], 0.0)) < 4.5
+    assert pm.draw(TimeOfDay.dist([0.0, 1.0], RHO, size=(3, 2))).shape == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -120,26 +127,28 @@ def test_cardioid_has_its_density_and_draws():
     ["SGGMC", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gSGNHT-tuned", "GMC"))],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_cardioid_is_sampled_around_the_circle(name):
+def test_time_of_day_is_sampled_around_the_clock(name):
+    make, options = STEPS[name]
+    if "step_size" in options:
+        options = options | {"step_size": 1.0}
     with pm.Model() as model:
-        Cardioid("angle", 2.5, 0.4)
-        idata = sample(*STEPS[name], draws=2000)
-        assert isinstance(pmg.manifold_of(model["angle"]), Circle)
-    angle = idata.posterior["angle"].values
-    assert np.abs(angle).max() <= np.pi
-    assert abs(away(np.cos(angle - 2.5), 0.4)) < 4.5
-    assert abs(away(np.sin(angle - 2.5), 0.0)) < 4.5
-    assert abs(away(np.cos(2 * (angle - 2.5)), 0.0)) < 4.5
+        TimeOfDay("hour", HOUR, RHO)
+        idata = sample(make, options, draws=2000)
+        assert isinstance(pmg.manifold_of(model["hour"]), Clock)
+    hour = idata.posterior["hour"].values
+    assert Clock().check(hour) is None
+    assert abs(away(np.cos(angles_of(hour)), RHO)) < 4.5
+    assert abs(away(np.sin(angles_of(hour)), 0.0)) < 4.5
+    assert abs(away(np.cos(2 * angles_of(hour)), 0.0)) < 4.5
     pmg.diagnose(idata, model=model)
 
 
 @pytest.mark.slow
-def test_nuts_samples_a_cardioid_too():
+def test_nuts_samples_the_time_of_day_too():
     with pm.Model():
-        Cardioid("angle", 2.5, 0.4)
+        TimeOfDay("hour", HOUR, RHO)
         idata = pm.sample(2000, chains=2, cores=1, random_seed=1, progressbar=False)
-    angle = idata.posterior["angle"].values
-    assert abs(away(np.cos(angle - 2.5), 0.4)) < 4.5
+    assert abs(away(np.cos(angles_of(idata.posterior["hour"].values)), RHO)) < 4.5
 
 
 def test_points_need_their_axes():

@@ -5,6 +5,8 @@
 import numpy as np
 import pytest
 
+import pymc_geodesic as pmg
+
 pytestmark = [
     # Short runs are not settled, and say so.
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -22,6 +24,17 @@ def test_wind(load_example, check_picture):
     assert np.abs(means["prevailing"].values - example.PREVAILING).max() < 0.05
     assert np.abs(means["daily"].values - example.DAILY).max() < 0.08
     assert abs(means["kappa"].item() - example.KAPPA) < 0.2
+    check_picture(example, idata)
+
+
+def test_orbit_planes(load_example, check_picture):
+    example = load_example("orbit_planes")
+    idata = example.run(quick=True, backend="jax")
+    values, axes = example.axes_of(idata)
+    fit = np.linalg.eigh(pmg.fit_bingham(example.load_comets()).A)
+    # Posterior standard deviations are about 0.07 and half a degree.
+    assert np.abs(values.mean((0, 1)) - fit[0][::-1]).max() < 0.3
+    assert np.abs(axes[..., 0, :] @ fit[1][:, -1]).min() > 0.998
     check_picture(example, idata)
 
 

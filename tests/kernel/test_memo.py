@@ -52,6 +52,15 @@ def test_other_data_compile_nothing_and_have_draws_of_their_own(makes):
     np.testing.assert_array_equal(drawn(sampler(2)), second)
 
 
+def test_another_number_of_rows_has_the_same_graph(makes):
+    """XLA compiles for other shapes, but PyTensor does not write the graph again."""
+    drawn(sampler(1))
+    found = drawn(sampler(1, n_rows=417))
+    assert len(makes) == 1
+    MEMO._kept.clear()
+    np.testing.assert_array_equal(drawn(sampler(1, n_rows=417)), found)
+
+
 def test_another_model_is_compiled(makes):
     drawn(sampler(1))
     drawn(sampler(1, scale=2.0))

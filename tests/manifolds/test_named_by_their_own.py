@@ -11,13 +11,14 @@ import pytest
 import pymc_geodesic as pmg
 
 PACKAGE = Path(pmg.__file__).parent
-NAMES = {"Euclidean", "LogSimplex", "Simplex", "Sphere"}
+NAMES = {"Euclidean", "LogSimplex", "Simplex", "SpecialOrthogonal", "Sphere", "Stiefel"}
 # Distributions register their manifolds, checks of draws have a file for each.
 FOLDERS = ("manifolds", "distributions", "diagnostics/rules")
 REASONS = {
     "__init__.py": "the public names",
     "topic_models/collapsed_mean_topics.py": "a distribution, which registers its manifold",
     "diagnostics/geometry.py": "tells from draws alone, of which nothing is recorded",
+    "runs/choose_step.py": "a sampler of the simplex and of nothing else",
     "kernel/blocks.py": "scalars side by side are a manifold of their own",
     "potential/variables.py": "where a transform of the user's leads to",
     "algorithms/sgrld.py": "a sampler of the simplex and of nothing else",

@@ -105,3 +105,17 @@ def test_the_form_follows_from_the_entries_that_may_have_any_mass():
     assert mass_form([flat], [(101,)]) == "low_rank"
     assert mass_form([flat, sphere], [(100,), (200,)]) == "diagonal"
     assert mass_form([flat, sphere], [(101,), (3,)]) == "low_rank"
+
+
+def test_directions_are_damped_and_nothing_else(mass, parts, rng):
+    _, directions, _ = parts
+    inputs = [pt.tensor(shape=shape, dtype="float64") for shape in SHAPES]
+    frame = mass.frame([pt.as_tensor(array) for array in mass.arrays])
+    exponents = np.array([0.5, -0.2, 3.0])
+    damped = interpreted(inputs, frame.damp_directions(tuple(inputs), pt.as_tensor(exponents)))
+    velocity = vector(rng)
+    found, before = joined(damped(*velocity)), joined(velocity)
+    along = directions.T @ found
+    np.testing.assert_allclose(along, np.exp(-exponents) * (directions.T @ before), rtol=1e-12)
+    across = np.eye(SIZE) - directions @ directions.T
+    np.testing.assert_allclose(across @ found, across @ before, rtol=1e-12)

@@ -2,7 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """`pmg.sample` returns what `pm.sample` does, whatever ends it."""
 
+import _thread
 import logging
+import threading
 
 import numpy as np
 import pymc as pm
@@ -83,6 +85,10 @@ def test_only_named_variables_are_returned(made):
     assert list(idata.posterior.data_vars) == ["both"]
     with pytest.raises(ValueError, match=r"`var_names` expected variables among .*; got nothing"):
         pmg.sample(model=model, step=step, var_names=["nothing"], **SHORT)
+    with pytest.raises(ValueError, match="at least one variable"):
+        pmg.sample(model=model, step=step, var_names=[], **SHORT)
+    idata = pmg.sample(model=model, step=step, var_names=["constant"], **SHORT)
+    np.testing.assert_array_equal(idata.posterior["constant"].values, np.full((2, 12, 2), [1, 2]))
 
 
 def test_thinned_draws_are_those_of_the_whole_run(made):
@@ -135,6 +141,15 @@ def test_ctrl_c_returns_what_all_chains_have_drawn(made, monkeypatch, caplog):
     assert part.posterior.sizes["draw"] == 4
     np.testing.assert_array_equal(part.posterior["slope"], whole.posterior["slope"][:, :4])
     assert "Interrupted: the run has 4 of 12 draws of each chain." in caplog.text
+
+
+def test_a_real_ctrl_c(made):
+    model, step = made
+    pressed = threading.Timer(1.0, _thread.interrupt_main)
+    pressed.start()
+    idata = pmg.sample(model=model, step=step, **SHORT | {"draws": 100_000, "tune": 0})
+    assert 0 < idata.posterior.sizes["draw"] < 100_000
+    assert np.isfinite(idata.posterior["slope"]).all()
 
 
 @pytest.mark.parametrize("is_kept", [True, False])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.mass import JointMass, LowRankMass, VariableMasses
-from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts
+from pymc_geodesic.sampling.forecast import Clock, News, forecast, gradients_by_nuts, noise_felt
 from pymc_geodesic.sampling.warnings import as_news
 
 UNIT = VariableMasses([np.ones(4)], dense=[False], shapes=[(4,)], dtype="float64")
@@ -76,3 +76,8 @@ def test_long_and_short_directions_cost_nuts_gradients():
 def test_what_is_amiss_is_a_warning():
     assert as_news(News("all is well")).level == "info"
     assert as_news(News("steps are short", is_warning=True)).level == "warn"
+
+
+def test_noise_that_thousands_of_entries_feel_is_named():
+    assert "9%" in noise_felt(0.09)
+    assert noise_felt(0.01) == ""

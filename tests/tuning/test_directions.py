@@ -53,3 +53,13 @@ def test_all_rows_and_equal_rows():
 def test_bad_arguments(rows, k, message):
     with pytest.raises(ValueError, match=message):
         pmg.initial_directions(rows, k)
+
+
+def test_axes_are_found_from_rows_of_any_sign():
+    rng = np.random.default_rng(1)
+    axes = np.linalg.qr(rng.normal(size=(5, 5)))[0][:3]
+    X = np.repeat(axes, [300, 200, 100], axis=0) + 0.15 * rng.normal(size=(600, 5))
+    X *= rng.choice([-1.0, 1.0], size=(600, 1)) / np.linalg.norm(X, axis=1, keepdims=True)
+    found = pmg.initial_directions(X, 3, axial=True, random_seed=1)
+    np.testing.assert_allclose(np.abs((found * axes).sum(1)), 1, atol=1e-2)
+    assert np.abs((pmg.initial_directions(X, 3, random_seed=1) * axes).sum(1)).min() < 0.99

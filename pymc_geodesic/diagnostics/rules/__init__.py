@@ -7,6 +7,13 @@ A manifold elsewhere registers its own with ``stein_values`` of
 :mod:`pymc_geodesic.diagnostics.kernel_factors`.
 """
 
-from pymc_geodesic.diagnostics.rules import euclidean, simplex, sphere, stiefel
+from pymc_geodesic.diagnostics.rules import (
+    circle,
+    euclidean,
+    projective_sphere,
+    simplex,
+    sphere,
+    stiefel,
+)
 
-__all__ = ["euclidean", "simplex", "sphere", "stiefel"]
+__all__ = ["circle", "euclidean", "projective_sphere", "simplex", "sphere", "stiefel"]

@@ -1,0 +1,31 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Stein identities of axes: those of the sphere that do not change with a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pymc_geodesic.diagnostics.harmonics import Identity, stein_values
+from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
+from pymc_geodesic.manifolds import ProjectiveSphere, Sphere
+
+
+@stein_values.register
+def _(
+    manifold: ProjectiveSphere, x: np.ndarray, gradient: np.ndarray, *, order: int
+) -> Iterator[Identity]:
+    """Take the products, whatever the order: a coordinate is no function of an axis."""
+    coordinates = {name for name, _ in stein_values(Sphere(), x, gradient, order=1)}
+    for name, values in stein_values(Sphere(), x, gradient, order=2):
+        if name not in coordinates:
+            yield name, values
+
+
+@kernel_factors.register
+def _(manifold: ProjectiveSphere, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
+    """Give the axes random signs, which makes them draws of the same density on the sphere."""
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(*x.shape[:-1], 1))
+    return kernel_factors(Sphere(), signs * x, signs * gradient)

@@ -1,0 +1,152 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Tests of whether directions, axes or angles come from everywhere alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+from scipy.stats import chi2
+
+__all__ = ["UniformityTest", "bingham_test", "rayleigh_test", "watson_test"]
+
+
+class UniformityTest(NamedTuple):
+    """Statistic of a test, and the probability of a larger one for uniform data."""
+
+    statistic: float
+    p_value: float
+
+
+def rayleigh_test(X: ArrayLike) -> UniformityTest:
+    r"""Test unit vectors for a mean direction.
+
+    :math:`S = n N |\bar x|^2` is chi square with n degrees of freedom for uniform data; the
+    statistic is :math:`(1 - \frac{1}{2N}) S + \frac{S^2}{2N(n + 2)}`, whose error is of order
+    :math:`1 / N^2`.
+
+    Parameters
+    ----------
+    X : array_like, shape (N, n)
+        Independent unit vectors, one per row.
+
+    Returns
+    -------
+    UniformityTest
+        ``statistic`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a matrix.
+
+    References
+    ----------
+    Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, sections 6.3.1 and 10.4.1.
+
+    Examples
+    --------
+    >>> round(rayleigh_test([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]).p_value, 6)
+    1.0
+    """
+    X = _matrix(X)
+    n_rows, n = X.shape
+    plain = n * n_rows * float((X.mean(axis=0) ** 2).sum())
+    statistic = (1 - 1 / (2 * n_rows)) * plain + plain**2 / (2 * n_rows * (n + 2))
+    return UniformityTest(statistic, float(chi2(n).sf(statistic)))
+
+
+def bingham_test(X: ArrayLike) -> UniformityTest:
+    r"""Test axes for uniformity; signs do not matter.
+
+    :math:`S = \frac{n (n + 2)}{2} N (\operatorname{tr} T^2 - \frac1n)` with the second moments T is
+    chi square with (n - 1)(n + 2) / 2 degrees of freedom for many uniform axes.
+
+    Parameters
+    ----------
+    X : array_like, shape (N, n)
+        Independent unit vectors of any signs, one per row.
+
+    Returns
+    -------
+    UniformityTest
+        ``statistic`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a matrix.
+
+    References
+    ----------
+    Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 10.7.1.
+
+    Examples
+    --------
+    >>> round(bingham_test(np.eye(3)).p_value, 6)
+    1.0
+    """
+    X = _matrix(X)
+    n_rows, n = X.shape
+    second = X.T @ X / n_rows
+    statistic = 0.5 * n * (n + 2) * n_rows * float((second**2).sum() - 1 / n)
+    return UniformityTest(statistic, float(chi2((n - 1) * (n + 2) // 2).sf(statistic)))
+
+
+def watson_test(angles: ArrayLike) -> UniformityTest:
+    r"""Test angles for uniformity by Watson's U^2, which also sees several modes.
+
+    With sorted :math:`u_i = \theta_i / 2 \pi` in [0, 1),
+
+    .. math::
+
+        U^2 = \sum_i \left( u_i - \bar u - \tfrac{2i - 1}{2N} + \tfrac12 \right)^2 + \frac{1}{12 N}.
+
+    The statistic is modified for small N after Stephens, and its probability is that of the limit.
+
+    Parameters
+    ----------
+    angles : array_like, shape (N,)
+        Independent angles in radians.
+
+    Returns
+    -------
+    UniformityTest
+        ``statistic`` and ``p_value``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two angles.
+
+    References
+    ----------
+    Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 6.3.3.
+
+    Examples
+    --------
+    >>> watson_test(np.arange(100) * 2 * np.pi / 100).p_value > 0.99
+    True
+    """
+    u = np.sort(np.mod(np.ravel(np.asarray(angles, dtype=float)), 2 * np.pi)) / (2 * np.pi)
+    n = len(u)
+    if n < 2:
+        raise ValueError(f"`angles` expected two or more angles, got {n}.")
+    steps = (2 * np.arange(1, n + 1) - 1) / (2 * n)
+    plain = float(((u - u.mean() - steps + 0.5) ** 2).sum()) + 1 / (12 * n)
+    statistic = (plain - 0.1 / n + 0.1 / n**2) * (1 + 0.8 / n)
+    m = np.arange(1, 51)
+    tail = 2 * float(((-1.0) ** (m - 1) * np.exp(-2 * (m * np.pi) ** 2 * max(statistic, 0))).sum())
+    return UniformityTest(statistic, float(np.clip(tail, 0, 1)))
+
+
+def _matrix(X: ArrayLike) -> np.ndarray:
+    X = np.asarray(X, dtype=float)
+    if X.ndim != 2 or len(X) < 1:
+        raise ValueError(
+            f"`X` expected a matrix of unit vectors, one per row; got an array of shape {X.shape}."
+        )
+    return X

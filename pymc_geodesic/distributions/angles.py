@@ -1,0 +1,45 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the distributions of angles share: the check of observed data, the support."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pymc.distributions.continuous import CircularContinuous
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.validation import constant_value
+
+__all__ = ["AngleDistribution", "is_angle"]
+
+# As the manifold's: angles stored in single precision.
+_TOLERANCE = 1e-6
+
+
+class AngleDistribution(CircularContinuous):
+    """A distribution of angles from -pi to pi: checks of observed data."""
+
+    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if observed is not None:
+            _check_angles(observed, cls.__name__)
+        return super().__new__(cls, name, *args, observed=observed, **kwargs)
+
+
+def is_angle(x):
+    """Return whether entries of an array or a tensor are from -pi to pi."""
+    return abs(x) <= np.pi + _TOLERANCE
+
+
+def _check_angles(observed: Any, owner: str) -> None:
+    value = constant_value(observed)
+    if value is None or bool(np.all(is_angle(value))):
+        return
+    raise ValueError(
+        f"`{owner}` expected finite angles from -pi to pi in `observed`, got values in "
+        f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees by `np.deg2rad`, and wrap "
+        "angles by `(x + np.pi) % (2 * np.pi) - np.pi`."
+    )

@@ -1,0 +1,148 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The angular central Gaussian distribution of axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.covariance import precision_of
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unit_vectors import (
+    UnitVectorDistribution,
+    check_shape,
+    dimension,
+    normalised,
+    quadratic_form,
+    sphere_log_area,
+)
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_covariance,
+    check_lengths,
+    has_unit_norm,
+)
+from pymc_geodesic.manifolds import ProjectiveSphere, register_manifold
+
+__all__ = ["AngularCentralGaussian", "AngularCentralGaussianRV"]
+
+
+class AngularCentralGaussianRV(SymbolicRandomVariable):
+    """Random graph of :class:`AngularCentralGaussian`."""
+
+    name = "AngularCentralGaussian"
+    extended_signature = "[rng],[size],(n,n)->[rng],(n)"
+    _print_name = ("AngularCentralGaussian", "\\operatorname{AngularCentralGaussian}")
+
+    @classmethod
+    def rv_op(cls, cov, *, size=None, rng=None):
+        """Build the random variable."""
+        cov = pt.as_tensor(cov)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(cov, ndims_params=cls.ndims_params)
+        shape = (*tuple(full), dimension(cov))
+        next_rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
+        draws = (pt.linalg.cholesky(cov) * noise[..., None, :]).sum(axis=-1)
+        return cls(inputs=[rng, size, cov], outputs=[next_rng, normalised(draws)])(rng, size, cov)
+
+
+class AngularCentralGaussian(UnitVectorDistribution):
+    r"""
+    Angular central Gaussian distribution of axes: the direction of a normal vector of mean zero.
+
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`, of which x and -x
+    have the same density. It refers to the surface (Hausdorff) measure of the whole sphere:
+
+    .. math::
+
+        f(x \mid \Sigma) = \frac{\Gamma(n/2)}{2 \pi^{n/2}} \, |\Sigma|^{-1/2}
+        \left( x^\top \Sigma^{-1} x \right)^{-n/2}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| = 1`
+    Mean      0
+    Modes     the eigenvectors of the largest eigenvalue of the covariance
+    ========  ==========================================
+
+    Parameters
+    ----------
+    cov : tensor_like of float, shape (..., n, n)
+        Covariance matrices, symmetric and positive definite. A multiple is the same distribution.
+
+    Raises
+    ------
+    ValueError
+        When ``cov`` can be seen not to hold finite covariance matrices, or ``observed`` not to hold
+        unit vectors (norm 1 within 1e-6). Symbolic matrices are checked when the log density is
+        evaluated.
+
+    Notes
+    -----
+    Its tails are those of a Cauchy distribution, so that it is robust to outliers where
+    :class:`Bingham` is not. Draws are exact and have random signs. A sampler of this package that
+    moves a free variable gives it a last entry that is not negative, see
+    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model tells its ends apart.
+    The log density of a value off the sphere is -inf. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
+
+    References
+    ----------
+    .. [1] Tyler, D. E. (1987). Statistical analysis for the angular central Gaussian distribution
+           on the sphere. Biometrika 74. DOI 10.1093/biomet/74.3.579
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            scales = pm.LogNormal("scales", 0.0, 1.0, shape=3)
+            pmg.AngularCentralGaussian("x", cov=pt.diag(scales**2), observed=x)
+    """
+
+    rv_type = AngularCentralGaussianRV
+    rv_op = AngularCentralGaussianRV.rv_op
+
+    @classmethod
+    def dist(cls, cov: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        cov = as_float_tensor(cov)
+        check_covariance(cov, "cov", "AngularCentralGaussian")
+        check_shape(kwargs.get("shape"), cov.type.shape[-1], "AngularCentralGaussian")
+        return super().dist([cov], **kwargs)
+
+    def support_point(rv, size, cov) -> TensorVariable:
+        """Return a principal axis."""
+        _, vectors = pt.linalg.eigh(cov)
+        return pt.broadcast_to(vectors[..., -1], rv.shape)
+
+    def logp(value, cov) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        lengths = {"cov": cov.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "AngularCentralGaussian")
+        n = pt.as_tensor(dimension(cov, value)).astype(value.dtype)
+        precision = precision_of(cov)
+        res = -0.5 * n * pt.log(quadratic_form(value, precision.matrix))
+        res = res - precision.half_log_det - sphere_log_area(n, value.dtype)
+        res = on_support(res, value, has_unit_norm)
+        return check_parameters(res, precision.is_positive, msg="cov positive definite")
+
+
+@_default_transform.register(AngularCentralGaussianRV)
+def _angular_central_gaussian_default_transform(op, rv):
+    return unit_vector
+
+
+register_manifold(AngularCentralGaussian, ProjectiveSphere())

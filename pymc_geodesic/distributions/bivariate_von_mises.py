@@ -1,0 +1,247 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The bivariate von Mises distribution of two angles, the sine model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
+from pymc_geodesic.distributions.kent_constant import log_i0e
+from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.unimodal import draw_unimodal
+from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_broadcast,
+    check_lengths,
+    check_numbers,
+)
+from pymc_geodesic.distributions.von_mises_fisher import draw_cosine
+from pymc_geodesic.manifolds.circle import wrapped
+
+__all__ = ["BivariateVonMises", "BivariateVonMisesRV", "sine_model_log_normalizer"]
+
+# From the modes without one of the parameters; more do not change the accuracy of the integral.
+_N_ITERATIONS = 4
+
+
+class _FirstAngle:
+    r"""The first angle, centred, in ``s = -log tan(angle / 2)``, where its cosine is ``tanh s``.
+
+    Given the first, the second angle has a von Mises distribution of concentration
+    :math:`a = \sqrt{\kappa_2^2 + \lambda^2 \sin^2}`, so that the density of the first is
+    :math:`e^{\kappa_1 \cos} I_0(a)`, which has one mode from 0 to pi.
+    """
+
+    def __init__(
+        self, kappa_1: TensorVariable, kappa_2: TensorVariable, lam: TensorVariable
+    ) -> None:
+        self.kappa_1, self.kappa_2, self.squared = kappa_1, kappa_2, lam**2
+        # Without the dependence, and of the exponent for a strong one.
+        alone = 2.0 * kappa_1 / (1.0 + pt.sqrt(1.0 + 4.0 * kappa_1**2))
+        # The one is for the concentration of the second angle where that is small.
+        ratio = (1.0 + kappa_2**2 + self.squared) / pt.maximum(
+            self.squared * (self.squared + kappa_1**2), np.finfo(kappa_1.dtype).tiny
+        )
+        self.mode = pt.arctanh(pt.minimum(alone, kappa_1 * pt.sqrt(ratio)))
+        for _ in range(_N_ITERATIONS):
+            slope, curvature = self._derivatives()
+            # Steps are at most a half where the density is not concave.
+            self.mode = self.mode + slope / pt.maximum(curvature, 2.0 * pt.abs(slope))
+        self.width = 1.0 / pt.sqrt(self._derivatives()[1])
+
+    def _derivatives(self) -> tuple[TensorVariable, TensorVariable]:
+        """Return the slope of the log density in s and minus its curvature, both roughly."""
+        t, w = pt.tanh(self.mode), 1.0 / pt.cosh(self.mode) ** 2
+        root = pt.sqrt(1.0 + self.kappa_2**2 + self.squared * w)
+        # The ratio of Bessel functions over its argument, within a tenth.
+        pull = self.squared / (1.0 + root)
+        slope = self.kappa_1 * w - t * (1.0 + w * pull)
+        bend = pull * (1.0 - 3.0 * t**2 + t**2 * w * pull / root)
+        return slope, pt.maximum(w * (2.0 * self.kappa_1 * t + 1.0 + bend), 0.25)
+
+    def second(self, squared_sine: TensorVariable) -> TensorVariable:
+        """Return the concentration of the second angle."""
+        squares = self.kappa_2**2 + self.squared * squared_sine
+        return pt.sqrt(pt.maximum(squares, np.finfo(squares.dtype).tiny))
+
+    def log_density(self, s: TensorVariable) -> TensorVariable:
+        """Return the log density of s less kappa_1, for points along a last axis."""
+        log_sine = np.log(2.0) - pt.abs(s) - pt.log1p(pt.exp(-2.0 * pt.abs(s)))
+        squares = (self.kappa_2**2)[..., None] + self.squared[..., None] * pt.exp(2.0 * log_sine)
+        a = pt.sqrt(pt.maximum(squares, np.finfo(squares.dtype).tiny))
+        return -2.0 * self.kappa_1[..., None] * pt.sigmoid(-2.0 * s) + a + log_i0e(a) + log_sine
+
+
+def sine_model_log_normalizer(kappa_1: Any, kappa_2: Any, lam: Any) -> TensorVariable:
+    r"""Return the log of the normaliser of the sine model.
+
+    .. math::
+
+        c^{-1} = 4 \pi^2 \sum_{m=0}^\infty \binom{2m}{m}
+        \left( \frac{\lambda^2}{4 \kappa_1 \kappa_2} \right)^m I_m(\kappa_1) I_m(\kappa_2)
+
+    Parameters
+    ----------
+    kappa_1, kappa_2 : tensor_like of float
+        Concentrations, not negative.
+    lam : tensor_like of float
+        Dependence, of either sign. The shapes broadcast.
+
+    Notes
+    -----
+    As an integral over the cosine of the first angle: the series has thousands of terms where the
+    dependence is strong. Relative error, with respect to ``max(1, abs(result))``, below 1e-10 for
+    parameters up to 1e4, in double precision.
+
+    References
+    ----------
+    .. [1] Singh, H., Hnizdo, V. and Demchuk, E. (2002). Probabilistic model for two dependent
+           circular variables. Biometrika 89. DOI 10.1093/biomet/89.3.719
+
+    Examples
+    --------
+    >>> sine_model_log_normalizer(0.0, 0.0, 0.0).eval().round(6)  # -2 log(2 pi)
+    array(-3.675754)
+    """
+    parameters = pt.broadcast_arrays(*(as_float_tensor(x) for x in (kappa_1, kappa_2, lam)))
+    first = _FirstAngle(*parameters)
+    log_z = log_integral(first.log_density, mode=first.mode, width=first.width)
+    return -np.log(4.0 * np.pi).astype(log_z.dtype) - parameters[0] - log_z
+
+
+class BivariateVonMisesRV(SymbolicRandomVariable):
+    """Random graph of :class:`BivariateVonMises`."""
+
+    name = "BivariateVonMises"
+    extended_signature = "[rng],[size],(n),(n),()->[rng],(n)"
+    _print_name = ("BivariateVonMises", "\\operatorname{BivariateVonMises}")
+
+    @classmethod
+    def rv_op(cls, mu, kappa, lam, *, size=None, rng=None):
+        """Draw the first angle, and the second given the first."""
+        mu, kappa, lam = (pt.as_tensor(x) for x in (mu, kappa, lam))
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(mu, kappa, lam, ndims_params=cls.ndims_params)
+        first = _FirstAngle(*pt.broadcast_arrays(kappa[..., 0], kappa[..., 1], lam))
+        next_rng, s = draw_unimodal(
+            first.log_density, mode=first.mode, width=first.width, size=full, rng=rng
+        )
+        next_rng, signs = random_signs((2, *tuple(full)), next_rng)
+        angle = signs[0] * 2.0 * pt.arctan(pt.exp(-s))
+        concentration = first.second(pt.sin(angle) ** 2)
+        cosine, squared_sine, next_rng = draw_cosine(2, concentration, full, next_rng)
+        other = pt.arctan2(signs[1] * pt.sqrt(squared_sine[..., 0]), cosine[..., 0])
+        other = other + pt.arctan2(lam * pt.sin(angle), kappa[..., 1])
+        draws = wrapped(mu + pt.stack([angle, other], axis=-1))
+        return cls(inputs=[rng, size, mu, kappa, lam], outputs=[next_rng, draws])(
+            rng, size, mu, kappa, lam
+        )
+
+
+class BivariateVonMises(AngleDistribution):
+    r"""
+    Bivariate von Mises distribution of two angles: the sine model.
+
+    The last axis holds two angles. The density is with respect to area on the torus:
+
+    .. math::
+
+        f(x \mid \mu, \kappa, \lambda) = c \, \exp \{ \kappa_1 \cos(x_1 - \mu_1)
+        + \kappa_2 \cos(x_2 - \mu_2) + \lambda \sin(x_1 - \mu_1) \sin(x_2 - \mu_2) \}
+
+    ========  ==========================================
+    Support   :math:`x \in [-\pi, \pi]^2`
+    Mode      :math:`\mu` if :math:`\lambda^2 \le \kappa_1 \kappa_2`; otherwise two
+    ========  ==========================================
+
+    Parameters
+    ----------
+    mu : tensor_like of float, shape (..., 2)
+        Mean directions in radians, any numbers.
+    kappa : tensor_like of float, shape (..., 2)
+        Concentrations, at least 0.
+    lam : tensor_like of float, shape (...)
+        Dependence, of either sign.
+
+    Raises
+    ------
+    ValueError
+        When ``kappa`` can be seen to be negative or not finite, an argument not to have two
+        entries, or ``observed`` not to hold angles from -pi to pi. Symbolic parameters are checked
+        when the log density is evaluated.
+
+    Notes
+    -----
+    The normaliser is :func:`sine_model_log_normalizer`. Draws are exact up to an event of
+    probability below 1e-12. Free variables are on a flat torus, the product of two
+    :class:`~pymc_geodesic.manifolds.Circle`.
+
+    References
+    ----------
+    .. [1] Singh, H., Hnizdo, V. and Demchuk, E. (2002). Probabilistic model for two dependent
+           circular variables. Biometrika 89. DOI 10.1093/biomet/89.3.719
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            kappa = pm.HalfNormal("kappa", 10.0, shape=2)
+            lam = pm.Normal("lam", 0.0, 5.0)
+            pmg.BivariateVonMises("x", mu=[0.0, 1.0], kappa=kappa, lam=lam, observed=angles)
+    """
+
+    rv_type = BivariateVonMisesRV
+    rv_op = BivariateVonMisesRV.rv_op
+
+    @classmethod
+    def dist(cls, mu: Any, kappa: Any, lam: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        mu, kappa, lam = (as_float_tensor(x) for x in (mu, kappa, lam))
+        for argument, value in {"mu": mu, "kappa": kappa}.items():
+            if value.ndim == 0 or value.type.shape[-1] not in (2, None):
+                raise ValueError(
+                    "`BivariateVonMises` expected two entries in the last axis of "
+                    f"`{argument}`, got a shape of {value.type.shape}. Pass one for each angle."
+                )
+        check_numbers(
+            kappa,
+            "kappa",
+            "BivariateVonMises",
+            holds=lambda kappa: kappa >= 0,
+            expected="concentrations of 0 or more",
+            advice="To turn a direction, add pi to its entry of `mu`.",
+        )
+        shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape[:-1]}
+        check_broadcast(shapes | {"lam": lam.type.shape}, "BivariateVonMises")
+        check_shape(kwargs.get("shape"), 2, "BivariateVonMises")
+        return super().dist([mu, kappa, lam], **kwargs)
+
+    def support_point(rv, size, mu, kappa, lam) -> TensorVariable:
+        """Return the mean directions."""
+        return pt.broadcast_to(wrapped(mu), rv.shape)
+
+    def logp(value, mu, kappa, lam) -> TensorVariable:
+        """Return the log density with respect to area."""
+        lengths = {"parameters": 2, "the value": value.type.shape[-1]}
+        check_lengths(lengths, "BivariateVonMises")
+        angle = value - mu
+        sine = pt.sin(angle)
+        res = (kappa * pt.cos(angle)).sum(axis=-1) + lam * sine[..., 0] * sine[..., 1]
+        res = res + sine_model_log_normalizer(kappa[..., 0], kappa[..., 1], lam)
+        res = on_support(res, value, lambda x: is_angle(x).all(axis=-1))
+        return check_parameters(res, pt.all(kappa >= 0, axis=-1), msg="kappa >= 0")

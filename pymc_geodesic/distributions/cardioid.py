@@ -1,0 +1,126 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The cardioid distribution of angles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
+from pymc_geodesic.manifolds.circle import wrapped
+
+__all__ = ["Cardioid", "CardioidRV"]
+
+
+class CardioidRV(SymbolicRandomVariable):
+    """Random graph of :class:`Cardioid`."""
+
+    name = "Cardioid"
+    extended_signature = "[rng],[size],(),()->[rng],()"
+    _print_name = ("Cardioid", "\\operatorname{Cardioid}")
+
+    @classmethod
+    def rv_op(cls, mu, rho, *, size=None, rng=None):
+        """Build the random variable."""
+        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(mu, rho, ndims_params=cls.ndims_params)
+        options = {"size": full, "return_next_rng": True}
+        # Mix a uniform angle with one of density (1 + cos) / (2 pi), half of which has a sine with
+        # the density of a half circle.
+        next_rng, choice = pm.Uniform.dist(0.0, 1.0, rng=rng, **options)
+        next_rng, uniform = pm.Uniform.dist(-np.pi, np.pi, rng=next_rng, **options)
+        next_rng, sine = pm.Beta.dist(1.5, 1.5, rng=next_rng, **options)
+        angle = pt.where(choice < 2 * rho, 2 * pt.arcsin(2 * sine - 1), uniform)
+        draws = wrapped(mu + angle)
+        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+
+
+class Cardioid(AngleDistribution):
+    r"""
+    Cardioid distribution: a cosine on a constant.
+
+    The density is with respect to length on the circle:
+
+    .. math::
+
+        f(x \mid \mu, \rho) = \frac{1 + 2 \rho \cos(x - \mu)}{2 \pi}
+
+    ================  ==========================================
+    Support           :math:`x \in [-\pi, \pi]`
+    Mean direction    :math:`\mu`
+    Resultant length  :math:`\rho`
+    ================  ==========================================
+
+    Parameters
+    ----------
+    mu : tensor_like of float
+        Mean direction in radians, any number.
+    rho : tensor_like of float
+        Resultant length, from 0, the uniform distribution, to 1/2.
+
+    Raises
+    ------
+    ValueError
+        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
+        pi. Symbolic parameters are checked when the log density is evaluated.
+
+    Notes
+    -----
+    Draws are exact. Free variables are on the :class:`~pymc_geodesic.manifolds.Circle`, where -pi
+    and pi are the same point.
+
+    References
+    ----------
+    .. [1] Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 3.5.5.
+           DOI 10.1002/9780470316979
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            rho = pm.Uniform("rho", 0.0, 0.5)
+            pmg.Cardioid("x", mu=0.0, rho=rho, observed=angles)
+    """
+
+    rv_type = CardioidRV
+    rv_op = CardioidRV.rv_op
+
+    @classmethod
+    def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        mu, rho = as_float_tensor(mu), as_float_tensor(rho)
+        check_numbers(
+            rho,
+            "rho",
+            "Cardioid",
+            holds=lambda rho: (rho >= 0) & (rho <= 0.5),
+            expected="resultant lengths from 0 to 1/2",
+            advice="To turn the direction, add pi to `mu`.",
+        )
+        return super().dist([mu, rho], **kwargs)
+
+    def support_point(rv, size, mu, rho) -> TensorVariable:
+        """Return the mean direction."""
+        return pt.broadcast_to(wrapped(mu), rv.shape)
+
+    def logp(value, mu, rho) -> TensorVariable:
+        """Return the log density with respect to length."""
+        res = pt.log1p(2 * rho * pt.cos(value - mu)) - np.log(2 * np.pi)
+        res = on_support(res.astype(value.dtype), value, is_angle)
+        return check_parameters(res, rho >= 0, rho <= 0.5, msg="0 <= rho <= 1/2")

@@ -1,0 +1,80 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Angles in the plane and their unit vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+
+__all__ = ["angles_to_vectors", "vectors_to_angles"]
+
+
+def angles_to_vectors(angles: ArrayLike, *, degrees: bool = False) -> np.ndarray:
+    """Return the unit vectors ``(cos, sin)`` of angles.
+
+    Parameters
+    ----------
+    angles : array_like, shape (...)
+        Counter-clockwise from the first axis.
+    degrees : bool
+        Whether the angles are in degrees rather than radians.
+
+    Returns
+    -------
+    ndarray, shape (..., 2)
+
+    Examples
+    --------
+    >>> angles_to_vectors([0.0, 90.0], degrees=True).round(6)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    angles = np.asarray(angles, dtype=float)
+    angles = np.deg2rad(angles) if degrees else angles
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarray:
+    """Return the angles of vectors in the plane, above -pi and up to pi.
+
+    Parameters
+    ----------
+    vectors : array_like, shape (..., 2)
+        Vectors of any length but zero.
+    degrees : bool
+        Whether to return degrees rather than radians.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If the last axis does not have two entries, or a vector has no direction.
+
+    Examples
+    --------
+    >>> vectors_to_angles([[0.0, 2.0], [-1.0, 0.0]], degrees=True)
+    array([ 90., 180.])
+    """
+    x = _checked(vectors)
+    # Minus zero would give -pi.
+    angles = np.arctan2(x[..., 1] + 0.0, x[..., 0])
+    return np.rad2deg(angles) if degrees else angles
+
+
+def _checked(vectors: ArrayLike) -> np.ndarray:
+    x = np.asarray(vectors, dtype=float)
+    if x.ndim == 0 or x.shape[-1] != 2:
+        raise ValueError(
+            f"`vectors` expected two entries in the last axis, got a shape of {x.shape}."
+        )
+    if not np.all(np.isfinite(x)) or np.any((x == 0).all(axis=-1)):
+        raise ValueError(
+            "`vectors` expected finite vectors other than zero, which has no direction. Leave out "
+            "these rows."
+        )
+    return x

@@ -1,0 +1,163 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The power spherical distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unit_vectors import (
+    UnitVectorDistribution,
+    check_shape,
+    cosine,
+    dimension,
+    directions_about,
+)
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_broadcast,
+    check_lengths,
+    check_numbers,
+    check_unit_vectors,
+    has_unit_norm,
+)
+from pymc_geodesic.manifolds import Sphere, register_manifold
+
+__all__ = ["PowerSpherical", "PowerSphericalRV"]
+
+
+class PowerSphericalRV(SymbolicRandomVariable):
+    """Random graph of :class:`PowerSpherical`."""
+
+    name = "PowerSpherical"
+    extended_signature = "[rng],[size],(n),()->[rng],(n)"
+    _print_name = ("PowerSpherical", "\\operatorname{PowerSpherical}")
+
+    @classmethod
+    def rv_op(cls, mu, kappa, *, size=None, rng=None):
+        """Build the random variable."""
+        mu, kappa = pt.as_tensor(mu), pt.as_tensor(kappa)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
+        half = 0.5 * (pt.as_tensor(dimension(mu)).astype(kappa.dtype) - 1.0)
+        # Half of one minus the cosine keeps its digits where the cosine does not.
+        next_rng, y = pm.Beta.dist(half, half + kappa, size=full, rng=rng, return_next_rng=True)
+        y = y[..., None]
+        next_rng, draws = directions_about(mu, 1.0 - 2.0 * y, 4.0 * y * (1.0 - y), next_rng)
+        return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
+
+
+class PowerSpherical(UnitVectorDistribution):
+    r"""
+    Power spherical distribution on the unit sphere.
+
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`. The density is with
+    respect to the surface (Hausdorff) measure of the sphere:
+
+    .. math::
+
+        f(x \mid \mu, \kappa) = \frac{\Gamma(\alpha + \beta)}
+        {2^{\alpha + \beta} \pi^{\beta} \Gamma(\alpha)} \, (1 + \mu^\top x)^{\kappa}, \qquad
+        \alpha = \beta + \kappa, \quad \beta = \tfrac{n - 1}{2}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| = 1`
+    Mean      :math:`\frac{\kappa}{\kappa + n - 1} \mu`
+    Mode      :math:`\mu`
+    ========  ==========================================
+
+    Parameters
+    ----------
+    mu : tensor_like of float, shape (..., n)
+        Mean directions, unit vectors in the last axis. They are not normalised.
+    kappa : tensor_like of float, shape (...)
+        Concentration, at least 0. At 0 the distribution is uniform.
+
+    Raises
+    ------
+    ValueError
+        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
+        1e-6) of length two or more, or ``kappa`` can be seen to be negative or not finite.
+        Symbolic parameters are checked when the log density is evaluated.
+
+    Notes
+    -----
+    Like :class:`VonMisesFisher`, but with a normaliser and draws in closed form. The log density of
+    a value off the sphere is -inf. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
+
+    References
+    ----------
+    .. [1] De Cao, N. and Aziz, W. (2020). The power spherical distribution. arXiv:2006.04437
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            mu = pmg.PowerSpherical("mu", mu=[1, 0, 0], kappa=1.0)
+            pmg.PowerSpherical("x", mu=mu, kappa=10.0, observed=x)
+    """
+
+    rv_type = PowerSphericalRV
+    rv_op = PowerSphericalRV.rv_op
+
+    @classmethod
+    def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        mu, kappa = as_float_tensor(mu), as_float_tensor(kappa)
+        check_unit_vectors(mu, "mu", "PowerSpherical")
+        check_numbers(
+            kappa,
+            "kappa",
+            "PowerSpherical",
+            holds=lambda kappa: kappa >= 0,
+            expected="concentrations of 0 or more",
+            advice="To concentrate around the opposite direction, change the sign of `mu`.",
+        )
+        check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "PowerSpherical")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "PowerSpherical")
+        return super().dist([mu, kappa], **kwargs)
+
+    def support_point(rv, size, mu, kappa) -> TensorVariable:
+        """Return the mode."""
+        return pt.broadcast_to(mu, rv.shape)
+
+    def logp(value, mu, kappa) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "PowerSpherical")
+        beta = 0.5 * (pt.as_tensor(dimension(mu, value)).astype(kappa.dtype) - 1.0)
+        alpha = beta + kappa
+        log_two, log_pi = np.log([2.0, np.pi]).astype(kappa.dtype)
+        log_scale = pt.gammaln(alpha + beta) - pt.gammaln(alpha)
+        log_scale = log_scale - (alpha + beta) * log_two - beta * log_pi
+        # Opposite to the mean direction, where rounding may go below.
+        height = pt.maximum(1.0 + cosine(value, mu), np.finfo(value.dtype).tiny)
+        res = on_support(kappa * pt.log(height) + log_scale, value, has_unit_norm)
+        return check_parameters(
+            res, kappa >= 0, has_unit_norm(mu), msg="kappa >= 0, norm of mu = 1 (within 1e-6)"
+        )
+
+
+@_default_transform.register(PowerSphericalRV)
+def _power_spherical_default_transform(op, rv):
+    return unit_vector
+
+
+register_manifold(PowerSpherical, Sphere())

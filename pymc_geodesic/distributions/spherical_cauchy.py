@@ -1,0 +1,166 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The spherical Cauchy distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unit_vectors import (
+    UnitVectorDistribution,
+    check_shape,
+    dimension,
+    normalised,
+    sphere_log_area,
+)
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_broadcast,
+    check_lengths,
+    check_numbers,
+    check_unit_vectors,
+    has_unit_norm,
+)
+from pymc_geodesic.manifolds import Sphere, register_manifold
+
+__all__ = ["SphericalCauchy", "SphericalCauchyRV"]
+
+
+class SphericalCauchyRV(SymbolicRandomVariable):
+    """Random graph of :class:`SphericalCauchy`."""
+
+    name = "SphericalCauchy"
+    extended_signature = "[rng],[size],(n),()->[rng],(n)"
+    _print_name = ("SphericalCauchy", "\\operatorname{SphericalCauchy}")
+
+    @classmethod
+    def rv_op(cls, mu, rho, *, size=None, rng=None):
+        """Map a uniform unit vector by the Moebius transformation that takes 0 to rho mu."""
+        mu, rho = pt.as_tensor(mu), pt.as_tensor(rho)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(mu, rho, ndims_params=cls.ndims_params)
+        shape = (*tuple(full), dimension(mu))
+        next_rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
+        center = rho[..., None] * mu
+        moved = normalised(noise) + center
+        scale = (1.0 - rho**2)[..., None] / (moved * moved).sum(axis=-1, keepdims=True)
+        draws = normalised(scale * moved + center)
+        return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
+
+
+class SphericalCauchy(UnitVectorDistribution):
+    r"""
+    Spherical Cauchy distribution on the unit sphere.
+
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`. The density is with
+    respect to the surface (Hausdorff) measure of the sphere:
+
+    .. math::
+
+        f(x \mid \mu, \rho) = \frac{\Gamma(n/2)}{2 \pi^{n/2}}
+        \left( \frac{1 - \rho^2}{1 + \rho^2 - 2 \rho \mu^\top x} \right)^{n-1}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| = 1`
+    Mode      :math:`\mu`
+    ========  ==========================================
+
+    Parameters
+    ----------
+    mu : tensor_like of float, shape (..., n)
+        Directions, unit vectors in the last axis. They are not normalised.
+    rho : tensor_like of float, shape (...)
+        Concentration, from 0, the uniform distribution, to below 1.
+
+    Raises
+    ------
+    ValueError
+        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
+        1e-6) of length two or more, or ``rho`` can be seen to be out of range. Symbolic parameters
+        are checked when the log density is evaluated.
+
+    Notes
+    -----
+    The stereographic image of a Cauchy-like t distribution: heavy tails, for data with outliers.
+    Moebius transformations of the sphere keep the family. Draws are exact. The log density of a
+    value off the sphere is -inf. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
+
+    References
+    ----------
+    .. [1] Kato, S. and McCullagh, P. (2020). Some properties of a Cauchy family on the sphere
+           derived from the Moebius transformations. Bernoulli 26. DOI 10.3150/20-BEJ1222
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            mu = pmg.SphericalUniform("mu", shape=3)
+            rho = pm.Beta("rho", 2.0, 2.0)
+            pmg.SphericalCauchy("x", mu=mu, rho=rho, observed=x)
+    """
+
+    rv_type = SphericalCauchyRV
+    rv_op = SphericalCauchyRV.rv_op
+
+    @classmethod
+    def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        mu, rho = as_float_tensor(mu), as_float_tensor(rho)
+        check_unit_vectors(mu, "mu", "SphericalCauchy")
+        check_numbers(
+            rho,
+            "rho",
+            "SphericalCauchy",
+            holds=lambda rho: (rho >= 0) & (rho < 1),
+            expected="concentrations from 0 to below 1",
+            advice="To concentrate around the opposite direction, change the sign of `mu`.",
+        )
+        check_broadcast({"mu": mu.type.shape[:-1], "rho": rho.type.shape}, "SphericalCauchy")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "SphericalCauchy")
+        return super().dist([mu, rho], **kwargs)
+
+    def support_point(rv, size, mu, rho) -> TensorVariable:
+        """Return the mode."""
+        return pt.broadcast_to(mu, rv.shape)
+
+    def logp(value, mu, rho) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "SphericalCauchy")
+        n = pt.as_tensor(dimension(mu, value)).astype(value.dtype)
+        # Without cancellation where rho and the cosine are near one.
+        distance = ((value - mu) ** 2).sum(axis=-1)
+        ratio = pt.log1p(-rho) + pt.log1p(rho) - pt.log((1.0 - rho) ** 2 + rho * distance)
+        res = (n - 1.0) * ratio - sphere_log_area(n, value.dtype)
+        res = on_support(res, value, has_unit_norm)
+        return check_parameters(
+            res,
+            rho >= 0,
+            rho < 1,
+            has_unit_norm(mu),
+            msg="0 <= rho < 1, norm of mu = 1 (within 1e-6)",
+        )
+
+
+@_default_transform.register(SphericalCauchyRV)
+def _spherical_cauchy_default_transform(op, rv):
+    return unit_vector
+
+
+register_manifold(SphericalCauchy, Sphere())

@@ -1,0 +1,125 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the distributions of unit vectors share: checks, dimensions and draws about a direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import Continuous
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.validation import (
+    check_lengths,
+    check_unit_vectors,
+    is_data,
+    static_shape,
+)
+
+__all__ = [
+    "UnitVectorDistribution",
+    "check_shape",
+    "cosine",
+    "dimension",
+    "directions_about",
+    "normalised",
+    "quadratic_form",
+    "random_signs",
+    "sphere_log_area",
+]
+
+# Measured: the first matrix product in a Numba graph costs 23 s of cold compilation, and halves the
+# time of a gradient at 100 rows of length 5,000. Short rows are as fast without it.
+_LONG = 100
+
+
+class UnitVectorDistribution(Continuous):
+    """A distribution whose values are unit vectors along the last axis: checks of observed data."""
+
+    def __new__(cls, name: str, *args, observed: Any = None, **kwargs) -> TensorVariable:
+        """Add the variable to the model on the context stack."""
+        if observed is not None:
+            check_unit_vectors(observed, "observed", cls.__name__)
+        rv = super().__new__(cls, name, *args, observed=observed, **kwargs)
+        if observed is not None:
+            lengths = {"parameters": rv.type.shape[-1], "observed": static_shape(observed)[-1]}
+            check_lengths(lengths, cls.__name__)
+        return rv
+
+
+def check_shape(shape: Any, length: int | None, owner: str) -> None:
+    """Raise a ValueError when the keyword ``shape`` visibly ends with another length."""
+    if isinstance(shape, tuple | list) and shape and isinstance(shape[-1], int):
+        check_lengths({"parameters": length, "shape": shape[-1]}, owner)
+
+
+def dimension(x: TensorVariable, *others: TensorVariable) -> int | TensorVariable:
+    """Return the length of the last axis, as an integer if the type of any tensor knows it."""
+    known = [y.type.shape[-1] for y in (x, *others) if y.type.shape[-1] is not None]
+    return known[0] if known else x.shape[-1]
+
+
+def cosine(value: TensorVariable, mu: TensorVariable) -> TensorVariable:
+    """Return the inner products along the last axis."""
+    n = dimension(mu, value)
+    if mu.ndim == 1 and value.ndim == 2 and is_data(value) and isinstance(n, int) and n >= _LONG:
+        return value @ mu
+    return (value * mu).sum(axis=-1)
+
+
+def quadratic_form(value: TensorVariable, matrix: TensorVariable) -> TensorVariable:
+    """Return ``x' A x`` for vectors along the last axis."""
+    n = dimension(value, matrix)
+    # As for the inner product; here the sum over both axes holds n^2 numbers for every vector.
+    if matrix.ndim == 2 and value.ndim == 2 and isinstance(n, int) and n**2 >= _LONG:
+        return ((value @ matrix) * value).sum(axis=-1)
+    return ((value[..., None, :] * matrix).sum(axis=-1) * value).sum(axis=-1)
+
+
+def normalised(x: TensorVariable) -> TensorVariable:
+    """Divide vectors along the last axis by their norms."""
+    return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
+
+
+def directions_about(
+    mu: TensorVariable, cosine: TensorVariable, squared_sine: TensorVariable, rng: TensorVariable
+) -> tuple[TensorVariable, TensorVariable]:
+    r"""Draw unit vectors at given angles to ``mu``, uniformly around it.
+
+    :math:`x = t \mu + \sqrt{1 - t^2} \, \xi`, with a uniform tangent direction :math:`\xi`.
+
+    Parameters
+    ----------
+    mu : TensorVariable, shape (..., n)
+        Unit vectors.
+    cosine, squared_sine : TensorVariable, shape (..., 1)
+        t and :math:`1 - t^2`, each to full relative precision.
+    rng : TensorVariable
+        Random generator.
+
+    Returns
+    -------
+    rng, x : TensorVariable
+        The generator's next state and the draws.
+    """
+    shape = (*(cosine.shape[i] for i in range(cosine.ndim - 1)), dimension(mu))
+    rng, noise = pm.Normal.dist(size=shape, rng=rng, return_next_rng=True)
+    tangent = normalised(noise - (noise * mu).sum(axis=-1, keepdims=True) * mu)
+    return rng, normalised(cosine * mu + pt.sqrt(squared_sine) * tangent)
+
+
+def random_signs(size: Any, rng: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    """Draw 1 or -1 with equal probability; the generator's next state comes first."""
+    rng, u = pm.Uniform.dist(-1.0, 1.0, size=size, rng=rng, return_next_rng=True)
+    return rng, pt.where(u < 0, -1.0, 1.0).astype(u.dtype)
+
+
+def sphere_log_area(n: Any, dtype: str) -> TensorVariable:
+    """Return the log of the area of the unit sphere of n dimensions of space."""
+    half = 0.5 * pt.as_tensor(n).astype(dtype)
+    log_two, log_pi = np.log([2.0, np.pi]).astype(dtype)
+    return log_two + half * log_pi - pt.gammaln(half)

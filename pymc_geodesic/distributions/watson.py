@@ -1,0 +1,171 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The Watson distribution of axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc.distributions.dist_math import check_parameters
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unimodal import draw_unimodal
+from pymc_geodesic.distributions.unit_vectors import (
+    UnitVectorDistribution,
+    check_shape,
+    cosine,
+    dimension,
+    directions_about,
+    random_signs,
+)
+from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_broadcast,
+    check_lengths,
+    check_numbers,
+    check_unit_vectors,
+    has_unit_norm,
+)
+from pymc_geodesic.distributions.watson_constant import SquaredCosine, watson_log_normalizer
+from pymc_geodesic.manifolds import ProjectiveSphere, register_manifold
+
+__all__ = ["Watson", "WatsonRV"]
+
+
+class WatsonRV(SymbolicRandomVariable):
+    """Random graph of :class:`Watson`."""
+
+    name = "Watson"
+    extended_signature = "[rng],[size],(n),()->[rng],(n)"
+    _print_name = ("Watson", "\\operatorname{Watson}")
+
+    @classmethod
+    def rv_op(cls, mu, kappa, *, size=None, rng=None):
+        """Build the random variable."""
+        mu, kappa = pt.as_tensor(mu), pt.as_tensor(kappa)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        if rv_size_is_none(full := size):
+            full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
+        height = SquaredCosine(dimension(mu), kappa)
+        next_rng, s = draw_unimodal(
+            height.log_density, mode=height.mode, width=height.width, size=full, rng=rng
+        )
+        next_rng, signs = random_signs(tuple(full), next_rng)
+        along = signs * pt.sqrt(pt.sigmoid(s))
+        next_rng, draws = directions_about(
+            mu, along[..., None], pt.sigmoid(-s)[..., None], next_rng
+        )
+        return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
+
+
+class Watson(UnitVectorDistribution):
+    r"""
+    Watson distribution of axes on the unit sphere.
+
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`, of which x and -x
+    have the same density. It refers to the surface (Hausdorff) measure of the whole sphere:
+
+    .. math::
+
+        f(x \mid \mu, \kappa) = c_n(\kappa) \, e^{\kappa (\mu^\top x)^2}, \qquad
+        c_n(\kappa) = \frac{\Gamma(n/2)}{2 \pi^{n/2} M(\tfrac12, \tfrac n2, \kappa)}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| = 1`
+    Mean      0
+    Modes     :math:`\pm \mu` for kappa > 0, the great circle orthogonal to it for kappa < 0
+    ========  ==========================================
+
+    Parameters
+    ----------
+    mu : tensor_like of float, shape (..., n)
+        Axes, unit vectors in the last axis. They are not normalised.
+    kappa : tensor_like of float, shape (...)
+        Concentration: about the axis if positive, about the girdle orthogonal to it if negative; at
+        0 the distribution is uniform.
+
+    Raises
+    ------
+    ValueError
+        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
+        1e-6) of length two or more, or ``kappa`` can be seen not to be finite. Symbolic
+        parameters are checked when the log density is evaluated.
+
+    Notes
+    -----
+    Draws have random signs, and are exact up to an event of probability below 1e-12. A sampler of
+    this package that moves a free variable gives it a last entry that is not negative, see
+    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model tells its ends apart.
+    The log density of a value off the sphere is -inf. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
+
+    References
+    ----------
+    .. [1] Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 9.4.2.
+           DOI 10.1002/9780470316979
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            mu = pmg.Watson("mu", mu=[0, 0, 1], kappa=0.0)
+            kappa = pm.HalfNormal("kappa", 50.0)
+            pmg.Watson("x", mu=mu, kappa=kappa, observed=x)
+    """
+
+    rv_type = WatsonRV
+    rv_op = WatsonRV.rv_op
+
+    @classmethod
+    def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        mu, kappa = as_float_tensor(mu), as_float_tensor(kappa)
+        check_unit_vectors(mu, "mu", "Watson")
+        check_numbers(
+            kappa,
+            "kappa",
+            "Watson",
+            holds=lambda kappa: np.ones(kappa.shape, bool),
+            expected="concentrations of either sign",
+            advice="A large number, such as 1e6, stands for certainty.",
+        )
+        check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "Watson")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "Watson")
+        return super().dist([mu, kappa], **kwargs)
+
+    def support_point(rv, size, mu, kappa) -> TensorVariable:
+        """Return the axis, or for a girdle a vector near it."""
+        n = dimension(mu)
+        # Away from the pole of a girdle, where the gradient vanishes.
+        other = pt.where(pt.eq(pt.arange(n), pt.abs(mu).argmin(axis=-1, keepdims=True)), 1.0, 0.0)
+        girdle = other - (other * mu).sum(axis=-1, keepdims=True) * mu
+        girdle = girdle / pt.sqrt((girdle * girdle).sum(axis=-1, keepdims=True))
+        return pt.broadcast_to(pt.where(kappa[..., None] < 0, girdle, mu), rv.shape)
+
+    def logp(value, mu, kappa) -> TensorVariable:
+        """Return the log density with respect to the surface measure."""
+        lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
+        check_lengths(lengths, "Watson")
+        constant = watson_log_normalizer(dimension(mu, value), kappa)
+        res = kappa * cosine(value, mu) ** 2 + constant
+        res = on_support(res, value, has_unit_norm)
+        return check_parameters(res, has_unit_norm(mu), msg="norm of mu = 1 (within 1e-6)")
+
+
+@_default_transform.register(WatsonRV)
+def _watson_default_transform(op, rv):
+    return unit_vector
+
+
+register_manifold(Watson, ProjectiveSphere())

@@ -1,0 +1,87 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Angles, whose range closes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Visit, Work
+from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
+
+__all__ = ["Circle", "wrapped"]
+
+# What an angle may exceed pi by where it was stored in single precision.
+TOLERANCE = 1e-6
+
+
+def wrapped(x: TensorVariable) -> TensorVariable:
+    """Return the angle from -pi to pi that differs from ``x`` by whole turns."""
+    half = np.asarray(np.pi, dtype=x.dtype)
+    # Rounding may exceed the range, where PyMC's densities are zero.
+    return pt.clip(x - 2 * half * pt.floor(x / (2 * half) + 0.5), -half, half)
+
+
+class Circle(Manifold):
+    r"""Angles in radians from -pi to pi, whose ends are the same point; every entry is a point.
+
+    The circle of length :math:`2 \pi` in coordinates without a metric term: geodesics are straight,
+    ``geodesic(x, v, t) = (x + t v, v)`` up to whole turns. Several angles form a flat torus.
+    Densities are with respect to length.
+    """
+
+    name = "Circle"
+    ndim_core = 0
+    mass = "diagonal"
+    is_compact = True
+
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        return 1
+
+    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+        return u
+
+    def geodesic(self, x, v, t):  # noqa: D102
+        return wrapped(x + t * v), v
+
+    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return wrapped(x)
+
+    def nearest(self, x, reference):  # noqa: D102
+        return reference + wrapped(x - reference)
+
+    def random_point(self, noise: TensorVariable) -> TensorVariable:
+        """Turn a standard normal into a uniform angle."""
+        half, root = np.array([np.pi, np.sqrt(2.0)], dtype=noise.dtype)
+        return wrapped(half * pt.erf(noise / root))
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return [shape] * 4
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+        """Cosine and sine of the angle and of its double."""
+        return [pt.cos(x), pt.sin(x), pt.cos(2 * x), pt.sin(2 * x)]
+
+    def field_work(self, visit: Visit, moments, *, dim) -> Work:
+        r"""``F = -grad f``, f the first two harmonics of the angle with their means as weights.
+
+        The divergence ``f_1 + 4 f_2`` has the mean ``|m_1|^2 + 4 |m_2|^2``, zero only for moments
+        like those of a uniform distribution, of which any temperature is that of U = 0.
+        """
+        cosine, sine, cosine_2, sine_2 = self.field_moments(visit.start)
+        a, b, a_2, b_2 = moments
+        field = a * sine - b * cosine + 2 * (a_2 * sine_2 - b_2 * cosine_2)
+        divergence = (a * cosine + b * sine + 4 * (a_2 * cosine_2 + b_2 * sine_2)).sum()
+        expected = (a**2 + b**2 + 4 * (a_2**2 + b_2**2)).sum()
+        work = (field * visit.gradient).sum()
+        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+
+    def check(self, value) -> str | None:  # noqa: D102
+        largest = np.max(np.abs(np.asarray(value)), initial=0.0)
+        if largest <= np.pi + TOLERANCE:
+            return None
+        return f"expected angles from -pi to pi, got one of {largest:.6g} in size"

@@ -1,0 +1,106 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Spheres and Stiefel manifolds in coordinates in which a narrow density is round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Visit, Work
+from pymc_geodesic.manifolds.orthonormal import triangle
+
+__all__ = ["Stretched"]
+
+
+class Stretched(Manifold):
+    r"""A sphere or Stiefel manifold whose points z mean the values :math:`x = Q(L z)`.
+
+    Q makes columns orthonormal, :math:`L z = x R` with R upper triangular: on the sphere
+    :math:`x = L z / |L z|`. This maps the manifold onto itself, with the volume
+
+    .. math::
+
+        dx = |L|^p \prod_{i=1}^p R_{ii}^{-(n + p + 1 - 2 i)} \, dz ,
+
+    on the sphere that of the angular central Gaussian distribution. (It follows from the volumes of
+    :math:`Y \mapsto L Y`, of the QR decomposition of Y and of LY, and of :math:`T \mapsto R T`.)
+
+    The metric is that of the embedding of z, and geodesics are those of the base. Around a point
+    the map is linear in the coordinates of the central projection, so that L turns a density of
+    unequal widths into one of equal widths: a mass in the tangent space, but exact, for a change of
+    variables is no approximation.
+
+    Parameters
+    ----------
+    base : Manifold
+        A sphere or a Stiefel manifold.
+    factor : ndarray, shape (n, n)
+        The matrix L, invertible.
+
+    References
+    ----------
+    Tyler, D. E. (1987). Statistical analysis for the angular central Gaussian distribution on the
+    sphere. Biometrika 74. DOI 10.1093/biomet/74.3.579
+
+    Muirhead, R. J. (1982). Aspects of Multivariate Statistical Theory, section 2.1.
+    """
+
+    is_compact = True
+
+    def __init__(self, base: Manifold, factor: np.ndarray) -> None:
+        self.base, self.name, self.ndim_core = base, base.name, base.ndim_core
+        self.factor, self.inverse = np.asarray(factor), np.linalg.inv(factor)
+
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        return self.base.dim(core_shape)
+
+    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+        return self.base.to_tangent(x, u)
+
+    def geodesic(self, x, v, t):  # noqa: D102
+        return self.base.geodesic(x, v, t)
+
+    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return self.base.project(x)
+
+    def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
+        return self.base.random_point(noise)
+
+    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+        return self.base.project(self._times(self.inverse, value))
+
+    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return self.base.project(self._times(self.factor, x))
+
+    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        moved, n = self._times(self.factor, x), len(self.factor)
+        if self.ndim_core == 1:
+            return -0.5 * float(n) * pt.log((moved * moved).sum(axis=-1))
+        diagonal = pt.diagonal(triangle(moved), axis1=-2, axis2=-1)
+        powers = n - 1 + x.shape[-1] - 2 * pt.arange(x.shape[-1])
+        return -(powers.astype(x.dtype) * pt.log(diagonal)).sum(axis=-1)
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return self.base.field_shapes(shape)
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+        return self.base.field_moments(x)
+
+    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+        """Take the field of the base: z is distributed there with the volume's density."""
+        return self.base.field_work(visit, moments, dim=dim)
+
+    def check(self, value) -> str | None:  # noqa: D102
+        return self.base.check(value)
+
+    def _times(self, matrix: np.ndarray, x: TensorVariable) -> TensorVariable:
+        matrix = pt.constant(matrix.astype(x.dtype))
+        if self.ndim_core == 1:
+            return (matrix * x[..., None, :]).sum(axis=-1)
+        return matrix @ x

@@ -1,0 +1,135 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A mass of unit vectors and frames that differs between directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.manifolds.stretched import Stretched
+
+__all__ = ["TangentMass", "separated"]
+
+# Narrower directions are widened no further, in shares of the widest: rounding would show.
+SMALLEST_WIDTH = 1e-5
+
+
+class TangentMass:
+    r"""A mass for a unit vector or a frame whose posterior has unequal widths.
+
+    The sampler moves z with :math:`x = Q(L z)` instead of x, where :math:`L L^\top` is the scatter
+    matrix and Q makes columns orthonormal. On the sphere, :math:`x = L z / |L z|`. A posterior
+    around one direction with the tangent covariance of the scatter matrix is then round in z, as it
+    is in the frame of a dense mass in flat space. The map is one to one and its volume enters the
+    density, so that the target is the same whatever the scatter matrix.
+
+    Parameters
+    ----------
+    scatter : array_like, shape (n, n)
+        Symmetric and positive definite, up to a factor; the widths of the posterior, as the scatter
+        matrix of an angular central Gaussian distribution. The identity changes nothing.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not symmetric or not positive definite.
+
+    Notes
+    -----
+    For frames it equalises widths between directions of space, not between turns of the columns
+    among each other. Every step with velocities takes it as an entry of ``mass``; a number for the
+    same variable is found by tuning as without it.
+
+    References
+    ----------
+    Tyler, D. E. (1987). Statistical analysis for the angular central Gaussian distribution on the
+    sphere. Biometrika 74. DOI 10.1093/biomet/74.3.579
+
+    Examples
+    --------
+    .. code-block:: python
+
+        pilot = pm.sample(200, step=pmg.SGGMC())
+        mass = {"beta": pmg.TangentMass.from_draws(pilot.posterior["beta"])}
+        pm.sample(step=pmg.SGGMC(mass=mass))
+    """
+
+    def __init__(self, scatter: ArrayLike) -> None:
+        scatter = np.asarray(scatter, dtype=float)
+        if scatter.ndim != 2 or len(scatter) != scatter.shape[1]:
+            raise ValueError(f"`scatter` expected a square matrix, got shape {scatter.shape}.")
+        if not np.allclose(scatter, scatter.T):
+            raise ValueError("`scatter` expected a symmetric matrix. Take `(s + s.T) / 2`.")
+        values, vectors = np.linalg.eigh(scatter)
+        if not values[0] > 0:
+            raise ValueError(
+                "`scatter` expected a positive definite matrix, got one whose smallest eigenvalue "
+                f"is {values[0]:.3g}."
+            )
+        self.factor = (vectors * np.sqrt(values / values[-1])) @ vectors.T
+
+    @classmethod
+    def from_draws(cls, x: ArrayLike, *, columns: int = 1) -> TangentMass:
+        r"""Return the mass that fits draws of an earlier run.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., n) or (..., n, p)
+            Draws of one unit vector, or of one frame with ``columns=p``; leading axes are chains
+            and draws.
+        columns : int
+            Columns of a frame.
+
+        Notes
+        -----
+        With the eigenvalues :math:`s_1 \ge \dots` of the second moments the scatter matrix has
+        the eigenvalues :math:`\min(1, s_k / s_{p + 1})`: the widest direction across the mean is
+        left as it is and the others are widened to it. For a girdle, whose first two eigenvalues
+        are about equal, the normal of its plane is.
+        """
+        x = np.asarray(x, dtype=float)
+        x = x[..., None] if columns == 1 and x.shape[-1] != 1 else x
+        rows = x.reshape(-1, *x.shape[-2:])
+        values, vectors = np.linalg.eigh(np.einsum("sia,sja->ij", rows, rows) / len(rows))
+        shares = np.clip(values / values[-columns - 1], SMALLEST_WIDTH**2, 1.0)
+        return cls((vectors * shares) @ vectors.T)
+
+    def coordinates(self, manifold: Manifold, name: str) -> Manifold:
+        """Return the manifold that a variable is moved on.
+
+        Raises
+        ------
+        ValueError
+            If it is neither a sphere nor a Stiefel manifold.
+        """
+        if not manifold.is_stretched_linearly:
+            raise ValueError(
+                f"`mass` expected a unit vector or a frame for a `TangentMass`, got `{name}` on "
+                f"{manifold!r}. Give it a number."
+            )
+        return Stretched(manifold, self.factor)
+
+
+def separated(mass: Any, names: Sequence[str]) -> tuple[Any, dict[str, TangentMass]]:
+    """Split what the user gives as ``mass`` into what frames take and the tangent masses.
+
+    Raises
+    ------
+    ValueError
+        If a tangent mass is not given by the name of a variable.
+    """
+    if isinstance(mass, TangentMass):
+        raise ValueError("`mass` expected a dict by variable name for a `TangentMass`.")
+    if not isinstance(mass, Mapping):
+        return mass, {}
+    tangent = {name: m for name, m in mass.items() if isinstance(m, TangentMass)}
+    if unknown := set(tangent) - set(names):
+        raise ValueError(f"`mass` expected variables among {list(names)}, got {sorted(unknown)}.")
+    rest = {name: m for name, m in mass.items() if name not in tangent}
+    return (rest or None) if tangent else mass, tangent

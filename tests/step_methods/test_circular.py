@@ -1,0 +1,105 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Angles close: no wall at pi, PyMC's own distributions included."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from chains import assert_mean, assert_temperature_of_positions, chain_averages, run
+from pymc.distributions.transforms import circular
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.distributions.bessel import bessel_ratio
+
+N_POINTS, MU = 100, 3.1
+CASES = {
+    "VonMises-weak": (lambda: pm.VonMises("x", MU, 0.5, shape=N_POINTS), 0.5),
+    "VonMises-strong": (lambda: pm.VonMises("x", MU, 50.0, shape=N_POINTS), 50.0),
+    "WrappedNormal": (lambda: pmg.WrappedNormal("x", MU, 0.8, shape=N_POINTS), 1.6),
+    "WrappedCauchy": (lambda: pmg.WrappedCauchy("x", MU, 0.7, shape=N_POINTS), 16.0),
+    "Cardioid": (lambda: pmg.Cardioid("x", MU, 0.4, shape=N_POINTS), 1.0),
+}
+LENGTHS = {"WrappedNormal": np.exp(-0.32), "WrappedCauchy": 0.7, "Cardioid": 0.4}
+FAST = {"VonMises-weak", "WrappedCauchy"}
+
+
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in CASES]
+)
+def test_exact_moments(name, method):
+    make, curvature = CASES[name]
+    with pm.Model() as model:
+        make()
+    assert isinstance(pmg.manifold_of(model["x"]), pmg.Circle)
+    step_size = 0.15 / np.sqrt(curvature + 0.5)
+    friction = 0.3 / step_size
+    options = (
+        {"friction": friction}
+        if method is pmg.SGGMC
+        else {"diffusion": friction, "thermostat": "per_point"}
+    )
+    step = method(model=model, step_size=step_size, n_steps=25, backend="jax", **options)
+    [value] = [v.name for v in model.value_vars]
+    averages, stats = chain_averages(
+        step,
+        model.initial_point(),
+        {
+            "cosine": lambda point: np.cos(point[value] - MU),
+            "sine": lambda point: np.sin(point[value] - MU),
+            "inside": lambda point: np.abs(point[value]) <= np.pi,
+        },
+        draws=150,
+        discard=40,
+    )
+    assert averages["inside"].min() == 1
+    length = LENGTHS.get(name)
+    length = float(bessel_ratio(2, curvature).eval()) if length is None else length
+    assert_mean(averages["cosine"], length)
+    assert_mean(averages["sine"], 0.0)
+    assert_temperature_of_positions(stats, allowed=0.03)
+
+
+def test_two_angles_on_the_torus():
+    kappa, lam, mu = np.array([3.0, 5.0]), 2.5, np.array([3.0, -3.0])
+    with pm.Model() as model:
+        pmg.BivariateVonMises("x", np.tile(mu, (N_POINTS, 1)), kappa, lam)
+    step = pmg.SGGMC(model=model, step_size=0.06, friction=2.0, n_steps=25, backend="jax")
+    [value] = [v.name for v in model.value_vars]
+    averages, stats = chain_averages(
+        step,
+        model.initial_point(),
+        {
+            "product": lambda point: np.sin(point[value] - mu).prod(-1),
+            "cosine": lambda point: np.cos(point[value] - mu)[:, 1],
+        },
+        draws=120,
+        discard=20,
+    )
+    grid = np.arange(400) * 2 * np.pi / 400
+    a, b = np.meshgrid(grid, grid, indexing="ij")
+    weight = np.exp(kappa[0] * np.cos(a) + kappa[1] * np.cos(b) + lam * np.sin(a) * np.sin(b))
+    weight /= weight.sum()
+    assert_mean(averages["product"], (weight * np.sin(a) * np.sin(b)).sum())
+    assert_mean(averages["cosine"], (weight * np.cos(b)).sum())
+    assert_temperature_of_positions(stats, allowed=0.03)
+
+
+def test_a_uniform_angle_with_the_circular_transform():
+    """The mean direction of angles that scatter about pi, under a uniform prior."""
+    rng = np.random.default_rng(1)
+    angles = np.angle(np.exp(1j * (np.pi + rng.vonmises(0, 4.0, 20))))
+    with pm.Model() as model:
+        mu = pm.Uniform("mu", -np.pi, np.pi, default_transform=circular)
+        pm.VonMises("x", mu, 4.0, observed=angles)
+    step = pmg.SGGMC(model=model, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
+    assert step.sampler.problem.manifold_names == {"mu": "Circle"}
+    draws = [point["mu_circular__"] for point, _ in run(step, model.initial_point(), draws=4000)]
+    total = np.exp(1j * angles).sum()
+    expected = float(bessel_ratio(2, 4.0 * abs(total)).eval())
+    away = np.cos(np.array(draws) - np.angle(total))
+    batches = away.reshape(40, -1).mean(1)
+    error = batches.std(ddof=1) / np.sqrt(40)
+    assert abs(batches.mean() - expected) < 4 * error + 0.02 * (1 - expected)
