@@ -83,7 +83,7 @@ if TYPE_CHECKING:
         to_longitude_latitude,
     )
     from pymc_geodesic.potential import check_minibatch, full_data
-    from pymc_geodesic.runs import sample  # type: ignore[no-redef]
+    from pymc_geodesic.runs import read, resume, sample  # type: ignore[no-redef]
     from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
     from pymc_geodesic.step_methods import (
         GMC,
@@ -174,7 +174,7 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
-    "runs": ("sample",),
+    "runs": ("read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",
@@ -288,7 +288,9 @@ __all__ = [
     "plot_topics",
     "plot_torus",
     "quaternion_to_matrix",
+    "read",
     "register_manifold",
+    "resume",
     "sample",
     "stein_check",
     "step_halving",

@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Whole runs: from a model to the ``DataTree`` that ``pm.sample`` would return."""
 
+from pymc_geodesic.runs.checkpoints.resume import read, resume
+from pymc_geodesic.runs.checkpoints.store import CheckpointError
 from pymc_geodesic.runs.sample import ChainError, sample
 
-__all__ = ["ChainError", "sample"]
+__all__ = ["ChainError", "CheckpointError", "read", "resume", "sample"]

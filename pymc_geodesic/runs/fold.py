@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["Fold", "Phase"]
+__all__ = ["Fold", "Keep", "Phase"]
 
 # Seconds of a segment. Copies of chains and one refresh of the progress bar cost some milliseconds,
 # and what a segment has drawn is lost when it is interrupted.
@@ -26,10 +29,11 @@ SEGMENT_SECONDS = 0.3
 STREAM_SEGMENTS = 10
 
 
+@dataclass
 class Phase:
-    """Draws of all chains of one phase, in arrays that are there before the first draw.
+    """Draws of all chains that have a purpose in common.
 
-    Parameters
+    Attributes
     ----------
     name : str
         What is going on.
@@ -37,43 +41,38 @@ class Phase:
         Draws of each chain.
     thin : int
         Every so many draws are kept.
-    is_kept : bool
-        Whether they are kept at all.
-
-    Attributes
-    ----------
-    most, n_kept : int
-        Draws of each chain for which there is room, and those that are there.
+    is_tuning, is_kept : bool
+        Whether it is the tuning phase, and whether its draws are kept at all.
+    n_made : int
+        Draws of each chain that have been made.
     """
 
-    def __init__(self, name: str, n_draws: int, *, thin: int, is_kept: bool = True) -> None:
-        self.name, self.n_draws, self.thin = name, n_draws, thin
-        self.most = n_draws // thin if is_kept else 0
-        self._values: Arrays = {}
-        self._statistics: Arrays = {}
-        self.n_kept = 0
-
-    def put(self, values: Arrays, statistics: Arrays) -> None:
-        """Append what a segment has drawn."""
-        n = next(iter(statistics.values())).shape[1]
-        if not self.most or not n:
-            return
-        for store, found in ((self._values, values), (self._statistics, statistics)):
-            for name, array in found.items():
-                if name not in store:
-                    shape = (len(array), self.most, *array.shape[2:])
-                    store[name] = np.empty(shape, array.dtype)
-                store[name][:, self.n_kept : self.n_kept + n] = array
-        self.n_kept += n
+    name: str
+    n_draws: int
+    thin: int
+    is_tuning: bool = False
+    is_kept: bool = True
+    n_made: int = 0
 
     @property
-    def arrays(self) -> tuple[Arrays, Arrays]:
-        """The values and the statistics that there are."""
-        values, statistics = (
-            {name: array[:, : self.n_kept] for name, array in store.items()}
-            for store in (self._values, self._statistics)
-        )
-        return values, statistics
+    def most(self) -> int:
+        """Draws of each chain that will have been kept at the end."""
+        return self.n_draws // self.thin if self.is_kept else 0
+
+    @property
+    def n_kept(self) -> int:
+        """Draws of each chain that have been kept."""
+        return self.n_made // self.thin if self.is_kept else 0
+
+
+class Keep(Protocol):
+    """Where draws go."""
+
+    def put(
+        self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
+    ) -> None:
+        """Append what a segment of a phase has drawn; ``chains`` are those after it."""
+        ...
 
 
 class Fold:
@@ -89,6 +88,10 @@ class Fold:
         How they are moved.
     names : sequence of str
         Value variables to keep.
+    keep : Keep
+        Where draws go.
+    longest : float, optional
+        Seconds that a segment may take, where rows come from a loader.
 
     Attributes
     ----------
@@ -103,13 +106,16 @@ class Fold:
         *,
         chain_method: ChainMethod,
         names: Sequence[str],
+        keep: Keep,
+        longest: float = math.inf,
     ) -> None:
         self._sampler, self.chains = sampler, list(chains)
         self._chain_method, self._names = chain_method, names
+        self._keep, self._longest = keep, longest
         self._said: set[str] = set()
 
     def draw(self, phase: Phase, progress: Progress) -> None:
-        """Make the draws of a phase, and put them into its arrays."""
+        """Make the draws of a phase that have not been made, and keep them."""
         for n_draws in self._segments(phase):
             self.chains, values, statistics = run(
                 self._sampler,
@@ -119,13 +125,14 @@ class Fold:
                 thin=phase.thin,
                 names=self._names,
             )
-            phase.put(values, statistics)
+            self._keep.put(phase, values, statistics, self.chains)
+            phase.n_made += n_draws
             self._log(statistics["warning"])
             progress.update(statistics, n_draws, phase=phase.name, thin=phase.thin)
 
     def _segments(self, phase: Phase) -> Iterator[int]:
         """Cut a phase into segments that take about as long as a user likes to wait."""
-        left = phase.n_draws // phase.thin
+        left = (phase.n_draws - phase.n_made) // phase.thin
         n = max(1, left // STREAM_SEGMENTS) if self._sampler.reads_stream else 1
         while left:
             n = min(n, left)
@@ -133,9 +140,12 @@ class Fold:
             yield n * phase.thin
             seconds = time.perf_counter() - begin
             left -= n
+            rate = n / max(seconds, 1e-6)
             if not self._sampler.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
-                n = max(1, min(4 * n, int(n * SEGMENT_SECONDS / max(seconds, 1e-6))))
+                n = max(1, min(4 * n, int(rate * SEGMENT_SECONDS)))
+            elif seconds > self._longest:
+                n = max(1, int(rate * self._longest))
 
     def _log(self, warnings: np.ndarray) -> None:
         """Say what chains have to say, and the same thing once."""

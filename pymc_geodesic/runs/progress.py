@@ -64,6 +64,10 @@ class Progress:
     ) -> None:
         self._progress.__exit__(kind, error, traceback)
 
+    def skip(self, n_draws: int) -> None:
+        """Count draws of an earlier process."""
+        self._progress.update(self._task, advance=n_draws)
+
     def update(self, statistics: Arrays, n_draws: int, *, phase: str, thin: int) -> None:
         """Count draws of all chains, and show what their statistics say."""
         now = time.perf_counter()

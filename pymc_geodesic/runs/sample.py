@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import get_args
 
 import xarray as xr
@@ -14,16 +16,18 @@ import xarray as xr
 from pymc.exceptions import SamplingError
 from pymc.model import Model, modelcontext
 
+from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
+from pymc_geodesic.runs.checkpoints.store import CheckpointError
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
-from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
-from pymc_geodesic.runs.traces import Drawn, to_datatree
+from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.step_methods.step import Step
-from pymc_geodesic.validation import flag, whole
+from pymc_geodesic.validation import flag, positive, whole
 
 __all__ = ["ChainError", "sample"]
 
@@ -58,6 +62,8 @@ def sample(
     thin: int = 1,
     discard_tuned_samples: bool = True,
     compute_convergence_checks: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
 ) -> xr.DataTree:
     """Sample a model with all chains at once, in this process.
 
@@ -92,11 +98,20 @@ def sample(
         Whether to leave out the draws of the tuning phase, which are groups ``warmup_*`` else.
     compute_convergence_checks : bool
         Whether to check R-hat, effective sample sizes and divergences, as ``pm.sample`` does.
+    checkpoint : path, optional
+        A directory, such as ``"run.zarr"``, to which draws and the chains' states are written while
+        the run goes on. If it is there, the run continues where it stopped: with the same draws as
+        without the stop, and with more of them if ``draws`` is larger. Draws are not held in
+        memory. It needs the package zarr; see :func:`read` and :func:`resume`.
+    checkpoint_every : float, default 60
+        Seconds from one checkpoint to the next. What is drawn since the last one is lost in a
+        crash, but not by Ctrl-C.
 
     Returns
     -------
     DataTree
         As ``pm.sample`` returns it. After Ctrl-C it holds the draws that all chains have made.
+        With a ``checkpoint`` values are loaded from it when they are used.
 
     Raises
     ------
@@ -105,7 +120,8 @@ def sample(
     SamplingError
         If the tuning phase fails before anything has been drawn.
     ValueError, TypeError
-        For arguments that do not fit, and without a ``step`` for a model without minibatches.
+        For arguments that do not fit, for a ``checkpoint`` of another run, and without a ``step``
+        for a model without minibatches.
 
     Notes
     -----
@@ -129,7 +145,6 @@ def sample(
     >>> idata.posterior["mean"].shape
     (4, 500)
     """
-    began = time.perf_counter()
     model = modelcontext(getattr(step, "model", None) if model is None else model)
     n_tune, n_draws = (
         _phase_length("tune", tune, thin, least=0),
@@ -139,40 +154,56 @@ def sample(
         raise ValueError(
             f"`chain_method` expected one of {get_args(ChainMethod)}, got {chain_method!r}."
         )
-    traced = Traced(model, var_names)
-    tuning = Phase("Tuning", n_tune, thin=thin, is_kept=not discard_tuned_samples)
-    sampling = Phase("Sampling", n_draws, thin=thin)
-    chain_seeds = seeds(random_seed, whole("chains", chains))
-    made: Step | None = None
-    stopped: BaseException | None = None
+    plan = Plan(
+        model=model,
+        tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
+        sampling=Phase("Sampling", n_draws, thin),
+        traced=Traced(model, var_names),
+        var_names=var_names,
+        n_chains=whole("chains", chains),
+        random_seed=random_seed,
+        initvals=initvals,
+        chain_method=chain_method,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        checkpoint_every=positive("checkpoint_every", checkpoint_every),
+    )
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        try:
-            made = step_for(step, model=model, backend=backend)
-            started = begin_chains(
-                made.sampler,
-                model,
-                chain_seeds=chain_seeds,
-                initvals=initvals,
-                tune=n_tune,
-                draws=n_draws,
-            )
-            method = _possible(chain_method, made)
-            fold = Fold(made.sampler, started, chain_method=method, names=traced.value_names)
-            for phase in (tuning, sampling):
-                fold.draw(phase, progress)
-        except (KeyboardInterrupt, Exception) as reason:
-            stopped = reason
+        keep, stopped = _drawn(plan, step, backend, progress)
     idata = None
-    if made is not None and (tuning.n_kept or sampling.n_kept):
-        seconds = time.perf_counter() - began
+    if keep is not None:
+        idata = keep.datatree(checks=compute_convergence_checks and stopped is None)
+    if idata is not None:
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
-            f"{seconds:.0f} seconds, compilation included."
+            f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."
         )
-        drawn = Drawn.of(tuning, sampling, record=made.record, seconds=seconds)
-        checks = compute_convergence_checks and stopped is None
-        idata = to_datatree(drawn, model=model, traced=traced, checks=checks)
-    return _returned(idata, stopped, sampling)
+    return _returned(idata, stopped, plan.sampling)
+
+
+def _drawn(
+    plan: Plan, step: StepArgument, backend: str | None, progress: Progress
+) -> tuple[InMemory | Checkpoint | None, BaseException | None]:
+    """Make the draws of a run; return where they are, and what has ended it before its end."""
+    keep: InMemory | Checkpoint | None = None
+    stopped: BaseException | None = None
+    try:
+        made = step_for(step, model=plan.model, backend=backend)
+        keep, fold = begin_run(plan, made)
+        progress.skip(plan.tuning.n_made + plan.sampling.n_made)
+        for phase in (plan.tuning, plan.sampling):
+            fold.draw(phase, progress)
+    except (KeyboardInterrupt, Exception) as reason:
+        stopped = reason
+    except BaseException:
+        if keep is not None:
+            keep.close(failed=True)
+        raise
+    if keep is not None:
+        try:
+            keep.close(failed=isinstance(stopped, CheckpointError))
+        except CheckpointError as error:
+            stopped = error
+    return keep, stopped
 
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
@@ -183,14 +214,6 @@ def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
     if n_draws < least:
         raise ValueError(f"`{name}` expected at least `thin`={thin} draws, got fewer.")
     return n_draws
-
-
-def _possible(chain_method: ChainMethod, step: Step) -> ChainMethod:
-    backend = step.sampler.problem.backend
-    if chain_method == "vectorized" and not backend.is_jax:
-        log.info(f"{backend.name} moves one chain after another; `backend='jax'` moves all at once")
-        return "sequential"
-    return chain_method
 
 
 def _returned(

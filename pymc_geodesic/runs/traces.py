@@ -19,7 +19,6 @@ from pymc.util import drop_warning_stat
 
 from pymc_geodesic.run_record import STATISTIC
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Drawn", "to_datatree"]
@@ -33,6 +32,8 @@ class Drawn:
     ----------
     values, statistics : dict of str to ndarray, shape (chains, n_warmup + n_draws, ...)
         PyMC's values and the statistics; those of the tuning phase, if they are kept, come first.
+    record : str
+        What the run keeps of its step.
     n_warmup, n_draws : int
         Draws that are kept.
     tune : int
@@ -43,38 +44,11 @@ class Drawn:
 
     values: Arrays
     statistics: Arrays
+    record: str
     n_warmup: int
     n_draws: int
     tune: int
     seconds: float
-
-    @classmethod
-    def of(cls, tuning: Phase, sampling: Phase, *, record: str, seconds: float) -> Drawn:
-        """Join the draws of the phases.
-
-        Parameters
-        ----------
-        tuning, sampling : Phase
-            What has been drawn.
-        record : str
-            What the run keeps of its step.
-        seconds : float
-            That the run took.
-        """
-        parts = [phase.arrays for phase in (tuning, sampling) if phase.n_kept]
-        values, statistics = (
-            {
-                name: np.concatenate([part[i][name] for part in parts], axis=1)
-                for name in parts[0][i]
-            }
-            if len(parts) > 1
-            else parts[0][i]
-            for i in (0, 1)
-        )
-        [shape] = {x.shape for x in statistics.values()}
-        statistics = statistics | {STATISTIC: np.full(shape, record, dtype=object)}
-        n_kept = tuning.n_kept, sampling.n_kept
-        return cls(values, statistics, *n_kept, tune=tuning.n_draws, seconds=seconds)
 
 
 def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = True) -> xr.DataTree:
@@ -99,9 +73,12 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
 
 
 def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
-    dtypes = {name: x.dtype for name, x in drawn.statistics.items()}
-    n_chains, n_kept = next(iter(drawn.statistics.values())).shape
-    samples = traced(drawn.values, (n_chains, n_kept))
+    [shape] = {x.shape for x in drawn.statistics.values()}
+    samples = traced(drawn.values, shape)
+    record = np.full(shape, drawn.record, dtype=object)
+    statistics = drawn.statistics | {STATISTIC: record}
+    dtypes = {name: x.dtype for name, x in statistics.items()}
+    n_chains = len(record)
     traces = []
     for chain in range(n_chains):
         trace = NDArray(
@@ -113,7 +90,7 @@ def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
         )
         trace.setup(0, chain, [dtypes])
         trace.samples = {name: x[chain] for name, x in samples.items()}
-        trace._stats = [{name: x[chain] for name, x in drawn.statistics.items()}]
+        trace._stats = [{name: x[chain] for name, x in statistics.items()}]
         trace.draws = trace.draw_idx = drawn.n_warmup + drawn.n_draws
         traces.append(trace)
     multitrace = MultiTrace(traces)

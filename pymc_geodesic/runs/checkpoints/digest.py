@@ -1,0 +1,143 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Short texts that differ where values or graphs differ, the same in every process."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.traversal import toposort
+
+__all__ = ["Digest", "digest", "graph_digests"]
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), range, slice, type(...))
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def digest(value: Any) -> str:
+    """Return a text that is the same for values that are alike."""
+    found = Digest()
+    found.add(value)
+    return found.text
+
+
+class Digest:
+    """A hash of the content of values: of arrays all bytes, of objects what pickling keeps."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=12)
+        self._seen: dict[int, int] = {}
+        # An address is the same object only as long as the object lives.
+        self._held: list[Any] = []
+
+    @property
+    def text(self) -> str:
+        """The hash of all that was added."""
+        return self._hash.hexdigest()
+
+    def add(self, value: Any) -> None:
+        """Add a value."""
+        if isinstance(value, PLAIN):
+            self._write(type(value).__name__, repr(value))
+        elif isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+            self._write("array", value.dtype.str, repr(value.shape))
+            self._hash.update(np.ascontiguousarray(value).data)
+        elif isinstance(value, type | BuiltinFunctionType | ModuleType):
+            self._write(getattr(value, "__module__", ""), value.__name__)
+        elif id(value) in self._seen:
+            self._write("seen", str(self._seen[id(value)]))
+        else:
+            self._seen[id(value)] = len(self._seen)
+            self._held.append(value)
+            self._write(type(value).__qualname__)
+            for part in _parts(value):
+                self.add(part)
+
+    def _write(self, *texts: str) -> None:
+        for text in texts:
+            data = text.encode()
+            self._hash.update(b"%d:" % len(data) + data)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Take a value apart."""
+    if isinstance(value, Mapping):
+        return [part for item in value.items() for part in item]
+    if isinstance(value, np.ndarray):
+        return [value.shape, *value.ravel()]
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, value))
+    if isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return [value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells]
+    if isinstance(value, CodeType):
+        return [value.co_code, value.co_names, value.co_consts]
+    try:
+        reduced = value.__reduce_ex__(4)
+    except Exception:
+        # What cannot be pickled, as a lock or a file, is known by its type.
+        return []
+    if isinstance(reduced, str):
+        return [reduced]
+    # Iterators over the items of lists and dictionaries are read.
+    return [list(x) if hasattr(x, "__next__") else x for x in reduced]
+
+
+def graph_digests(outputs: Sequence[Variable]) -> tuple[str, str]:
+    """Return digests of what a graph computes, and of the arrays in it.
+
+    Numbers are part of what it computes. The states of random generators are no part of either.
+    """
+    structure, arrays = Digest(), Digest()
+    _add_graph(outputs, (), structure, arrays)
+    return structure.text, arrays.text
+
+
+def _add_graph(
+    outputs: Sequence[Variable], inputs: Sequence[Variable], structure: Digest, arrays: Digest
+) -> None:
+    numbers: dict[Variable, int] = {variable: i for i, variable in enumerate(inputs)}
+
+    def number_of(variable: Variable) -> int:
+        if variable not in numbers:
+            numbers[variable] = len(numbers)
+            _add_root(variable, structure, arrays)
+        return numbers[variable]
+
+    for node in toposort(outputs, blockers=inputs):
+        structure.add([number_of(variable) for variable in node.inputs])
+        _add_operation(node, structure, arrays)
+        numbers |= {variable: len(numbers) + i for i, variable in enumerate(node.outputs)}
+    structure.add([number_of(variable) for variable in outputs])
+
+
+def _add_root(variable: Variable, structure: Digest, arrays: Digest) -> None:
+    structure.add(type(variable).__qualname__)
+    if not hasattr(variable.type, "shape"):
+        return
+    structure.add([variable.name, variable.type.dtype, variable.type.ndim])
+    if isinstance(variable, SharedVariable):
+        arrays.add(variable.get_value(borrow=True))
+    elif isinstance(variable, Constant):
+        (arrays if variable.type.ndim else structure).add(variable.data)
+
+
+def _add_operation(node: Apply, structure: Digest, arrays: Digest) -> None:
+    op = node.op
+    structure.add(type(op))
+    structure.add([str(variable.type) for variable in node.outputs])
+    for name in getattr(op, "__props__", None) or ():
+        structure.add(ADDRESS.sub("", str(getattr(op, name))))
+    if (inner := getattr(op, "fgraph", None)) is not None:
+        _add_graph(inner.outputs, inner.inputs, structure, arrays)

@@ -1,0 +1,122 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What makes a run this run: two calls with the same identity make the same draws."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from pymc.model import Model
+
+from pymc_geodesic.run_record import NOT_SETTINGS
+from pymc_geodesic.runs.checkpoints.digest import digest, graph_digests
+from pymc_geodesic.runs.starts import InitialValues
+from pymc_geodesic.step_methods.step import Step
+
+__all__ = ["Identity", "identity_of", "require_same"]
+
+type Identity = dict[str, Any]
+"""What is compared, by the name under which a difference is told. It can be written as JSON."""
+
+COMPILERS = {"JAX": ("jax", "jaxlib"), "Numba": ("numba",)}
+
+
+def identity_of(
+    model: Model,
+    step: Step,
+    *,
+    chain_seeds: Sequence[np.random.SeedSequence],
+    initvals: InitialValues,
+    arguments: Mapping[str, Any],
+) -> Identity:
+    """Describe a run.
+
+    Parameters
+    ----------
+    model : Model
+        The model: its densities, Deterministics, coordinates and data.
+    step : Step
+        The step: its class, its options, and the first batch of its stream.
+    chain_seeds : sequence of SeedSequence
+        Seeds of the chains.
+    initvals : mapping or sequence of mapping, optional
+        Their starts.
+    arguments : mapping
+        Other arguments of the run, which can be written as JSON.
+    """
+    formulas = [*model.logp(sum=False), *model.replace_rvs_by_values(model.deterministics)]
+    graph, arrays = graph_digests(formulas)
+    labels = digest([dict(model.coords), dict(model.named_vars_to_dims)])
+    backend = step.sampler.problem.backend.name
+    packages = ("pymc_geodesic", "pymc", "pytensor", "numpy", *COMPILERS.get(backend, ()))
+    return {
+        "the model": f"{graph}-{labels}",
+        "the data, or arrays of the priors": arrays,
+        "the class of the step": type(step).__name__,
+        **_options(step),
+        "the backend": backend,
+        "the seeds": [_seed(seed) for seed in chain_seeds],
+        "`initvals`": digest(initvals),
+        **{f"`{name}`": value for name, value in arguments.items()},
+        **{f"the version of {package}": version(package) for package in packages},
+    }
+
+
+def _options(step: Step) -> Identity:
+    """Describe the keywords of a step."""
+    _, settings = step.__getnewargs_ex__()
+    found: Identity = {
+        f"the step's `{name}`": _shown(value)
+        for name, value in settings.items()
+        if name not in {*NOT_SETTINGS, "data"} and value is not None
+    }
+    calls = getattr(step.sampler, "calls", None)
+    if calls is not None and calls.reader is not None:
+        # To read all of it takes as long as a pass of the run.
+        found["the first batch of the stream"] = digest(calls.reader.first_batch)
+    return found
+
+
+def _shown(value: Any) -> Any:
+    """Show what a person can compare, and a digest of other values."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    return digest(value)
+
+
+def _seed(seed: np.random.SeedSequence) -> str:
+    return f"{seed.entropy}/{'.'.join(map(str, seed.spawn_key))}"
+
+
+def require_same(
+    found: Identity, expected: Identity, *, path: str, free: Collection[str] = ()
+) -> None:
+    """Refuse to go on with another run.
+
+    Parameters
+    ----------
+    found, expected : dict
+        Identities of the call, and of the run on disk.
+    path : str
+        Where it is.
+    free : collection of str
+        Names that are not compared.
+
+    Raises
+    ------
+    ValueError
+        If they differ, naming what does.
+    """
+    compared = [name for name in {**expected, **found} if name not in free]
+    names = [name for name in compared if found.get(name) != expected.get(name)]
+    if not names:
+        return
+    told = "; ".join(f"{n}: {expected.get(n)} there, {found.get(n)} here" for n in names)
+    raise ValueError(
+        f"The checkpoint {path!r} expected the run that it holds, got one that differs in "
+        f"{told}. Make the same call, or give another `checkpoint`."
+    )

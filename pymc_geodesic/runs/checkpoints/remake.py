@@ -1,0 +1,62 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How a step is made again in another process, for a model that is given there."""
+
+from __future__ import annotations
+
+import pickle
+
+from typing import Any
+
+from pymc.model import Model
+
+from pymc_geodesic.step_methods.step import Step
+
+__all__ = ["recipe", "remake"]
+
+# The model is given again; the generator belongs to `pm.sample`; all variables are sampled.
+LEFT_OUT = {"model", "rng", "vars", "blocked"}
+
+
+def recipe(step: Step) -> bytes | None:
+    """Write down the class and the keywords of a step; None if that cannot be done.
+
+    Data streams are left to their owner, who knows where their files are.
+    """
+    arguments, settings = step.__getnewargs_ex__()
+    given = arguments[0] if arguments else settings.get("vars")
+    keywords = {k: v for k, v in settings.items() if k not in LEFT_OUT and v is not None}
+    if "data" in keywords:
+        return None
+    if given is not None:
+        model = step.model
+        values = [given] if isinstance(given, str) or hasattr(given, "owner") else given
+        keywords["vars"] = [_name(value, model) for value in values]
+    try:
+        return pickle.dumps((type(step), keywords), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        return None
+
+
+def remake(written: bytes | None, model: Model) -> Step:
+    """Make a step that was written down.
+
+    Raises
+    ------
+    ValueError
+        If it was not.
+    """
+    if written is None:
+        raise ValueError(
+            "`step` expected the step of the run, which reads a stream or cannot be written to "
+            "disk, got none. Pass it as to `pmg.sample`."
+        )
+    step_class, keywords = pickle.loads(written)
+    with model:
+        return step_class(**keywords)
+
+
+def _name(variable: Any, model: Model) -> str:
+    if isinstance(variable, str):
+        return variable
+    return getattr(model.values_to_rvs.get(variable, variable), "name", str(variable))

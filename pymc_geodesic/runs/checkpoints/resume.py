@@ -1,0 +1,115 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Runs on disk, seen from outside: read them, and go on with them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+from pathlib import Path
+
+import xarray as xr
+
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.runs.checkpoints.remake import remake
+from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
+from pymc_geodesic.runs.choose_step import StepArgument
+from pymc_geodesic.runs.sample import sample
+
+__all__ = ["read", "resume"]
+
+
+def read(path: str | os.PathLike[str]) -> xr.DataTree:
+    """Read the draws of a run with checkpoints, also while another process goes on with it.
+
+    Nothing is unpickled, and values are loaded when they are used.
+
+    Parameters
+    ----------
+    path : path
+        The ``checkpoint`` of :func:`sample`.
+
+    Returns
+    -------
+    DataTree
+        As :func:`sample` returns it, with the draws of the last checkpoint. Before the first draw
+        that is kept it is empty.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If no run is there.
+
+    Examples
+    --------
+    >>> import tempfile, pymc as pm, pymc_geodesic as pmg
+    >>> path = tempfile.mkdtemp() + "/run.zarr"
+    >>> with pm.Model():
+    ...     x = pm.Normal("x")
+    ...     step = pmg.SGHMC(step_size=0.1, backend="jax")
+    ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
+    >>> pmg.read(path).posterior["x"].shape
+    (4, 20)
+    """
+    tree, _ = read_draws(Path(path))
+    return tree
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    model: Model | None = None,
+    step: StepArgument = None,
+    draws: int | None = None,
+    checkpoint_every: float = 60.0,
+    progressbar: bool = True,
+    compute_convergence_checks: bool = True,
+) -> xr.DataTree:
+    """Go on with a run where its last checkpoint is, without the arguments of its call.
+
+    The file is unpickled: use only files that you trust.
+
+    Parameters
+    ----------
+    path : path
+        The ``checkpoint`` of :func:`sample`.
+    model : pymc.Model, optional
+        The same model, with the same data; by default that of the context.
+    step : Step, type of Step or callable, optional
+        The same step; needed only if it reads a stream of data, or cannot be pickled.
+    draws : int, optional
+        Draws of each chain, those that there are included; by default as many as before.
+    checkpoint_every : float
+        Seconds from one checkpoint to the next.
+    progressbar, compute_convergence_checks : bool
+        As for :func:`sample`.
+
+    Returns
+    -------
+    DataTree
+        As :func:`sample` returns it.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If no run is there, or one of another model, data, step or version; the difference is named.
+    """
+    model = modelcontext(model)
+    store = RunStore(Path(path))
+    state, arguments = store.state(), dict(store.attributes["arguments"])
+    store.close()
+    if step is None:
+        step = remake(pickle.loads(state)["step"], model)
+    if draws is not None:
+        arguments["draws"] = draws
+    return sample(
+        **arguments,
+        model=model,
+        step=step,
+        checkpoint=path,
+        checkpoint_every=checkpoint_every,
+        progressbar=progressbar,
+        compute_convergence_checks=compute_convergence_checks,
+    )

@@ -1,0 +1,252 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A Zarr hierarchy in which nothing counts before it is committed.
+
+Zarr writes each file whole, by renaming a temporary one. Arrays grow file by file, and become
+visible together: the consolidated metadata, one file at the root, holds the shapes of all arrays
+and the attributes of all groups. What a crash leaves between two commits is longer than these
+shapes say, and is cut off before the next draws are appended.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import xarray as xr
+
+__all__ = ["CheckpointError", "RunStore", "read_draws"]
+
+STATES, SLOTS = "chain_states", ("even", "odd")
+# Bytes of a chunk before compression: it is written anew by each commit until it is full.
+CHUNK_BYTES, MOST_DRAWS = 2**22, 1024
+
+
+class CheckpointError(OSError):
+    """A checkpoint could not be written. The one before can be read."""
+
+
+class RunStore:
+    """Draws that only become more, and a state that is replaced.
+
+    Parameters
+    ----------
+    path : Path
+        A directory that :meth:`create` has made.
+
+    Raises
+    ------
+    ValueError
+        If there is something else.
+    CheckpointError
+        If another process writes to it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = _locked(path)
+        try:
+            committed = _committed(path)
+            with _said(path):
+                self._root = _restored(path, committed)
+        except BaseException:
+            self.close()
+            raise
+        self.attributes: dict[str, Any] = dict(committed[STATES].attrs)
+
+    @classmethod
+    def create(cls, path: Path, attributes: dict[str, Any], state: bytes) -> Self:
+        """Make a directory with a first state and no draws."""
+        made = path.with_name(f"{path.name}.partial")
+        shutil.rmtree(made, ignore_errors=True)
+        with _said(path):
+            root = _zarr().open_group(made, mode="w")
+            _put_state(root, attributes | {"slot": SLOTS[0]}, state)
+            _consolidate(made)
+            made.rename(path)
+        return cls(path)
+
+    def state(self) -> bytes:
+        """Return the state of the last commit."""
+        return self._root[STATES][self.attributes["slot"]][:].tobytes()
+
+    def commit(
+        self, parts: Sequence[tuple[int, xr.DataTree]], attributes: dict[str, Any], state: bytes
+    ) -> None:
+        """Put draws where they belong, and replace attributes and state, or leave all as it was.
+
+        After an interrupt it can be called again.
+
+        Parameters
+        ----------
+        parts : sequence of (int, DataTree)
+            Draws, and the place of the first of them.
+        attributes : dict
+            They can be written as JSON.
+        state : bytes
+            What follows the draws.
+
+        Raises
+        ------
+        CheckpointError
+            If it cannot be written.
+        """
+        committed = _committed(self.path)
+        slot = SLOTS[1 - SLOTS.index(committed[STATES].attrs["slot"])]
+        attributes = attributes | {"slot": slot}
+        with _said(self.path):
+            for first, tree in parts:
+                for name, child in tree.children.items():
+                    if name in committed:
+                        self._append(name, child.to_dataset(), first)
+                    else:
+                        self._begin(name, child.to_dataset())
+            _put_state(self._root, attributes, state)
+            _consolidate(self.path)
+        self.attributes = attributes
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _begin(self, name: str, dataset: xr.Dataset) -> None:
+        chunks = {n: {"chunks": _chunks(x)} for n, x in dataset.variables.items() if x.size}
+        dataset.to_zarr(
+            self.path, group=name, mode="w", zarr_format=3, consolidated=False, encoding=chunks
+        )
+
+    def _append(self, name: str, dataset: xr.Dataset, first: int) -> None:
+        """Put draws into arrays from a place on."""
+        if "draw" not in dataset.dims:
+            return
+        group = self._root[name]
+        group.attrs.update(dataset.attrs)
+        dataset = dataset.assign_coords(draw=dataset["draw"] + first)
+        for variable_name, variable in dataset.variables.items():
+            if "draw" not in variable.dims:
+                continue
+            array, axis = group[variable_name], variable.dims.index("draw")
+            end = first + variable.shape[axis]
+            array.resize((*array.shape[:axis], end, *array.shape[axis + 1 :]))
+            array[(slice(None),) * axis + (slice(first, end),)] = variable.values
+
+
+def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
+    """Read what was committed, and the attributes; values are loaded when they are used."""
+    committed = _committed(path)
+    tree = xr.open_datatree(path, engine="zarr", consolidated=True)
+    return tree.drop_nodes(STATES), dict(committed[STATES].attrs)
+
+
+def _zarr() -> Any:
+    if find_spec("zarr") is None:
+        raise ImportError(
+            "`checkpoint` expected the package zarr, which is not installed. Install it with "
+            '`pip install "pymc_geodesic[checkpoint]"`.'
+        )
+    return import_module("zarr")
+
+
+def _committed(path: Path) -> Any:
+    """Return the hierarchy as the last commit describes it."""
+    if not path.exists():
+        raise FileNotFoundError(
+            f"Expected the checkpoint of a run at {str(path)!r}, got nothing there. It is written "
+            "by `pmg.sample(..., checkpoint=...)` before the first draw."
+        )
+    zarr = _zarr()
+    try:
+        root = zarr.open_group(path, mode="r", use_consolidated=True)
+        is_run = STATES in root
+    except (ValueError, FileNotFoundError, zarr.errors.BaseZarrError):
+        is_run = False
+    if not is_run:
+        raise ValueError(
+            f"Expected the checkpoint of a run at {str(path)!r}, got something else. Give a path "
+            "where there is nothing."
+        )
+    return root
+
+
+def _restored(path: Path, committed: Any) -> Any:
+    """Remove what is not committed; return what is, to write to."""
+    for partial in path.rglob("*.partial"):
+        partial.unlink()
+    # With the metadata of each array, which may be ahead of what was committed.
+    root = _zarr().open_group(path, mode="r+", use_consolidated=False)
+    for name, group in list(root.groups()):
+        if name not in committed:
+            del root[name]
+        elif name != STATES:
+            for array_name, array in list(group.arrays()):
+                shape = committed[name][array_name].shape
+                if array.shape != shape:
+                    array.resize(shape)
+    return root
+
+
+def _put_state(root: Any, attributes: dict[str, Any], state: bytes) -> None:
+    """Write a state beside the one that counts."""
+    group, slot = root.require_group(STATES), attributes["slot"]
+    group.create_array(
+        slot,
+        data=np.frombuffer(state, dtype="uint8"),
+        dimension_names=[f"{slot}_byte"],
+        overwrite=True,
+    )
+    group.attrs.put(attributes)
+
+
+def _consolidate(path: Path) -> None:
+    with warnings.catch_warnings():
+        # Others that do not know it read each array by itself.
+        warnings.filterwarnings("ignore", message="Consolidated metadata is currently not part")
+        _zarr().consolidate_metadata(path, zarr_format=3)
+
+
+def _chunks(variable: xr.Variable) -> tuple[int, ...]:
+    if "draw" not in variable.dims:
+        return variable.shape
+    bytes_per_draw = max(1, variable.nbytes // variable.sizes["draw"])
+    n_draws = min(MOST_DRAWS, max(1, CHUNK_BYTES // bytes_per_draw))
+    return tuple(n_draws if d == "draw" else n for d, n in variable.sizes.items())
+
+
+def _locked(path: Path) -> int | None:
+    """Keep other processes from writing, where the system can; a process that dies lets go."""
+    if find_spec("fcntl") is None or not path.exists():
+        return None
+    fcntl = import_module("fcntl")
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise CheckpointError(
+            f"The checkpoint {str(path)!r} expected one process that writes to it, got another "
+            "one. Wait until it ends, or read the draws so far by `pmg.read`."
+        ) from None
+    return descriptor
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Say what cannot be written, and that nothing is lost."""
+    try:
+        yield
+    except OSError as error:
+        raise CheckpointError(
+            f"The checkpoint {str(path)!r} could not be written: {error.strerror or error}. "
+            "What it held before can be read by `pmg.read`; the same call goes on from there."
+        ) from error

@@ -1,0 +1,97 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Draws kept in memory, in arrays that are there before the first draw."""
+
+from __future__ import annotations
+
+import time
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model
+
+from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.traces import Drawn, to_datatree
+from pymc_geodesic.sampling import Chain
+from pymc_geodesic.sampling.run import Arrays
+
+__all__ = ["InMemory"]
+
+
+class InMemory:
+    """The draws of the phases of a run.
+
+    Parameters
+    ----------
+    phases : sequence of Phase
+        The tuning phase, and what follows.
+    model : Model
+        Says coordinates and data.
+    traced : Traced
+        Variables to return.
+    record : str
+        What the run keeps of its step.
+    began : float
+        When the run began, by ``time.perf_counter``.
+    """
+
+    def __init__(
+        self,
+        phases: tuple[Phase, Phase],
+        *,
+        model: Model,
+        traced: Traced,
+        record: str,
+        began: float,
+    ) -> None:
+        self._phases, self._model, self._traced = phases, model, traced
+        self._record, self._began = record, began
+        self._values: dict[str, Arrays] = defaultdict(dict)
+        self._statistics: dict[str, Arrays] = defaultdict(dict)
+
+    def put(
+        self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
+    ) -> None:
+        """Append what a segment of a phase has drawn."""
+        n, n_kept = next(iter(statistics.values())).shape[1], phase.n_kept
+        if not phase.is_kept:
+            return
+        stores = self._values[phase.name], self._statistics[phase.name]
+        for store, found in zip(stores, (values, statistics), strict=True):
+            for name, array in found.items():
+                if name not in store:
+                    shape = (len(array), phase.most, *array.shape[2:])
+                    store[name] = np.empty(shape, array.dtype)
+                store[name][:, n_kept : n_kept + n] = array
+
+    def close(self, *, failed: bool) -> None:
+        """Nothing is left to be done."""
+
+    def datatree(self, *, checks: bool) -> xr.DataTree | None:
+        """Return all draws as ``pm.sample`` does; None if there are none."""
+        tuning, sampling = phases = self._phases
+        if not any(phase.n_kept for phase in phases):
+            return None
+        drawn = Drawn(
+            _joined([(self._values[p.name], p.n_kept) for p in phases]),
+            _joined([(self._statistics[p.name], p.n_kept) for p in phases]),
+            record=self._record,
+            n_warmup=tuning.n_kept,
+            n_draws=sampling.n_kept,
+            tune=tuning.n_draws,
+            seconds=time.perf_counter() - self._began,
+        )
+        return to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
+
+
+def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:
+    """Join the draws that there are in each part."""
+    cut = [{name: x[:, :n] for name, x in arrays.items()} for arrays, n in parts if n]
+    if len(cut) == 1:
+        return cut[0]
+    return {name: np.concatenate([part[name] for part in cut], axis=1) for name in cut[0]}

@@ -1,0 +1,164 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How a run begins, or goes on where its checkpoint is."""
+
+from __future__ import annotations
+
+import time
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pymc.model import Model
+
+from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
+from pymc_geodesic.runs.checkpoints.identity import identity_of
+from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
+from pymc_geodesic.sampling import Chain, ChainMethod
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.step_methods.step import Step
+
+__all__ = ["Plan", "begin_run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the arguments of a run ask for; see :func:`pymc_geodesic.runs.sample`."""
+
+    model: Model
+    tuning: Phase
+    sampling: Phase
+    traced: Traced
+    var_names: Sequence[str] | None
+    n_chains: int
+    random_seed: RandomSeed
+    initvals: InitialValues
+    chain_method: ChainMethod
+    checkpoint: Path | None
+    checkpoint_every: float
+    began: float = field(default_factory=time.perf_counter)
+
+    def arguments(self, method: ChainMethod) -> dict[str, Any]:
+        """Return those that can be written as JSON."""
+        return {
+            "draws": self.sampling.n_draws,
+            "tune": self.tuning.n_draws,
+            "chains": self.n_chains,
+            "thin": self.sampling.thin,
+            "var_names": None if self.var_names is None else list(self.var_names),
+            "discard_tuned_samples": not self.tuning.is_kept,
+            "chain_method": method,
+        }
+
+
+def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
+    """Begin a run, and count the draws that its checkpoint holds.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is asked for.
+    step : Step
+        How to sample.
+
+    Returns
+    -------
+    keep : InMemory or Checkpoint
+        Where draws go.
+    fold : Fold
+        Makes them.
+    """
+    method = _possible(plan.chain_method, step)
+    chain_seeds = seeds(plan.random_seed, plan.n_chains)
+
+    def begin() -> list[Chain]:
+        return begin_chains(
+            step.sampler,
+            plan.model,
+            chain_seeds=chain_seeds,
+            initvals=plan.initvals,
+            tune=plan.tuning.n_draws,
+            draws=plan.sampling.n_draws,
+        )
+
+    keep: InMemory | Checkpoint
+    if plan.checkpoint is None:
+        chains = begin()
+        keep = InMemory(
+            (plan.tuning, plan.sampling),
+            model=plan.model,
+            traced=plan.traced,
+            record=step.record,
+            began=plan.began,
+        )
+    else:
+        keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
+        chains = keep.chains
+        try:
+            _count(plan, chains[0].n_drawn)
+        except ValueError:
+            keep.close(failed=True)
+            raise
+    fold = Fold(
+        step.sampler,
+        chains,
+        chain_method=method,
+        names=plan.traced.value_names,
+        keep=keep,
+        longest=plan.checkpoint_every,
+    )
+    return keep, fold
+
+
+def _open(
+    plan: Plan, step: Step, method: ChainMethod, path: Path, chain_seeds: Any, begin: Any
+) -> Checkpoint:
+    arguments = plan.arguments(method)
+    identity = identity_of(
+        plan.model,
+        step,
+        chain_seeds=chain_seeds,
+        initvals=plan.initvals,
+        arguments={name: value for name, value in arguments.items() if name != "draws"},
+    )
+    # Without a seed, or a start, those on disk are meant.
+    free = {"the seeds"} if plan.random_seed is None else set()
+    free |= {"`initvals`"} if plan.initvals is None else set()
+    run = RunOnDisk(
+        path,
+        plan.checkpoint_every,
+        identity,
+        arguments,
+        model=plan.model,
+        step=step,
+        traced=plan.traced,
+        free=frozenset(free),
+    )
+    return Checkpoint(run, begin, began=plan.began)
+
+
+def _count(plan: Plan, n_drawn: int) -> None:
+    """Count draws of an earlier process."""
+    tuning, sampling = plan.tuning, plan.sampling
+    tuning.n_made = min(n_drawn, tuning.n_draws)
+    sampling.n_made = n_drawn - tuning.n_made
+    if sampling.n_made > sampling.n_draws:
+        raise ValueError(
+            f"`draws` expected at least {sampling.n_made}, which the checkpoint holds, got "
+            f"{sampling.n_draws}. Read them by `pmg.read`."
+        )
+    if n_drawn:
+        log.info(f"Going on after {n_drawn} draws of each chain")
+
+
+def _possible(chain_method: ChainMethod, step: Step) -> ChainMethod:
+    backend = step.sampler.problem.backend
+    if chain_method == "vectorized" and not backend.is_jax:
+        log.info(f"{backend.name} moves one chain after another; `backend='jax'` moves all at once")
+        return "sequential"
+    return chain_method
