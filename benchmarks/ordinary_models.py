@@ -8,10 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import ordinary_groups as groups
 import ordinary_latents as latents
 import ordinary_regressions as regressions
 import pymc as pm
+
+from ordinary_truths import ridge_moments
 
 __all__ = ["MODELS", "Ordinary"]
 
@@ -21,13 +24,15 @@ class Ordinary(NamedTuple):
 
     ``compared`` names all global parameters, without the effects of groups. Where parameters are
     known up to a symmetry, as the weights of a network, these are predictions. ``model`` writes the
-    posterior for minibatches or for all rows.
+    posterior for minibatches or for all rows. ``moments`` are exact means and deviations of what is
+    compared; without them NUTS tells.
     """
 
     what: str
     n_rows: int
     compared: list[str]
     model: Callable[[bool], pm.Model]
+    moments: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
 
 
 def _crossed(n_users: int, n_items: int, n_rows: int, *, centered: bool) -> Ordinary:
@@ -70,9 +75,15 @@ def _with_latents(what: str, compared: list[str], model: Callable[[bool], pm.Mod
     return Ordinary(what, latents.N_ROWS, compared, model)
 
 
+def _ridge_moments() -> tuple[np.ndarray, np.ndarray]:
+    return ridge_moments(*regressions.sparse_regression(), scales=regressions.RIDGE_SCALES)
+
+
 MODELS = {
     "quantile": _regression("quantile regression", ["beta", "scale"], regressions.quantile),
-    "ridge": _regression("ridge, p = 300", ["beta", "tau", "sigma"], regressions.ridge),
+    "ridge": _regression("ridge, p = 300", ["beta", "tau", "sigma"], regressions.ridge)._replace(
+        moments=_ridge_moments
+    ),
     "crossed_small": _crossed(200, 40, 20_000, centered=True),
     "zero_inflated": _regression(
         "zero-inflated Poisson", ["beta", "gamma"], regressions.zero_inflated

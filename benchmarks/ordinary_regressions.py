@@ -14,6 +14,8 @@ import pytensor.tensor as pt
 from common import rows
 
 N_ROWS, BATCH_SIZE = 30_000, 300
+# Of the priors of the deviations of coefficients and errors.
+RIDGE_SCALES = 1.0, 2.0
 # Where the functions that a model has learned are compared.
 ON_A_LINE = np.linspace(-0.9, 0.9, 15)
 IN_THE_PLANE = np.random.default_rng(0).uniform(-1.5, 1.5, (25, 2))
@@ -84,7 +86,7 @@ def ridge(minibatch: bool) -> pm.Model:
     """300 coefficients of a common, unknown scale."""
     with pm.Model() as model:
         (x, outcome), size = rows(minibatch, *sparse_regression(), batch_size=BATCH_SIZE)
-        tau, sigma = pm.HalfNormal("tau", 1.0), pm.HalfNormal("sigma", 2.0)
+        tau, sigma = map(pm.HalfNormal, ("tau", "sigma"), RIDGE_SCALES)
         beta = pm.Normal("beta", 0.0, tau, shape=300)
         pm.Normal("y", x @ beta, sigma, observed=outcome, **size)
     return model

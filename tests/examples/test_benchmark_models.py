@@ -28,10 +28,15 @@ KEYS = [
 
 
 @pytest.fixture(scope="module")
-def models():
+def load_benchmark():
     sys.path.insert(0, str(BENCHMARKS))
-    yield importlib.import_module("ordinary_models").MODELS
+    yield importlib.import_module
     sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture(scope="module")
+def models(load_benchmark):
+    return load_benchmark("ordinary_models").MODELS
 
 
 def near_the_start(model):
@@ -66,3 +71,30 @@ def test_minibatches_have_the_posterior_of_all_rows(models, key):
     of_all_data = gradients(pmg.full_data(batches), point)
     for name, part in expected.items():
         np.testing.assert_allclose(of_all_data[name], part, rtol=1e-8, atol=1e-6, err_msg=name)
+
+
+def test_moments_of_ridge_regression(load_benchmark):
+    rng = np.random.default_rng(0)
+    design = rng.standard_normal((40, 4)) * [1.0, 2.0, 0.5, 1.0]
+    y = design @ [0.5, 0.0, 1.0, -0.3] + rng.standard_normal(40)
+    mean, sd = load_benchmark("ordinary_truths").ridge_moments(design, y, scales=(1.0, 2.0))
+    # Importance sampling: the evidence of tau and sigma by its definition, beta drawn given both.
+    logs = rng.normal([-0.5, 0.0], [0.8, 0.25], (5_000, 2))
+    tau, sigma = np.exp(logs).T
+    covariance = np.eye(40) * sigma[:, None, None] ** 2
+    covariance += tau[:, None, None] ** 2 * (design @ design.T)
+    log_weight = -0.5 * np.linalg.slogdet(covariance)[1]
+    log_weight -= 0.5 * y @ np.linalg.solve(covariance, y[:, None])[..., 0].T
+    log_weight += logs.sum(axis=1) - 0.5 * tau**2 - 0.5 * (sigma / 2.0) ** 2
+    log_weight += 0.5 * (((logs - [-0.5, 0.0]) / [0.8, 0.25]) ** 2).sum(axis=1)
+    precision = design.T @ design / sigma[:, None, None] ** 2 + np.eye(4) / tau[:, None, None] ** 2
+    inverse = np.linalg.inv(precision)
+    beta = inverse @ (design.T @ y) / sigma[:, None] ** 2
+    beta += (np.linalg.cholesky(inverse) @ rng.standard_normal((5_000, 4, 1)))[..., 0]
+    draws = np.column_stack([beta, tau, sigma])
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    error = 4.5 * np.sqrt(np.sum(weight**2))
+    found = weight @ draws
+    np.testing.assert_array_less(np.abs(found - mean) / sd, error)
+    np.testing.assert_allclose(np.sqrt(weight @ (draws - found) ** 2), sd, rtol=2 * error)
