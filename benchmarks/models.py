@@ -75,6 +75,7 @@ class Found(NamedTuple):
     seconds: float
     step_size: float
     said: list[str]
+    advises_nuts: bool
 
     @property
     def is_right(self) -> bool:
@@ -85,15 +86,19 @@ class Found(NamedTuple):
 
 
 class Said(logging.Handler):
-    """What is logged as a warning."""
+    """What is logged as a warning, and whether NUTS on all rows is advised."""
 
     def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self.lines: list[str] = []
+        self.advises_nuts = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line."""
-        self.lines.append(record.getMessage())
+        text = record.getMessage()
+        self.advises_nuts |= "NUTS on all rows is probably faster" in text
+        if record.levelno >= logging.WARNING:
+            self.lines.append(text)
 
 
 def kept(path: Path, key: str, measure: Callable[[], Any], *, quick: bool) -> Any:
@@ -113,7 +118,7 @@ def kept(path: Path, key: str, measure: Callable[[], Any], *, quick: bool) -> An
 
 def largest_rhat(draws: np.ndarray) -> float:
     """R-hat of the worst entry of ``(chain, draw, entry)``."""
-    return float(max(rhat(draws[..., i]) for i in range(draws.shape[-1])))
+    return float(np.max([rhat(draws[..., i]) for i in range(draws.shape[-1])]))
 
 
 def exact_or_by_nuts(case: Ordinary, *, quick: bool) -> Truth:
@@ -159,7 +164,7 @@ def by_default(case: Ordinary, truth: Truth, seed: int, *, quick: bool) -> Found
             )
         except (pm.exceptions.SamplingError, ValueError) as error:
             seconds = time.process_time() - start
-            return Found(np.inf, (0.0, np.inf), np.inf, 0.0, seconds, np.nan, [str(error)])
+            return Found(np.inf, (0.0, np.inf), np.inf, 0.0, seconds, np.nan, [str(error)], False)
         finally:
             log.removeHandler(said)
     seconds = time.process_time() - start
@@ -175,6 +180,7 @@ def by_default(case: Ordinary, truth: Truth, seed: int, *, quick: bool) -> Found
         seconds,
         float(np.median(idata.sample_stats["step_size"])),
         said.lines,
+        said.advises_nuts,
     )
 
 
@@ -200,6 +206,7 @@ def line(key: str, found: Found, truth: Truth) -> list[Any]:
         f"{found.ess:.0f} in {found.seconds:.1f}",
         "exact" if np.isinf(truth.ess) else f"{truth.ess:.0f} in {truth.seconds:.1f}",
         over_nuts(found, truth),
+        "yes" if found.advises_nuts else "no",
         found.step_size,
         verdict(found, truth),
     ]
@@ -259,7 +266,7 @@ def main() -> None:
         measured = json.loads(RUNS.read_text())
         runs = {key: (Found(*values), truths[key.split()[0]]) for key, values in measured.items()}
     header = ["model", "seed", "bias", "sd ratios", "R-hat", "ESS in CPU s", "NUTS"]
-    header += ["over NUTS", "step", "verdict"]
+    header += ["over NUTS", "advises NUTS", "step", "verdict"]
     table("Ordinary models by defaults", header, [line(key, *pair) for key, pair in runs.items()])
     figures = {key: found._asdict() for key, (found, _) in runs.items()}
     report("models", checked(runs), quick=quick, runs=figures)
