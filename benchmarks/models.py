@@ -12,7 +12,7 @@ converged.
 Runs are kept in the results as they end, and all of them are reported each time; delete the file to
 measure anew.
 
-    python benchmarks/models.py [--quick] [--seed 1] [NAME ...]
+    python benchmarks/models.py [--quick] [--seed 1] [--without-nuts] [NAME ...]
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import time
 import warnings
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,21 +49,22 @@ TRUTHS, RUNS = RESULTS / "models_truths.json", RESULTS / "models_runs.json"
 
 
 class Truth(NamedTuple):
-    """Moments of every entry compared, and what it took NUTS to find them.
+    """Moments of every entry compared, whether they are exact, and what a run of NUTS came to.
 
-    Exact moments have infinite effective samples, and nothing to compare seconds with.
+    What NUTS came to is not a number where exact moments were all that was wanted.
     """
 
     mean: list[float]
     sd: list[float]
+    is_exact: bool
     rhat: float
     ess: float
     seconds: float
 
     @property
     def is_known(self) -> bool:
-        """Whether NUTS has converged."""
-        return self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS
+        """Whether the moments are exact, or NUTS has converged."""
+        return self.is_exact or (self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS)
 
 
 class Found(NamedTuple):
@@ -121,12 +123,15 @@ def largest_rhat(draws: np.ndarray) -> float:
     return float(np.max([rhat(draws[..., i]) for i in range(draws.shape[-1])]))
 
 
-def exact_or_by_nuts(case: Ordinary, *, quick: bool) -> Truth:
-    """Take what is known without sampling, else sample all rows by NUTS."""
+def truth_of(case: Ordinary, *, without_nuts: bool, quick: bool) -> Truth:
+    """Sample all rows by NUTS, and take the moments that are known without it."""
     if case.moments is None:
         return by_nuts(case, quick=quick)
     mean, sd = case.moments()
-    return Truth(mean.tolist(), sd.tolist(), 1.0, np.inf, np.nan)
+    exact = {"mean": mean.tolist(), "sd": sd.tolist(), "is_exact": True}
+    if without_nuts:
+        return Truth(**exact, rhat=np.nan, ess=np.nan, seconds=np.nan)
+    return by_nuts(case, quick=quick)._replace(**exact)
 
 
 def by_nuts(case: Ordinary, *, quick: bool) -> Truth:
@@ -146,7 +151,7 @@ def by_nuts(case: Ordinary, *, quick: bool) -> Truth:
     seconds = time.process_time() - start
     draws = flat({name: posterior[name].values for name in case.compared}, case.compared)
     moments = draws.mean(axis=(0, 1)).tolist(), draws.std(axis=(0, 1)).tolist()
-    return Truth(*moments, largest_rhat(draws), effective_samples(draws), seconds)
+    return Truth(*moments, False, largest_rhat(draws), effective_samples(draws), seconds)
 
 
 def by_default(case: Ordinary, truth: Truth, seed: int, *, quick: bool) -> Found:
@@ -204,7 +209,7 @@ def line(key: str, found: Found, truth: Truth) -> list[Any]:
         f"{low:.3f} to {high:.3f}",
         f"{found.rhat:.3f}",
         f"{found.ess:.0f} in {found.seconds:.1f}",
-        "exact" if np.isinf(truth.ess) else f"{truth.ess:.0f} in {truth.seconds:.1f}",
+        "" if np.isnan(truth.ess) else f"{truth.ess:.0f} in {truth.seconds:.1f}",
         over_nuts(found, truth),
         "yes" if found.advises_nuts else "no",
         found.step_size,
@@ -214,8 +219,6 @@ def line(key: str, found: Found, truth: Truth) -> list[Any]:
 
 def over_nuts(found: Found, truth: Truth) -> float:
     """Return effective samples a second over those of NUTS; not a number without NUTS."""
-    if np.isinf(truth.ess):
-        return np.nan
     return found.ess / found.seconds / (truth.ess / truth.seconds)
 
 
@@ -225,7 +228,7 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
     verdicts = [verdict(*pair) for pair in known]
     n_right, n_silent = verdicts.count("right"), verdicts.count("SILENTLY WRONG")
     ratios = [over_nuts(*pair) for pair in known if np.isfinite(pair[1].ess)]
-    ratio = float(np.median(ratios)) if ratios else np.nan
+    ratio = float(np.median(ratios)) if ratios else 0.0
     of_all = f"{n_right} of {len(known)} (of {len(MODELS)} models, {len(runs)} runs)"
     return [
         Check(
@@ -242,23 +245,17 @@ def main() -> None:
     reader = parser(__doc__.splitlines()[0])
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)}")
     reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--without-nuts", action="store_true", help="where exact moments are known")
     options = reader.parse_args()
     if unknown := set(options.names) - set(MODELS):
         reader.error(f"expected names of {', '.join(MODELS)}; got {', '.join(sorted(unknown))}")
     quick, runs = options.quick, {}
     for name in options.names or MODELS:
         case, key = MODELS[name], f"{name} {options.seed}"
-        truth = Truth(
-            *kept(TRUTHS, name, lambda c=case: exact_or_by_nuts(c, quick=quick), quick=quick)
-        )
-        found = Found(
-            *kept(
-                RUNS,
-                key,
-                lambda c=case, t=truth: by_default(c, t, options.seed, quick=quick),
-                quick=quick,
-            )
-        )
+        truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
+        truth = Truth(*kept(TRUTHS, name, truth_now, quick=quick))
+        found_now = partial(by_default, case, truth, options.seed, quick=quick)
+        found = Found(*kept(RUNS, key, found_now, quick=quick))
         runs[key] = found, truth
         print(*line(key, found, truth), *found.said, sep=" | ", flush=True)
     if not quick:

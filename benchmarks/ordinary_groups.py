@@ -14,19 +14,26 @@ from common import rows
 
 BATCH_SIZE = 300
 N_ROWS = 30_000
+# Of the ratings' prior.
+PRIOR_MEAN = 3.0
+
+
+def ratings(*, n_users: int, n_items: int, n_rows: int) -> tuple[np.ndarray, ...]:
+    """Simulate users, items and ratings."""
+    rng = np.random.default_rng(11)
+    user, item = rng.integers(0, n_users, n_rows), rng.integers(0, n_items, n_rows)
+    effects = 0.5 * rng.standard_normal(n_users)[user] + 0.7 * rng.standard_normal(n_items)[item]
+    return user, item, 3.5 + effects + rng.standard_normal(n_rows)
 
 
 def crossed(
     minibatch: bool, *, n_users: int, n_items: int, n_rows: int, centered: bool
 ) -> pm.Model:
     """Ratings with effects of users and of items, each a row or a few of the data."""
-    rng = np.random.default_rng(11)
-    user, item = rng.integers(0, n_users, n_rows), rng.integers(0, n_items, n_rows)
-    effects = 0.5 * rng.standard_normal(n_users)[user] + 0.7 * rng.standard_normal(n_items)[item]
-    y = 3.5 + effects + rng.standard_normal(n_rows)
+    data = ratings(n_users=n_users, n_items=n_items, n_rows=n_rows)
     with pm.Model() as model:
-        (u, i, outcome), size = rows(minibatch, user, item, y, batch_size=BATCH_SIZE)
-        mu, sigma = pm.Normal("mu", 3.0, 1.0), pm.HalfNormal("sigma", 1.0)
+        (u, i, outcome), size = rows(minibatch, *data, batch_size=BATCH_SIZE)
+        mu, sigma = pm.Normal("mu", PRIOR_MEAN, 1.0), pm.HalfNormal("sigma", 1.0)
         of_users, of_items = pm.HalfNormal("of_users", 1.0), pm.HalfNormal("of_items", 1.0)
         if centered:
             a = pm.Normal("a", 0.0, of_users, shape=n_users)

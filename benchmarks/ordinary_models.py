@@ -14,7 +14,7 @@ import ordinary_latents as latents
 import ordinary_regressions as regressions
 import pymc as pm
 
-from ordinary_truths import ridge_moments
+from ordinary_truths import crossed_moments, ridge_moments
 
 __all__ = ["MODELS", "Ordinary"]
 
@@ -25,7 +25,7 @@ class Ordinary(NamedTuple):
     ``compared`` names all global parameters, without the effects of groups. Where parameters are
     known up to a symmetry, as the weights of a network, these are predictions. ``model`` writes the
     posterior for minibatches or for all rows. ``moments`` are exact means and deviations of what is
-    compared; without them NUTS tells.
+    compared; without them NUTS has to find them.
     """
 
     what: str
@@ -42,6 +42,7 @@ def _crossed(n_users: int, n_items: int, n_rows: int, *, centered: bool) -> Ordi
         n_rows,
         ["mu", "of_users", "of_items", "sigma"],
         partial(groups.crossed, **sizes, centered=centered),
+        lambda: crossed_moments(*groups.ratings(**sizes), prior_mean=groups.PRIOR_MEAN),
     )
 
 

@@ -73,28 +73,71 @@ def test_minibatches_have_the_posterior_of_all_rows(models, key):
         np.testing.assert_allclose(of_all_data[name], part, rtol=1e-8, atol=1e-6, err_msg=name)
 
 
-def test_moments_of_ridge_regression(load_benchmark):
-    rng = np.random.default_rng(0)
-    design = rng.standard_normal((40, 4)) * [1.0, 2.0, 0.5, 1.0]
-    y = design @ [0.5, 0.0, 1.0, -0.3] + rng.standard_normal(40)
-    mean, sd = load_benchmark("ordinary_truths").ridge_moments(design, y, scales=(1.0, 2.0))
-    # Importance sampling: the evidence of tau and sigma by its definition, beta drawn given both.
-    logs = rng.normal([-0.5, 0.0], [0.8, 0.25], (5_000, 2))
-    tau, sigma = np.exp(logs).T
-    covariance = np.eye(40) * sigma[:, None, None] ** 2
-    covariance += tau[:, None, None] ** 2 * (design @ design.T)
+N_IMPORTANCE = 5_000
+
+
+def importance_weights(rng, log_prior, covariances, y, *, location, scale):
+    """Deviations from a log-normal, and weights by the definition of their evidence."""
+    logs = rng.normal(location, scale, (N_IMPORTANCE, len(location)))
+    deviations = np.exp(logs)
+    covariance = sum(
+        deviations[:, i, None, None] ** 2 * matrix for i, matrix in enumerate(covariances[:-1])
+    )
+    covariance = covariance + covariances[-1]
     log_weight = -0.5 * np.linalg.slogdet(covariance)[1]
-    log_weight -= 0.5 * y @ np.linalg.solve(covariance, y[:, None])[..., 0].T
-    log_weight += logs.sum(axis=1) - 0.5 * tau**2 - 0.5 * (sigma / 2.0) ** 2
-    log_weight += 0.5 * (((logs - [-0.5, 0.0]) / [0.8, 0.25]) ** 2).sum(axis=1)
-    precision = design.T @ design / sigma[:, None, None] ** 2 + np.eye(4) / tau[:, None, None] ** 2
-    inverse = np.linalg.inv(precision)
-    beta = inverse @ (design.T @ y) / sigma[:, None] ** 2
-    beta += (np.linalg.cholesky(inverse) @ rng.standard_normal((5_000, 4, 1)))[..., 0]
-    draws = np.column_stack([beta, tau, sigma])
+    log_weight -= 0.5 * np.linalg.solve(covariance, y[:, None])[..., 0] @ y
+    log_weight += log_prior(deviations) + logs.sum(axis=1)
+    log_weight += 0.5 * (((logs - location) / scale) ** 2).sum(axis=1)
     weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
+    return deviations, covariance, weight / weight.sum()
+
+
+def assert_moments(moments, draws, weight):
+    mean, sd = moments
     error = 4.5 * np.sqrt(np.sum(weight**2))
     found = weight @ draws
     np.testing.assert_array_less(np.abs(found - mean) / sd, error)
     np.testing.assert_allclose(np.sqrt(weight @ (draws - found) ** 2), sd, rtol=2 * error)
+
+
+def test_moments_of_ridge_regression(load_benchmark):
+    rng = np.random.default_rng(0)
+    design = rng.standard_normal((40, 4)) * [1.0, 2.0, 0.5, 1.0]
+    y = design @ [0.5, 0.0, 1.0, -0.3] + rng.standard_normal(40)
+    deviations, _, weight = importance_weights(
+        rng,
+        lambda found: -0.5 * (found[:, 0] ** 2 + (found[:, 1] / 2.0) ** 2),
+        [design @ design.T, np.eye(40), 0.0],
+        y,
+        location=[-0.5, 0.0],
+        scale=[0.8, 0.25],
+    )
+    tau, sigma = deviations.T
+    precision = design.T @ design / sigma[:, None, None] ** 2 + np.eye(4) / tau[:, None, None] ** 2
+    inverse = np.linalg.inv(precision)
+    beta = inverse @ (design.T @ y) / sigma[:, None] ** 2
+    beta += (np.linalg.cholesky(inverse) @ rng.standard_normal((N_IMPORTANCE, 4, 1)))[..., 0]
+    moments = load_benchmark("ordinary_truths").ridge_moments(design, y, scales=(1.0, 2.0))
+    assert_moments(moments, np.column_stack([beta, deviations]), weight)
+
+
+def test_moments_of_crossed_effects(load_benchmark):
+    rng = np.random.default_rng(0)
+    user, item = np.append(np.arange(8), rng.integers(0, 8, 52)), np.tile(np.arange(6), 10)
+    y = 2.5 + rng.standard_normal(8)[user] + 0.6 * rng.standard_normal(6)[item]
+    y += rng.standard_normal(60)
+    same_user, same_item = (np.equal.outer(index, index) * 1.0 for index in (user, item))
+    deviations, covariance, weight = importance_weights(
+        rng,
+        lambda found: -0.5 * np.sum(found**2, axis=1),
+        [same_user, same_item, np.eye(60), np.ones((60, 60))],
+        y - 2.0,
+        location=[-0.1, -0.5, 0.0],
+        scale=[0.4, 0.6, 0.15],
+    )
+    # mu, whose prior has variance one, given the rows.
+    along = np.linalg.solve(covariance, np.ones((60, 1)))[..., 0]
+    mu = 2.0 + along @ (y - 2.0)
+    mu += np.sqrt(1 - along.sum(axis=1)) * rng.standard_normal(N_IMPORTANCE)
+    moments = load_benchmark("ordinary_truths").crossed_moments(user, item, y, prior_mean=2.0)
+    assert_moments(moments, np.column_stack([mu, deviations]), weight)
