@@ -18,6 +18,8 @@ N_POINTS, REACH = 41, 7.0
 # The same for the three deviations of crossed effects, each point of which takes a factorisation.
 # Sums of a Gaussian at every 1.1 deviations are exact to 1e-6.
 N_CROSSED, REACH_CROSSED = 9, 4.4
+# Relative change of every variance from which the grid is taken to cover the posterior.
+SETTLED, MOST_ROUNDS = 0.05, 8
 
 
 def ridge_moments(
@@ -74,22 +76,42 @@ def crossed_moments(
     deviations are integrated on a grid of their logarithms, along the axes of the posterior.
     """
     density = _crossed_density(user, item, y - prior_mean)
-    best = minimize(lambda logs: -density(logs)[0], np.full(3, -0.4), method="BFGS")
-    center, covariance = best.x, best.hess_inv
+    # Differences of a number as large as the rows are many need longer steps than the default's.
+    best = minimize(lambda logs: -density(logs)[0], np.full(3, -0.4), options={"eps": 1e-4})
+    center, covariance = best.x, np.linalg.inv(_curvature(density, best.x))
     places = np.linspace(-REACH_CROSSED, REACH_CROSSED, N_CROSSED)
     cube = np.stack(np.meshgrid(*[places] * 3), axis=-1).reshape(-1, 3)
-    # The curvature at the mode is that of a search, and no more than a first guess.
-    for _ in range(2):
+    # The posterior is not quite Gaussian: the curvature at the mode is a first guess.
+    for _ in range(MOST_ROUNDS):
+        before = np.diag(covariance)
         logs = center + cube @ np.linalg.cholesky(covariance).T
         log_weight, mean, variance = np.array([density(point) for point in logs]).T
         weight = softmax(log_weight)
         center = weight @ logs
         covariance = (weight[:, None] * (logs - center)).T @ (logs - center)
+        if np.all(np.abs(np.log(np.diag(covariance) / before)) < SETTLED):
+            break
+    else:
+        raise ArithmeticError(
+            "The grid over the deviations of crossed effects expected variances that settle in "
+            f"{MOST_ROUNDS} rounds; got {before} and then {np.diag(covariance)}. Add rows."
+        )
     draws = np.column_stack([mean + prior_mean, np.exp(logs)])
     mean_of_draws = weight @ draws
     spread = weight @ (draws - mean_of_draws) ** 2
     spread[0] += weight @ variance
     return mean_of_draws, np.sqrt(spread)
+
+
+def _curvature(density, logs: np.ndarray, step: float = 0.005) -> np.ndarray:
+    """Negative second derivatives of a log density, by differences."""
+    steps = step * np.eye(len(logs))
+
+    def second(i: np.ndarray, j: np.ndarray) -> float:
+        values = [density(logs + a * i + b * j)[0] * a * b for a in (1, -1) for b in (1, -1)]
+        return -sum(values) / (4 * step**2)
+
+    return np.array([[second(i, j) for j in steps] for i in steps])
 
 
 def _crossed_density(user: np.ndarray, item: np.ndarray, y: np.ndarray):
