@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,12 +36,14 @@ __all__ = [
     "angle",
     "arguments",
     "effective_samples",
+    "flat",
     "gradient_noise_rows",
     "histogram",
     "long_run_variance",
     "mcse",
     "parser",
     "report",
+    "rows",
     "sample",
     "set_step_size",
     "table",
@@ -121,6 +123,21 @@ def sample(model: pm.Model, step: Callable[[], Any], **options: Any) -> Run:
         for group in ("posterior", "sample_stats")
     ]
     return Run(*groups, seconds)
+
+
+def rows(minibatch: bool, *arrays: np.ndarray, batch_size: int = 100) -> tuple[list, dict]:
+    """Data as a model takes them, and the keywords of the observed variable."""
+    if not minibatch:
+        return list(arrays), {}
+    batch = pm.Minibatch(*arrays, batch_size=batch_size)
+    batch = batch if isinstance(batch, list | tuple) else [batch]
+    return list(batch), {"total_size": len(arrays[0])}
+
+
+def flat(draws: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+    """Entries of some variables side by side: ``(chain, draw, entry)``."""
+    arrays = [np.asarray(draws[name]) for name in names]
+    return np.concatenate([a.reshape(*a.shape[:2], -1) for a in arrays], axis=-1)
 
 
 def histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -20,8 +20,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pymc as pm
 
-from common import Check, SamplingClock, effective_samples, report, sample, set_step_size, table
-from self_tuned_suite import CASES, LARGEST_BIAS, RATIOS, Case, Truth, by_nuts, flat
+from common import (
+    Check,
+    SamplingClock,
+    effective_samples,
+    flat,
+    report,
+    sample,
+    set_step_size,
+    table,
+)
+from self_tuned_suite import CASES, LARGEST_BIAS, RATIOS, Case, Truth, by_nuts
 
 import pymc_geodesic as pmg
 

@@ -21,14 +21,13 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from arviz import ess
-from common import RESULTS, Check, Run, report, sample, table
+from common import RESULTS, Check, Run, flat, report, rows, sample, table
 from scipy.special import expit, ive
 
 import pymc_geodesic as pmg
 
 N_CHAINS, N_DRAWS, SEED = 4, 1_000, 1
 LARGEST_BIAS, RATIOS = 0.15, (0.85, 1.15)
-BATCH_SIZE = 100
 TRUTHS = RESULTS / "self_tuned_suite_truths.json"
 
 
@@ -70,15 +69,6 @@ class Found(NamedTuple):
         """Whether means and widths are within what was asked."""
         low, high = self.ratios
         return self.bias <= LARGEST_BIAS and low >= RATIOS[0] and high <= RATIOS[1]
-
-
-def rows(minibatch: bool, *arrays: np.ndarray) -> tuple[list, dict[str, int]]:
-    """Data as a model takes them, and the keywords of the observed variable."""
-    if not minibatch:
-        return list(arrays), {}
-    batch = pm.Minibatch(*arrays, batch_size=BATCH_SIZE)
-    batch = batch if isinstance(batch, list | tuple) else [batch]
-    return list(batch), {"total_size": len(arrays[0])}
 
 
 def design_of(n: int, scales: np.ndarray, rng: np.random.Generator, *, rotated: bool) -> np.ndarray:
@@ -357,12 +347,6 @@ CASES: dict[str, Callable[[], Case]] = {
     "simplex": simplex,
     "mixed": mixed,
 }
-
-
-def flat(draws: dict[str, np.ndarray], names: list[str]) -> np.ndarray:
-    """Entries of some variables side by side: ``(chain, draw, entry)``."""
-    arrays = [np.asarray(draws[name]) for name in names]
-    return np.concatenate([a.reshape(*a.shape[:2], -1) for a in arrays], axis=-1)
 
 
 def by_nuts(key: str, case: Case, *, quick: bool) -> Truth:
