@@ -131,7 +131,7 @@ class PowerSpherical(UnitVectorDistribution):
             advice="To concentrate around the opposite direction, change the sign of `mu`.",
         )
         check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "PowerSpherical")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "PowerSpherical")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "PowerSpherical", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:

@@ -51,10 +51,12 @@ class UnitVectorDistribution(Continuous):
         return rv
 
 
-def check_shape(shape: Any, length: int | None, owner: str) -> None:
+def check_shape(
+    shape: Any, length: int | None, owner: str, *, parameter: str = "parameters"
+) -> None:
     """Raise a ValueError when the keyword ``shape`` visibly ends with another length."""
     if isinstance(shape, tuple | list) and shape and isinstance(shape[-1], int):
-        check_lengths({"parameters": length, "shape": shape[-1]}, owner)
+        check_lengths({parameter: length, "shape": shape[-1]}, owner)
 
 
 def dimension(x: TensorVariable, *others: TensorVariable) -> int | TensorVariable:

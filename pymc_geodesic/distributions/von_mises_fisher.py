@@ -180,7 +180,7 @@ class VonMisesFisher(UnitVectorDistribution):
         )
         shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}
         check_broadcast(shapes, "VonMisesFisher")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "VonMisesFisher")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "VonMisesFisher", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:

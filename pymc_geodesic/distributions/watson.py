@@ -141,7 +141,7 @@ class Watson(UnitVectorDistribution):
             advice="A large number, such as 1e6, stands for certainty.",
         )
         check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "Watson")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "Watson")
+        check_shape(kwargs.get("shape"), mu.type.shape[-1], "Watson", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:

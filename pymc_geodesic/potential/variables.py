@@ -98,17 +98,23 @@ class SampledVariable:
 
 
 def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold, unless a custom transform restricts the variable further.
+    """Return the manifold, unless a custom transform restricts the variable further."""
+    transform = model.rvs_to_transforms[rv]
+    default = _default_transform(rv.owner.op, rv)
+    is_custom = transform is not None and type(transform) is not type(default)
+    if is_custom and not isinstance(transform, CircularTransform):
+        return Euclidean()
+    return _geometry(model, rv)
+
+
+def _geometry(model: Model, rv: TensorVariable) -> Manifold:
+    """Return the manifold of the values of a variable, whatever a transform makes of them.
 
     The circular transform makes an angle of any variable. A manifold of axes gives way to that of
     directions where the model tells their ends apart.
     """
-    transform = model.rvs_to_transforms[rv]
-    if isinstance(transform, CircularTransform):
+    if isinstance(model.rvs_to_transforms[rv], CircularTransform):
         return Circle()
-    default = _default_transform(rv.owner.op, rv)
-    if transform is not None and type(transform) is not type(default):
-        return Euclidean()
     manifold = manifold_of(rv)
     covering = manifold.covering
     return manifold if covering is manifold or is_even(model, rv) else covering
@@ -117,7 +123,7 @@ def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
 def geometry_names(model: Model, values: Sequence[TensorVariable]) -> dict[str, str]:
     """Return the name of the manifold of each variable, whatever coordinates a sampler uses."""
     rvs = [model.values_to_rvs[value] for value in values]
-    return {rv.name: manifold_in(model, rv).name for rv in rvs}
+    return {rv.name: _geometry(model, rv).name for rv in rvs}
 
 
 def _position_shape(

@@ -143,10 +143,21 @@ def test_ctrl_c_returns_what_all_chains_have_drawn(made, monkeypatch, caplog):
     assert "Interrupted: the run has 4 of 12 draws of each chain." in caplog.text
 
 
-def test_a_real_ctrl_c(made):
+def test_a_real_ctrl_c(made, monkeypatch):
     model, step = made
-    pressed = threading.Timer(1.0, _thread.interrupt_main)
-    pressed.start()
+    draw, begun = step.sampler.draw, threading.Event()
+
+    def watched(chain):
+        if chain.n_drawn == 20:
+            begun.set()
+        return draw(chain)
+
+    def press():
+        begun.wait()
+        _thread.interrupt_main()
+
+    monkeypatch.setattr(step.sampler, "draw", watched)
+    threading.Thread(target=press, daemon=True).start()
     idata = pmg.sample(model=model, step=step, **SHORT | {"draws": 100_000, "tune": 0})
     assert 0 < idata.posterior.sizes["draw"] < 100_000
     assert np.isfinite(idata.posterior["slope"]).all()
