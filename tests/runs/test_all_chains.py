@@ -4,6 +4,7 @@
 
 import _thread
 import logging
+import signal
 import threading
 
 import numpy as np
@@ -143,8 +144,11 @@ def test_ctrl_c_returns_what_all_chains_have_drawn(made, monkeypatch, caplog):
     assert "Interrupted: the run has 4 of 12 draws of each chain." in caplog.text
 
 
-def test_a_real_ctrl_c(made, monkeypatch):
+def test_a_real_ctrl_c(made, monkeypatch, request):
     model, step = made
+    # Workers of a parallel test run ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     draw, begun = step.sampler.draw, threading.Event()
 
     def watched(chain):
