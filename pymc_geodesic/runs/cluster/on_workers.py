@@ -13,7 +13,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from pymc_geodesic.runs.cluster.worker import Segment, advance_segment, sampler_plugin
+from pymc_geodesic.runs.cluster.worker import (
+    RETRIES,
+    Segment,
+    advance_segment,
+    must_be_together,
+    sampler_plugin,
+)
 from pymc_geodesic.sampling import Chain, ChainFailure, ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
@@ -29,8 +35,6 @@ type Watch = Callable[[range, int, Arrays], None]
 # To send chains there and back takes hundredths of a second, and what a segment has drawn is lost
 # with its worker.
 SEGMENT_SECONDS = 2.0
-# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
-RETRIES = 2
 
 
 class OnWorkers:
@@ -67,7 +71,7 @@ class OnWorkers:
         self._client, self._chain_method, self._names = client, chain_method, names
         self._watch = watch
         self.reads_stream = sampler.reads_stream
-        self._tunes_in_common = sampler.tunes_in_common
+        self._sampler = sampler
         self._n_blocks = _required_workers(client)
         self._run = f"pymc_geodesic-{uuid4().hex}"
         client.register_plugin(sampler_plugin(sampler), name=self._run)
@@ -102,8 +106,8 @@ class OnWorkers:
 
     def _blocks(self, chains: Sequence[Chain]) -> list[range]:
         """Cut chains into as many blocks as there were workers at the beginning."""
-        n, first = len(chains), chains[0]
-        if self._tunes_in_common and first.n_drawn < max(first.tuning_draws, 1):
+        n = len(chains)
+        if must_be_together(self._sampler, chains[0]):
             return [range(n)]
         size = math.ceil(n / self._n_blocks)
         return [range(i, min(i + size, n)) for i in range(0, n, size)]
