@@ -82,6 +82,12 @@ def assert_same(found, expected, *, atol=0.0):
             np.testing.assert_allclose(found[group][name], x, rtol=0, atol=atol, err_msg=name)
 
 
+def compiles_in_its_own_folder(dask_worker):
+    from pytensor.configdefaults import config
+
+    return str(config.base_compiledir).startswith(dask_worker.local_directory)
+
+
 @pytest.mark.parametrize(("method", "atol"), [("sequential", 0.0), ("vectorized", 1e-8)])
 def test_draws_are_those_of_one_process(made, client, method, atol):
     model, step = made
@@ -89,6 +95,9 @@ def test_draws_are_those_of_one_process(made, client, method, atol):
     expected = pmg.sample(model=model, step=step, **options)
     found = pmg.sample(model=model, step=step, client=client, **options)
     assert_same(found, expected, atol=atol)
+    # Each worker compiles in a folder of its own, and nothing of the run stays behind.
+    folders = client.run(compiles_in_its_own_folder)
+    assert all(folders.values())
     plugins = client.run(lambda dask_worker: list(dask_worker.plugins))
     assert not [name for names in plugins.values() for name in names if "geodesic" in name]
 

@@ -72,10 +72,14 @@ class OnWorkers:
         self._watch = watch
         self.reads_stream = sampler.reads_stream
         self._sampler = sampler
-        self._n_blocks = _required_workers(client)
+        processes = _required_processes(client)
+        self._n_blocks = len(processes)
+        # A worker in this process says what it has to say here.
+        self._forwards = _process_function()() not in processes
         self._run = f"pymc_geodesic-{uuid4().hex}"
-        client.register_plugin(sampler_plugin(sampler), name=self._run)
-        client.forward_logging("pymc")
+        client.register_plugin(_plugin(sampler), name=self._run)
+        if self._forwards:
+            client.forward_logging("pymc")
 
     def __call__(
         self, chains: Sequence[Chain], n_draws: int, *, thin: int
@@ -101,7 +105,8 @@ class OnWorkers:
 
     def close(self) -> None:
         """Let the workers forget the sampler."""
-        self._client.unforward_logging("pymc")
+        if self._forwards:
+            self._client.unforward_logging("pymc")
         self._client.unregister_worker_plugin(self._run)
 
     def _blocks(self, chains: Sequence[Chain]) -> list[range]:
@@ -163,8 +168,8 @@ def require_client(client: Any) -> None:
         )
 
 
-def _required_workers(client: Client) -> int:
-    """Return the number of workers, each of which is a process with one thread."""
+def _required_processes(client: Client) -> list[tuple[str, int]]:
+    """Return the processes of the workers, each of which is one with one thread."""
     threads = client.nthreads()
     if not threads:
         client.wait_for_workers(1)
@@ -176,20 +181,38 @@ def _required_workers(client: Client) -> int:
             f"threads at once, got {address} with {n}. Start them with `threads_per_worker=1`, or "
             "`dask worker --nthreads 1`."
         )
-    processes = client.run(_process)
-    if len(set(processes.values())) < len(processes):
+    processes = list(client.run(_process_function()).values())
+    if (n_processes := len(set(processes))) < len(processes):
         raise ValueError(
             f"`client` expected workers in processes of their own, got {len(processes)} in "
-            f"{len(set(processes.values()))}. Start one worker, or pass `processes=True`."
+            f"{n_processes}. Start one worker, or pass `processes=True`."
         )
-    return len(threads)
+    return processes
 
 
-def _process() -> tuple[str, int]:
-    import os
-    import socket
+def _plugin(sampler: Sampler) -> Any:
+    try:
+        return sampler_plugin(sampler)
+    except Exception as error:
+        raise ValueError(
+            "`step` expected what can be pickled and sent to workers, got what cannot: "
+            f"{error}. Replace what holds open files, locks or threads."
+        ) from error
 
-    return socket.gethostname(), os.getpid()
+
+def _process_function() -> Callable[[], tuple[str, int]]:
+    """Make a function that is pickled by value, for workers that have not imported this package.
+
+    They import it only when the plugin has told PyTensor where to compile.
+    """
+
+    def this_process() -> tuple[str, int]:
+        import os
+        import socket
+
+        return socket.gethostname(), os.getpid()
+
+    return this_process
 
 
 def _result(future: Any, block: range) -> Any:
