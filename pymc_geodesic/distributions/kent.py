@@ -12,20 +12,19 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.kent_constant import KentCosine, kent_log_normalizer
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     cosine,
     normalised,
+    on_sphere,
     random_signs,
 )
 from pymc_geodesic.distributions.validation import (
@@ -37,7 +36,7 @@ from pymc_geodesic.distributions.validation import (
     has_unit_norm,
 )
 from pymc_geodesic.distributions.von_mises_fisher import draw_cosine
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Kent", "KentRV"]
@@ -198,9 +197,4 @@ def _check_frame(frame: TensorVariable) -> None:
         )
 
 
-@_default_transform.register(KentRV)
-def _kent_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(Kent, Sphere())
+on_sphere(Kent, Sphere())
