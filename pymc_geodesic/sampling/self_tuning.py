@@ -206,7 +206,7 @@ class SelfTuning:
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
             for chain in chains:
-                _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
+                _tuning(chain).clock = Clock(time.time(), chain.n_drawn, len(chains))
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
