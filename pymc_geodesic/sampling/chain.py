@@ -80,9 +80,11 @@ class Tuning:
         The last measurement; None before the first.
     window : list of list of ndarray
         Draws since then, for the next one.
-    squares : list of list of ndarray
-        Squares of the velocities of the same draws, of entries and along the directions of the
-        mass, where the noise of every entry is balanced.
+    squares : list of ndarray
+        Sums over the same draws of the squares of velocities, of entries and along the directions
+        of the mass, where the noise of every entry is balanced.
+    n_squares : int
+        Number of draws in these sums.
     clock : Clock or None
         When the last choice was made.
     speaks : bool
@@ -98,7 +100,8 @@ class Tuning:
     controlled: bool
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
-    squares: list[list[np.ndarray]] = field(default_factory=list)
+    squares: list[np.ndarray] = field(default_factory=list)
+    n_squares: int = 0
     clock: Clock | None = None
     speaks: bool = True
     center: Center | None = None
