@@ -57,7 +57,7 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
     if n_draws == 0:
         return
     sums = [tuning.squares for tuning in tunings if tuning.n_squares]
-    *entries, along = (sum(arrays) / n_draws for arrays in zip(*sums, strict=True))
+    *entries, along = (np.sum(arrays, axis=0) / n_draws for arrays in zip(*sums, strict=True))
     factors = zip(manifold.factors, manifold.point_dims, entries, strict=True)
     temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
     settings = chains[0].settings

@@ -109,17 +109,15 @@ class Tuning:
 
     def forget_draws(self) -> None:
         """Drop the draws that were kept for measurements to come."""
-        self.window, self.squares = [], []
+        self.window, self.squares, self.n_squares = [], [], 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Put draws side by side: chains are copied often, and many small arrays take long."""
-        kept = {"window": _stacked(self.window), "squares": _stacked(self.squares)}
-        return self.__dict__ | kept
+        return self.__dict__ | {"window": _stacked(self.window)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take draws apart again."""
-        apart = {name: _apart(state[name]) for name in ("window", "squares")}
-        self.__dict__.update(state | apart)
+        self.__dict__.update(state | {"window": _apart(state["window"])})
 
 
 def _stacked(draws: list[list[np.ndarray]]) -> list[np.ndarray]:
