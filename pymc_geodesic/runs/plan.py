@@ -159,10 +159,10 @@ def _count(plan: Plan, n_drawn: int) -> None:
     if sampling.n_made > sampling.n_draws:
         raise ValueError(
             f"`draws` expected at least {sampling.n_made}, which the checkpoint holds, got "
-            f"{sampling.n_draws}. Read them by `pmg.read`."
+            f"{sampling.n_draws}. Read the draws with `pmg.read`."
         )
     if n_drawn:
-        log.info(f"Going on after {n_drawn} draws of each chain")
+        log.info(f"Continuing after {n_drawn} draws of each chain")
 
 
 def _possible(chain_method: ChainMethod, step: Step) -> ChainMethod:

@@ -193,8 +193,8 @@ def _require_start(sampler: Sampler, chain: Chain) -> Moves[None]:
     if found := problem.off_manifold(chain.values):
         name, why = found
         raise SamplingError(
-            f"The start of `{name}` is off its manifold: {why}. Pass a value on it as `initvals`, "
-            "or leave the start out."
+            f"The start of `{name}` is not on its manifold: {why}. Pass a value on the manifold as "
+            "`initvals`, or leave out the start."
         )
     point = chain.point
     problem.data_checks.check_start(point)

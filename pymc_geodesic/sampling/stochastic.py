@@ -131,6 +131,8 @@ class StochasticSampler:
             chain.state = chain.state._replace(thermostat=thermostat)
         if self.tuning is not None and (news := self.tuning.news(chain)):
             chain.news = news
+        if chain.tuning is not None:
+            chain.tuning.forget_draws()
         chain.monitors.settle()
         chain.tune = False
 
