@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Parquet in any order: random rows of all partitions, and passes that are summed by parts."""
 
+import multiprocessing
+import os
 import pickle
 
 from dataclasses import replace
@@ -93,6 +95,21 @@ def test_every_row_is_as_likely(rows):
         expected = times * n * len(part) / N_ROWS
         assert abs(part.sum() - expected) < 4 * np.sqrt(expected)
     assert abs(np.corrcoef(numbers, np.arange(n))[0, 1]) < 4 / np.sqrt(n)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_reads_too(rows):
+    expected = rows.sample(np.random.default_rng(1), 100)
+
+    def read():
+        np.testing.assert_array_equal(rows.sample(np.random.default_rng(1), 100), expected)
+
+    for _ in range(3):
+        process = multiprocessing.get_context("fork").Process(target=read)
+        process.start()
+        process.join(60)
+        assert process.exitcode == 0
 
 
 def test_rows_that_are_not_there(folder, tmp_path):
