@@ -66,7 +66,7 @@ def timed(step, *, draws: int, tune: int, client: Client | None = None, **option
     return idata, time.perf_counter() - began
 
 
-def walls(quick: bool) -> list[Check]:
+def walls(draws: int) -> list[Check]:
     """Compare the clock of one process with that of two workers."""
     rng, d, n = np.random.default_rng(1), 40, 20_000
     design = rng.normal(size=(n, d))
@@ -76,7 +76,6 @@ def walls(quick: bool) -> list[Check]:
         beta = pm.Normal("beta", 0.0, 10.0, shape=d)
         pm.Bernoulli("y", logit_p=x @ beta, observed=y, total_size=n)
         step = pmg.SGNHT(step_size=1e-2, n_steps=20, backend="jax")
-    draws = 200 if quick else 4_000
     checks, lines = [], []
     for method in ("vectorized", "sequential"):
         options = {"draws": draws, "tune": 100, "chain_method": method}
@@ -89,6 +88,7 @@ def walls(quick: bool) -> list[Check]:
         a, b = (x.posterior["beta"].values for x in (one, two))
         difference, ratio = float(np.abs(a - b).max()), on_workers / seconds
         lines.append([method, seconds, on_workers, ratio, difference])
+        print(lines[-1], flush=True)
         allowed = 0.0 if method == "sequential" else 1e-8
         checks += [
             Check(f"wall time, {method}", f"{ratio:.2f}", "<= 0.65", ratio <= 0.65),
@@ -213,11 +213,12 @@ def main() -> None:
     options = parser(__doc__.splitlines()[0])
     options.add_argument("--only", choices=["walls", "rows"])
     options.add_argument("--sizes", type=float, nargs="*", default=[1e6, 1e7])
+    options.add_argument("--draws", type=int, default=4_000, help="for the clock")
     options.add_argument("--no-alone", action="store_true", help="not in one process too")
     given = options.parse_args()
     checks, lines = [], []
     if given.only != "rows":
-        checks += walls(given.quick)
+        checks += walls(200 if given.quick else given.draws)
     if given.only != "walls":
         for size in [2e5] if given.quick else given.sizes:
             line, right = sorted_rows(int(size), quick=given.quick, alone=not given.no_alone)

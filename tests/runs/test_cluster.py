@@ -23,6 +23,7 @@ from pymc_geodesic.runs import ChainError
 from pymc_geodesic.runs.cluster import on_workers
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 N_ROWS = 400
@@ -54,8 +55,11 @@ def made():
 
 @contextlib.contextmanager
 def cluster_of(n_workers, *, processes=True, **options):
+    # A busy machine needs longer than 15 s to start a worker again.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     options |= {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": "CRITICAL"}
     with (
+        patient,
         distributed.LocalCluster(n_workers=n_workers, processes=processes, **options) as cluster,
         distributed.Client(cluster) as client,
     ):

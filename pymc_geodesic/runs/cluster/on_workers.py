@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,6 +22,7 @@ from pymc_geodesic.runs.cluster.worker import (
 )
 from pymc_geodesic.sampling import Chain, ChainFailure, ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ __all__ = ["OnWorkers", "Watch", "require_client"]
 type Watch = Callable[[range, int, Arrays], None]
 """Is told which chains have made how many draws, and with which statistics."""
 
+# Seconds after which a run looks whether anybody works for it.
+PATIENCE = 20.0
 # To send chains there and back takes hundredths of a second, and what a segment has drawn is lost
 # with its worker.
 SEGMENT_SECONDS = 2.0
@@ -71,7 +74,7 @@ class OnWorkers:
         self._client, self._chain_method, self._names = client, chain_method, names
         self._watch = watch
         self.reads_stream = sampler.reads_stream
-        self._sampler = sampler
+        self._sampler, self._has_told = sampler, False
         processes = _required_processes(client)
         self._n_blocks = len(processes)
         # A worker in this process says what it has to say here.
@@ -118,24 +121,15 @@ class OnWorkers:
         return [range(i, min(i + size, n)) for i in range(0, n, size)]
 
     def _gathered(self, segments: Sequence[Segment], blocks: Sequence[range]) -> list[Any]:
-        from distributed import as_completed
-
-        # A chain that comes back to its worker finds its place in a stream.
-        places = sorted(self._client.nthreads())
+        # Not for given workers, even with `allow_other_workers`: Dask 2026.8 never begins a task
+        # again whose worker has died when there was no other one.
         futures = [
-            self._client.submit(
-                advance_segment,
-                segment,
-                pure=False,
-                retries=RETRIES,
-                workers=places[i % len(places)] if places else None,
-                allow_other_workers=bool(places),
-            )
-            for i, segment in enumerate(segments)
+            self._client.submit(advance_segment, segment, pure=False, retries=RETRIES)
+            for segment in segments
         ]
         found: dict[Any, Any] = {}
         try:
-            for future in as_completed(futures):
+            for future in self._finished(futures):
                 block = blocks[futures.index(future)]
                 found[future] = result = _result(future, block)
                 self._watch(block, segments[0].n_draws, result[2])
@@ -143,6 +137,25 @@ class OnWorkers:
             self._client.cancel(futures, force=True)
             raise
         return [found[future] for future in futures]
+
+    def _finished(self, futures: Sequence[Any]) -> Iterator[Any]:
+        """Yield futures when they are done; say it where nobody is there to do them."""
+        from distributed import wait
+
+        waiting = set(futures)
+        while waiting:
+            try:
+                done = wait(waiting, timeout=PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                if not (self._has_told or self._client.nthreads()):
+                    self._has_told = True
+                    log.warning(
+                        "The cluster has no workers left; the run waits for new ones. Ctrl-C "
+                        "returns the draws so far."
+                    )
+                continue
+            waiting -= done
+            yield from done
 
 
 def require_client(client: Any) -> None:
