@@ -11,6 +11,7 @@ from pymc_geodesic.diagnostics.directional import (
     mean_resultant_length,
 )
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.fold import fold_components
 from pymc_geodesic.diagnostics.frames import align_frames, column_angles, mean_frame
 from pymc_geodesic.diagnostics.kernel_stein import KernelSteinDiscrepancy, kernel_stein_discrepancy
 from pymc_geodesic.diagnostics.running_moments import RunningMoments
@@ -44,6 +45,7 @@ __all__ = [
     "column_angles",
     "configurational_temperature",
     "diagnose",
+    "fold_components",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
     "mean_direction",

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Transforms between embedded manifolds and unconstrained values, for samplers such as NUTS."""
 
+import numpy as np
 import pytensor.tensor as pt
 
 from pymc.logprob.transforms import Transform
@@ -10,11 +11,13 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.manifolds.orthonormal import orthonormal_columns, triangle, turned_right
 
 __all__ = [
+    "BallTransform",
     "EmbeddedTransform",
     "FrameTransform",
     "RotationTransform",
     "UnitVectorTransform",
     "UnitVectorsTransform",
+    "ball",
     "frame",
     "rotation",
     "unit_vector",
@@ -162,6 +165,46 @@ class RotationTransform(FrameTransform):
         """Return the rotation of ``value``."""
         return turned_right(super().backward(value, *inputs))
 
+
+class BallTransform(Transform):
+    r"""Map the unit ball to all of space.
+
+    .. math::
+
+        y = x / \sqrt{1 - |x|^2}, \qquad x = y / \sqrt{1 + |y|^2}, \qquad
+        \log J(y) = -\tfrac{n + 2}{2} \log(1 + |y|^2)
+
+    Operates on the last axis.
+
+    Examples
+    --------
+    >>> ball.backward(pt.as_tensor([0.75])).eval()
+    array([0.6])
+    """
+
+    name = "ball"
+    ndim_supp = 1
+
+    def forward(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return y; lengths that rounding has made one have a large finite one."""
+        value = pt.as_tensor(value)
+        room = 1 - (value * value).sum(axis=-1, keepdims=True)
+        return value / pt.sqrt(pt.maximum(room, np.finfo(value.dtype).eps))
+
+    def backward(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return x."""
+        value = pt.as_tensor(value)
+        return value / pt.sqrt(1 + (value * value).sum(axis=-1, keepdims=True))
+
+    def log_jac_det(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return the log determinant of the derivative of x, without the last axis."""
+        value = pt.as_tensor(value)
+        n = value.shape[-1].astype(value.dtype)
+        return -0.5 * (n + 2) * pt.log1p((value * value).sum(axis=-1))
+
+
+ball = BallTransform()
+"""Instance of :class:`BallTransform`, the default transform of vectors in the unit ball."""
 
 unit_vector = UnitVectorTransform()
 """Instance of :class:`UnitVectorTransform`, the default transform of unit vectors."""

@@ -12,6 +12,7 @@ from typing import Literal
 
 import pytensor.tensor as pt
 
+from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.fields import Visit, Work
@@ -50,6 +51,8 @@ class Manifold(ABC):
     is_compact : bool
         Whether points have nowhere to run to. The manifold's own size is then a scale that no step
         exceeds.
+    bounds : tuple of array_like, optional
+        Least and largest values, where a variable is made of numbers between walls.
     is_stretched_linearly : bool
         Whether a matrix L of the space maps the manifold onto itself by ``x -> Q(L x)``, where Q
         makes columns orthonormal; see :class:`pymc_geodesic.manifolds.stretched.Stretched`.
@@ -69,6 +72,7 @@ class Manifold(ABC):
     mass: MassKind = "number"
     is_flat: bool = False
     is_compact: bool = False
+    bounds: tuple[ArrayLike, ArrayLike] | None = None
     is_stretched_linearly: bool = False
     poles_below: float = 0.0
 
@@ -189,6 +193,10 @@ class Manifold(ABC):
     def check(self, value) -> str | None:
         """Say in a sentence why the array ``value`` is not on the manifold, or return None."""
         return None
+
+    def embedded_shape(self, shape: Shape) -> Shape:
+        """Shape of the array of points for a random variable of this shape."""
+        return shape
 
     def batch_shape(self, shape: Shape) -> Shape:
         """Shape of the array of points in a variable of this shape."""

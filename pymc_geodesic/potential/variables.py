@@ -19,7 +19,14 @@ from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.symmetry import is_even
 
-__all__ = ["Coordinates", "SampledVariable", "geometry_names", "manifold_in", "sampled_variables"]
+__all__ = [
+    "Coordinates",
+    "SampledVariable",
+    "geometry_names",
+    "has_custom_transform",
+    "manifold_in",
+    "sampled_variables",
+]
 
 Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
@@ -99,12 +106,15 @@ class SampledVariable:
 
 def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
     """Return the manifold, unless a custom transform restricts the variable further."""
+    return Euclidean() if has_custom_transform(model, rv) else _geometry(model, rv)
+
+
+def has_custom_transform(model: Model, rv: TensorVariable) -> bool:
+    """Return whether a transform, other than one that closes angles, is not the default one."""
     transform = model.rvs_to_transforms[rv]
-    default = _default_transform(rv.owner.op, rv)
-    is_custom = transform is not None and type(transform) is not type(default)
-    if is_custom and not isinstance(transform, CircularTransform):
-        return Euclidean()
-    return _geometry(model, rv)
+    if transform is None or isinstance(transform, CircularTransform):
+        return False
+    return type(transform) is not type(_default_transform(rv.owner.op, rv))
 
 
 def _geometry(model: Model, rv: TensorVariable) -> Manifold:
@@ -131,9 +141,10 @@ def _position_shape(
 ) -> tuple[int, ...]:
     if manifold.is_flat:
         return value_shape
-    if None not in rv.type.shape:
-        return rv.type.shape
-    return tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+    shape = rv.type.shape
+    if None in shape:
+        shape = tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+    return manifold.embedded_shape(shape)
 
 
 def _require_points(name: str, manifold: Manifold, shape: tuple[int, ...]) -> None:

@@ -19,11 +19,13 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.values import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
+from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
 from pymc_geodesic.sampling.explain import impossible_start
@@ -45,6 +47,7 @@ class Options:
     backend: Backend
     vars: Variables | None = None
     mass: MassArgument = None
+    manifolds: Mapping[str, Manifold] | None = None
     data: Mapping[str, Iterable[np.ndarray]] | None = None
     local: LocalGMC | None = None
     initial_point: Values | None = None
@@ -89,8 +92,9 @@ class Problem:
         values, local_values = global_and_local(model, options.vars, options.local)
         names = [model.values_to_rvs[value].name for value in values]
         self.mass, tangent = separated(options.mass, names)
+        requested = requested_manifolds(model, names, options.manifolds)
         stretched = {
-            own: mass.coordinates(manifold_in(model, model[own]), own)
+            own: mass.coordinates(requested.get(own, manifold_in(model, model[own])), own)
             for own, mass in tangent.items()
         }
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
@@ -101,7 +105,7 @@ class Problem:
             initial_point=start if options.initial_point is None else options.initial_point,
             static_shapes=self.backend.is_jax,
             full_data=full_data,
-            coordinates=dict(coordinates or {}) | stretched,
+            coordinates=dict(coordinates or {}) | requested | stretched,
             data=options.data,
             local=local_values,
         )

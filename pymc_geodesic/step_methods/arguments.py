@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from pymc.model import Model
 
 from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.tuning.mass_adaptation import MassArgument
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
@@ -39,6 +40,7 @@ class ModelOptions(TypedDict, total=False):
     """Keywords that every step takes and none asks for."""
 
     mass: MassArgument
+    manifolds: Mapping[str, Manifold] | None
     data: Mapping[str, Iterable[np.ndarray]] | None
     model: Model | None
     rng: Any

@@ -14,6 +14,7 @@ from pymc.model import Model
 from pymc.util import get_random_generator
 
 from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.validation import flag, mapping, pymc_model, share
 
 __all__ = ["check_keywords", "require_values"]
@@ -58,6 +59,12 @@ def _local(name: str, value: Any) -> None:
         )
 
 
+def _manifolds(name: str, value: Any) -> None:
+    mapping(name, value, what=MANIFOLDS)
+    if not all(isinstance(manifold, Manifold) for manifold in value.values()):
+        raise TypeError(f"`{name}` expected {MANIFOLDS}, got {value!r}.")
+
+
 def _model(name: str, value: Any) -> None:
     pymc_model(value)
 
@@ -80,6 +87,7 @@ def _variables(name: str, value: Any) -> None:
 
 
 LOADERS = "loaders by the name of their `pm.Data`, such as {'batch': loader}"
+MANIFOLDS = "manifolds by the name of their variable, such as {'x': pmg.Box(0, 1)}"
 VALUES = "values by name, as `model.initial_point()` returns them"
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -90,6 +98,7 @@ CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "data": partial(mapping, what=LOADERS),
     "initial_point": partial(mapping, what=VALUES),
     "local": _local,
+    "manifolds": _manifolds,
     "metropolis": flag,
     "model": _model,
     "replacement": flag,

@@ -50,7 +50,7 @@ class GMC(Step):
         trajectories of one length can be periodic on a compact manifold. Zero for none.
     n_steps : int, default 1
         Trajectories per draw.
-    mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -39,7 +39,7 @@ class GMCWithinGibbs(GMC):
         The local variables, one row for each row of the data.
     step_size, n_leapfrog, jitter, n_steps
         Of the global variables, as for :class:`GMC`.
-    mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

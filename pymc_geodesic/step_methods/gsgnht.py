@@ -56,7 +56,7 @@ class gSGNHT(StochasticStep, FromLearningRate):
         of variables differs: one shared friction would make some too hot and others too cold.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

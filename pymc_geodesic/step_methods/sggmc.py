@@ -64,6 +64,11 @@ class SGGMC(StochasticStep, FromLearningRate):
         :math:`M = L L^\top` the velocity is :math:`v = L^{-1} p`, the position moves by
         :math:`L^{-\top} v` and the gradient enters as :math:`L^{-1} \nabla \tilde U`. A variable
         on a sphere or simplex takes a number only.
+    manifolds : mapping of str to Manifold, optional
+        Where to move variables, by name, if not where :func:`manifold_of` says: numbers between
+        walls on a :class:`Box` with the bounds of their distribution, other variables on a manifold
+        that is registered for their distribution on request, any variable in PyMC's unconstrained
+        coordinates by :class:`Euclidean`. The posterior is the same.
     n_steps : int, optional
         Transitions per draw. By default one, or, if the step tunes itself, about as many as it
         takes the slowest entry to forget where it was.
@@ -105,7 +110,8 @@ class SGGMC(StochasticStep, FromLearningRate):
         minibatches have no ``total_size`` or one that is not the number of rows, a potential
         depends on them, rows depend on each other, or the distribution of the observed variable
         forbids some of them; for a mass that is not positive definite, has a wrong
-        shape, or is more than a number on a curved manifold; for ``accuracy`` outside (0, 1), and
+        shape, or is more than a number on a curved manifold; for ``manifolds`` that are not the
+        support of their variable; for ``accuracy`` outside (0, 1), and
         for a ``center``, ``data`` or ``local`` that does not fit the model.
     pymc.exceptions.SamplingError
         While sampling: for a start or a center without a finite gradient, a start with an infinite

@@ -33,7 +33,7 @@ class SGHMC(SGGMC):
         As for :class:`SGGMC`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -35,7 +35,7 @@ class SGLD(StochasticStep):
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
     steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

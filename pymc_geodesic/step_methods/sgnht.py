@@ -47,7 +47,7 @@ class SGNHT(StochasticStep):
         As for :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -52,7 +52,7 @@ class SGNPHMC(StochasticStep):
         Trajectories per draw.
     steps_per_batch, variance_reduction, center, data, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -107,7 +107,7 @@ class SGRLD(StochasticStep):
     """
 
     name = "sgrld"
-    withheld = frozenset({"mass", "gradient_noise", "accuracy"})
+    withheld = frozenset({"mass", "manifolds", "gradient_noise", "accuracy"})
 
     def __init__(
         self,

@@ -185,5 +185,5 @@ class Step(BlockedStep):
         return progress_updates(self.shown)
 
 
-SHARED = ("mass", "data", "local", "initial_point", "trust_total_size")
+SHARED = ("mass", "manifolds", "data", "local", "initial_point", "trust_total_size")
 """Keywords that mean the same for every sampler."""
