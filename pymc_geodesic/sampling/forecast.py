@@ -18,9 +18,9 @@ __all__ = ["Clock", "News", "forecast", "noise_felt"]
 
 # With fewer draws neither their time nor their correlation can be estimated.
 FEWEST_DRAWS = 20
-# Gradients that NUTS with a diagonal mass needs for an effective draw: at least so many, and two for
-# each step along the longest direction in units of the shortest. The estimate holds within a factor
-# that is stated with it.
+# Gradients that NUTS with a diagonal mass needs for an effective draw: at least so many, and two
+# for each step along the longest direction in units of the shortest. The estimate holds within a
+# factor that is stated with it.
 FEWEST_GRADIENTS, UNCERTAIN = 10, 3
 # Share of the noise from which it is said. With nine per cent the scales of 2,000 logistic groups
 # of 15 rows were off by six tenths of a standard deviation.

@@ -15,11 +15,12 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.row_noise import no_covariances
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.balance import add_squares, rebalance
+from pymc_geodesic.sampling.balance import observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.log import log
@@ -160,7 +161,7 @@ class SelfTuning:
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
-                add_squares(chain)
+                observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
         """Say in one line what was found, and what draws will cost."""
@@ -228,7 +229,7 @@ class SelfTuning:
         """Set what follows from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
         tuning.found, tuning.window = found, []
-        tuning.squares, tuning.n_squares = [], 0
+        tuning.moments = None
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
@@ -243,8 +244,9 @@ class SelfTuning:
         }
         if self.balances:
             dtype = chain.settings.dtype
-            noise = [np.asarray(v, dtype=dtype, order="C") for v in found.noise.by_entry]
-            changes["measured_noise"] = tuple(noise)
+            *entries, excess = found.noise.by_entry
+            noise = [*entries, *no_covariances(self._manifold, dtype), excess]
+            changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
         if options.chooses_n_steps:
