@@ -9,17 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from pymc_geodesic.algorithms.row_noise import no_covariances
+from pymc_geodesic.algorithms.row_noise import no_covariances, row_axis
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.tuning.noise import rebalanced
 from pymc_geodesic.tuning.secants import N_DIRECTIONS
-from pymc_geodesic.tuning.velocity_moments import moments_of, pooled
+from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
 __all__ = ["no_noise", "observe_velocity", "rebalance"]
-
-# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
-PRIOR_DRAWS = 20
 
 
 def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
@@ -58,15 +55,15 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
         return
     n, squares, along, of_rows = pooled(observed)
     factors = zip(manifold.factors, manifold.point_dims, squares, strict=True)
-    temperatures = [_temperatures(factor, square / n, dim) for factor, dim, square in factors]
+    temperatures = [_temperatures(factor, square / n, dim, n) for factor, dim, square in factors]
     settings = chains[0].settings
     noise = rebalanced(
         settings.measured_noise,
-        [*temperatures, along / n],
+        [*temperatures, shrunk(along / n, n_draws=n)],
         of_rows=[products / n for products in of_rows],
         mass=settings.mass,
         shapes=manifold.shapes,
-        weight=weight * n / (n + PRIOR_DRAWS),
+        weight=weight,
         friction=float(np.mean([chain.state.thermostat[0] for chain in chains])),
         step_size=settings.step_size,
     )
@@ -76,7 +73,9 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
         tuning.moments = None
 
 
-def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
-    """Average mean squares of velocities over the directions of each point."""
-    means = factor.over_core(squares) / dim
+def _temperatures(factor: Manifold, squares: np.ndarray, dim: int, n_draws: int) -> np.ndarray:
+    """Average mean squares of velocities over the directions of each point, and shrink them."""
+    short, means = row_axis(factor, np.shape(squares)), factor.over_core(squares) / dim
+    along = None if short is None else 1 - short
+    means = shrunk(np.asarray(means), n_draws=n_draws * dim, axis=along)
     return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

@@ -14,7 +14,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.noise import along_directions
 
-__all__ = ["VelocityMoments", "moments_of", "pooled"]
+__all__ = ["VelocityMoments", "moments_of", "pooled", "shrunk"]
 
 
 class VelocityMoments(NamedTuple):
@@ -67,3 +67,34 @@ def pooled(moments: Sequence[VelocityMoments]) -> VelocityMoments:
     return VelocityMoments(
         sum(numbers), added(squares), sum(alongs[1:], start=alongs[0]), added(of_rows)
     )
+
+
+def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -> np.ndarray:
+    r"""Draw temperatures towards their mean, and that towards one, by what is chance in them.
+
+    A mean T of n squares of normals has the variance 2 T^2 / n. Of what entries differ by, and their mean
+    from one, only what exceeds that is kept: a factor of :math:`\max(0, 1 - (2 T^2 / n) / d^2)` for a
+    mean square difference :math:`d^2`, as James and Stein (1961) have it. Frictions that follow
+    chance would make entries hot and cold, and on average too cold, because no noise is negative.
+
+    Parameters
+    ----------
+    temperatures : ndarray
+        One per entry; zero for those that count for nothing.
+    n_draws : int
+        Squares in each.
+    axis : int, optional
+        Along which there is a mean; by default there is one for all entries.
+    """
+    counts = temperatures > 0
+    n = np.maximum(counts.sum(axis=axis, keepdims=True), 1)
+    mean = temperatures.sum(axis=axis, keepdims=True) / n
+    differences = np.where(counts, temperatures - mean, 0.0)
+    spread = np.sum(differences**2, axis=axis, keepdims=True) / np.maximum(n - 1, 1)
+    drawn = 1 + _beyond_chance((mean - 1) ** 2, 2 / (n_draws * n)) * (mean - 1)
+    drawn = drawn + _beyond_chance(spread, 2 * mean**2 / n_draws) * differences
+    return np.where(counts, drawn, temperatures)
+
+
+def _beyond_chance(square: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
+    return np.maximum(0.0, 1 - by_chance / np.maximum(square, np.finfo(float).tiny))
