@@ -105,6 +105,27 @@ class Tuning:
     center: Center | None = None
     variance_ratio: float = np.nan
 
+    def forget_draws(self) -> None:
+        """Drop the draws that were kept for measurements to come."""
+        self.window, self.moments = [], None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Put draws side by side: chains are copied often, and many small arrays take long."""
+        return self.__dict__ | {"window": _stacked(self.window)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take draws apart again."""
+        self.__dict__.update(state | {"window": _apart(state["window"])})
+
+
+def _stacked(draws: list[list[np.ndarray]]) -> list[np.ndarray]:
+    return [np.array(arrays) for arrays in zip(*draws, strict=True)]
+
+
+def _apart(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
+    # With an ellipsis an entry is an array without axes, and not a number.
+    return [[x[i, ...] for x in arrays] for i in range(len(arrays[0]) if arrays else 0)]
+
 
 @dataclass(kw_only=True)
 class Chain:

@@ -220,9 +220,9 @@ class SelfTuning:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
             log.warning(
                 f"The chains of {self._name} disagree after most of the tuning phase: their means "
-                f"are {distance:.2g} standard deviations apart, and their common tuning fits none "
-                "of them. They may be in different modes: compare them by `az.plot_trace`, and "
-                "start all in one by `initvals`; or increase `tune`."
+                f"are {distance:.2g} standard deviations apart, so the tuning they share fits none "
+                "of them. They may be in different modes: compare them with `az.plot_trace`, and "
+                "start all chains in one mode with `initvals`, or increase `tune`."
             )
 
     def _apply(self, chain: GradientChain, found: Findings) -> None:
@@ -270,7 +270,10 @@ class SelfTuning:
 
 def _tuning(chain: GradientChain) -> Tuning:
     if chain.tuning is None:
-        raise RuntimeError("The chain was begun by a sampler that does not tune itself.")
+        raise RuntimeError(
+            "The chain expected a sampler that does not tune itself, like the one that began it, "
+            "got one that does."
+        )
     return chain.tuning
 
 
