@@ -70,12 +70,13 @@ def pooled(moments: Sequence[VelocityMoments]) -> VelocityMoments:
 
 
 def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -> np.ndarray:
-    r"""Draw temperatures towards their mean, and that towards one, by what is chance in them.
+    r"""Shrink temperatures towards their mean, and the mean towards one, by the error of chance.
 
-    A mean T of n squares of normals has the variance 2 T^2 / n. Of what entries differ by, and their mean
-    from one, only what exceeds that is kept: a factor of :math:`\max(0, 1 - (2 T^2 / n) / d^2)` for a
-    mean square difference :math:`d^2`, as James and Stein (1961) have it. Frictions that follow
-    chance would make entries hot and cold, and on average too cold, because no noise is negative.
+    A mean T of n squares of normals has the variance 2 T^2 / n. Differences of entries from their
+    mean, and of the mean from one, are kept as far as they exceed chance: by a factor of
+    :math:`\max(0, 1 - (2 T^2 / n) / d^2)` for a mean square difference :math:`d^2` (James and
+    Stein 1961). Frictions that follow chance would make entries hot and cold, and too cold on
+    average, because no noise is negative.
 
     Parameters
     ----------
