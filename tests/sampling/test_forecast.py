@@ -95,5 +95,6 @@ def test_what_is_amiss_is_a_warning():
 
 
 def test_noise_that_thousands_of_entries_feel_is_named():
-    assert "9%" in noise_felt(0.09)
-    assert noise_felt(0.01) == ""
+    assert "9%" in noise_felt(0.09, n_entries=4_000)
+    assert noise_felt(0.01, n_entries=4_000) == ""
+    assert noise_felt(0.09, n_entries=300) == ""
