@@ -36,7 +36,7 @@ def news_of_tuning(
     has_velocity : bool
         Whether the algorithm has velocities: the step sizes of others are in other units.
     seconds_per_pass : float
-        Time of a gradient of all rows; not a number if it was not measured.
+        Seconds of the processor for a gradient of all rows; not a number if it was not measured.
     """
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.speaks:

@@ -206,8 +206,9 @@ class SelfTuning:
                 self._apply(chain, found)
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
+            clock = Clock(time.time(), first.n_drawn, len(chains), time.process_time())
             for chain in chains:
-                _tuning(chain).clock = Clock(time.time(), chain.n_drawn, len(chains))
+                _tuning(chain).clock = clock
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
