@@ -84,6 +84,8 @@ class Tuning:
         Draws since then, for the next one.
     moments : VelocityMoments or None
         Of the velocities of the same draws, where the noise of every entry is balanced.
+    began : float
+        Seconds of the processor that the process had used before the first measurement.
     clock : Clock or None
         When the last choice was made.
     speaks : bool
@@ -100,6 +102,7 @@ class Tuning:
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
     moments: VelocityMoments | None = None
+    began: float = 0.0
     clock: Clock | None = None
     speaks: bool = True
     center: Center | None = None

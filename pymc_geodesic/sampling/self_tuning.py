@@ -179,6 +179,7 @@ class SelfTuning:
         """Search the mode, measure there, and start from it: several chains around it."""
         first = chains[0]
         loose = is_default(self._default_start, first.values, self._names)
+        _tuning(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
         for chain in chains:
             _tuning(chain).speaks = chain is first
@@ -206,7 +207,13 @@ class SelfTuning:
                 self._apply(chain, found)
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
-            clock = Clock(time.time(), first.n_drawn, len(chains), time.process_time())
+            clock = Clock(
+                time.time(),
+                first.n_drawn,
+                n_chains=len(chains),
+                processor=time.process_time(),
+                began=_tuning(first).began,
+            )
             for chain in chains:
                 _tuning(chain).clock = clock
             if self.options.chooses_n_steps:

@@ -25,8 +25,9 @@ def window(correlation, n=400):
 
 
 def said(correlation, *, seconds=8.0, seconds_per_pass=np.nan, n_chains=1):
+    used = time.process_time() - seconds
     return forecast(
-        Clock(time.time() - seconds, 600, n_chains, time.process_time() - seconds),
+        Clock(time.time() - seconds, 600, n_chains=n_chains, processor=used, began=used),
         window(correlation),
         n_drawn=1_000,
         mass=UNIT,
