@@ -16,6 +16,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.algorithms.row_noise import damp_rows
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate
 
@@ -61,8 +62,10 @@ def damp_balanced(
 
     A noise of variance :math:`V_i` needs :math:`\epsilon V_i / 2`. Then what is left for a
     thermostat is the same for all entries. ``noise`` has the variances of the entries of each
-    variable, and at last by how much those along the directions of the mass exceed what entries
-    with independent noise would make of them; without it nothing is added.
+    variable, the covariances that entries of a row have in common (see
+    :mod:`pymc_geodesic.algorithms.row_noise`), and at last by how much variances along the
+    directions of the mass exceed what entries with independent noise would make of them; without
+    it nothing is added.
 
     A thermostat for each entry would find its friction by itself, but must not be used where noise
     grows with the distance from a center: it follows the velocity, and so makes positions too wide
@@ -70,9 +73,12 @@ def damp_balanced(
     """
     if not noise:
         return damp(velocity, friction, step_size / 2)
-    *entries, directions = noise
+    n = len(manifold.factors)
+    entries, covariances, directions = noise[:n], noise[n:-1], noise[-1]
     damped = damp(velocity, _with_noise(friction, entries, step_size), step_size / 2)
-    return manifold.damp_directions(damped, 0.25 * step_size**2 * directions)
+    time = 0.25 * step_size**2
+    damped = damp_rows(manifold, damped, covariances, time=time)
+    return manifold.damp_directions(damped, time * directions)
 
 
 def balanced_estimate(
@@ -87,7 +93,7 @@ def balanced_estimate(
 
     ``friction`` is what is left without noise, and ``noise`` as for :func:`damp_balanced`.
     """
-    *entries, _ = noise
+    entries = noise[: len(manifold.factors)]
     own = _with_noise((friction,) * len(entries), entries, step_size)
     scales, injected = balanced_kick(manifold, own, step_size, tuple(entries))
     pairs = zip(scales, estimate.gradient, strict=True)

@@ -54,8 +54,8 @@ class Inputs(NamedTuple):
     step_sizes, noise, rows
         One for each transition: step sizes, standard normals, rows of each source of batches.
     parameters : dict
-        Scalar parameters of the dynamics, and ``measured_noise``, one array per variable
-        and one for the directions of the mass.
+        Scalar parameters of the dynamics, and ``measured_noise``: one array per variable, one per
+        variable with rows, and one for the directions of the mass.
     mass : sequence
         Arrays of the mass.
     center : CenterArrays

@@ -9,15 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from pymc_geodesic.algorithms.row_noise import no_covariances, row_axis
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.sampling.chain import GradientChain
-from pymc_geodesic.tuning.noise import along_directions, rebalanced
+from pymc_geodesic.tuning.noise import rebalanced
 from pymc_geodesic.tuning.secants import N_DIRECTIONS
+from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
-__all__ = ["add_squares", "no_noise", "rebalance"]
-
-# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
-PRIOR_DRAWS = 20
+__all__ = ["no_noise", "observe_velocity", "rebalance"]
 
 
 def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
@@ -27,21 +26,19 @@ def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
         for factor, shape in pairs
     ]
-    return (*entries, np.zeros(N_DIRECTIONS, dtype))
+    return (*entries, *no_covariances(manifold, dtype), np.zeros(N_DIRECTIONS, dtype))
 
 
-def add_squares(chain: GradientChain) -> None:
-    """Add the squares of a chain's velocity, by entry and along the directions of its mass."""
-    velocity, tuning = chain.state.velocity, chain.tuning
+def observe_velocity(chain: GradientChain, manifold: Product) -> None:
+    """Add what a chain's velocity is now to the moments of its draws."""
+    tuning = chain.tuning
     assert tuning is not None, "only chains that tune themselves are balanced"
-    squares = [v**2 for v in (*velocity, along_directions(velocity, chain.settings.mass))]
-    before = tuning.squares or [np.zeros_like(square) for square in squares]
-    tuning.squares = [a + b for a, b in zip(before, squares, strict=True)]
-    tuning.n_squares += 1
+    now = moments_of(manifold, chain.state.velocity, chain.settings.mass)
+    tuning.moments = now if tuning.moments is None else pooled([tuning.moments, now])
 
 
 def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: float) -> None:
-    """Correct the friction of every entry by the temperature of its velocity since the last time.
+    """Correct the friction of entries and rows by the velocities since the last time.
 
     Parameters
     ----------
@@ -53,30 +50,32 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
         Of the correction.
     """
     tunings = [chain.tuning for chain in chains if chain.tuning is not None]
-    n_draws = sum(tuning.n_squares for tuning in tunings)
-    if n_draws == 0:
+    observed = [tuning.moments for tuning in tunings if tuning.moments is not None]
+    if not observed:
         return
-    sums = [tuning.squares for tuning in tunings if tuning.n_squares]
-    *entries, along = (np.sum(arrays, axis=0) / n_draws for arrays in zip(*sums, strict=True))
-    factors = zip(manifold.factors, manifold.point_dims, entries, strict=True)
-    temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
+    n, squares, along, of_rows = pooled(observed)
+    factors = zip(manifold.factors, manifold.point_dims, squares, strict=True)
+    temperatures = [_temperatures(factor, square / n, dim, n) for factor, dim, square in factors]
     settings = chains[0].settings
     noise = rebalanced(
         settings.measured_noise,
-        [*temperatures, along],
+        [*temperatures, shrunk(along / n, n_draws=n)],
+        of_rows=[products / n for products in of_rows],
         mass=settings.mass,
         shapes=manifold.shapes,
-        weight=weight * n_draws / (n_draws + PRIOR_DRAWS),
+        weight=weight,
         friction=float(np.mean([chain.state.thermostat[0] for chain in chains])),
         step_size=settings.step_size,
     )
     for chain in chains:
         chain.settings = replace(chain.settings, measured_noise=noise)
     for tuning in tunings:
-        tuning.squares, tuning.n_squares = [], 0
+        tuning.moments = None
 
 
-def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
-    """Average mean squares of velocities over the directions of each point."""
-    means = factor.over_core(squares) / dim
+def _temperatures(factor: Manifold, squares: np.ndarray, dim: int, n_draws: int) -> np.ndarray:
+    """Average mean squares of velocities over the directions of each point, and shrink them."""
+    short, means = row_axis(factor, np.shape(squares)), factor.over_core(squares) / dim
+    along = None if short is None else 1 - short
+    means = shrunk(np.asarray(means), n_draws=n_draws * dim, axis=along)
     return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

@@ -22,6 +22,7 @@ from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.mass_adaptation import MassAdaptation
 from pymc_geodesic.tuning.self_tuner import Center, Findings
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
+from pymc_geodesic.tuning.velocity_moments import VelocityMoments
 
 __all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning"]
 
@@ -44,8 +45,9 @@ class Settings:
         Type of the variables.
     measured_noise : tuple of ndarray
         Variance of the gradient's noise for the entries of each variable, in the frame of the mass,
-        and by how much that along each of its directions exceeds theirs; empty where noise is not
-        balanced entry by entry.
+        covariances within the rows of variables that have them, and by how much the variance along
+        each direction of the mass exceeds that of entries; empty where noise is not balanced entry
+        by entry.
     """
 
     schedule: Schedule
@@ -80,11 +82,10 @@ class Tuning:
         The last measurement; None before the first.
     window : list of list of ndarray
         Draws since then, for the next one.
-    squares : list of ndarray
-        Sums over the same draws of the squares of velocities, of entries and along the directions
-        of the mass, where the noise of every entry is balanced.
-    n_squares : int
-        Number of draws in these sums.
+    moments : VelocityMoments or None
+        Of the velocities of the same draws, where the noise of every entry is balanced.
+    began : float
+        Seconds of the processor that the process had used before the first measurement.
     clock : Clock or None
         When the last choice was made.
     speaks : bool
@@ -100,8 +101,8 @@ class Tuning:
     controlled: bool
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
-    squares: list[np.ndarray] = field(default_factory=list)
-    n_squares: int = 0
+    moments: VelocityMoments | None = None
+    began: float = 0.0
     clock: Clock | None = None
     speaks: bool = True
     center: Center | None = None
@@ -109,7 +110,7 @@ class Tuning:
 
     def forget_draws(self) -> None:
         """Drop the draws that were kept for measurements to come."""
-        self.window, self.squares, self.n_squares = [], [], 0
+        self.window, self.moments = [], None
 
     def __getstate__(self) -> dict[str, Any]:
         """Put draws side by side: chains are copied often, and many small arrays take long."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
 
@@ -34,7 +36,7 @@ def news_of_tuning(
     has_velocity : bool
         Whether the algorithm has velocities: the step sizes of others are in other units.
     seconds_per_pass : float
-        Time of a gradient of all rows; not a number if it was not measured.
+        Seconds of the processor for a gradient of all rows; not a number if it was not measured.
     """
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.speaks:
@@ -52,16 +54,16 @@ def news_of_tuning(
         mass=tuning.found.mass,
         seconds_per_pass=seconds_per_pass,
     )
-    text += noise_felt(_share_of_noise(settings, tuning.found.noise.mean))
+    share = _share_of_noise(settings, tuning.found.noise.mean)
+    warning = noise_felt(share, n_entries=sum(np.size(x) for x in chain.state.position))
     is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
-    if not (is_slow and has_velocity):
-        return News(text)
-    text += (
-        ". Such short steps mean that the posterior is far from Gaussian or that its gradients are "
-        "very noisy. Take larger batches or reparametrise the model, and check R-hat over several "
-        "chains"
-    )
-    return News(text, is_warning=True)
+    if is_slow and has_velocity:
+        warning += (
+            ". Such short steps mean that the posterior is far from Gaussian or that its gradients "
+            "are very noisy. Take larger batches or reparametrise the model, and check R-hat over "
+            "several chains"
+        )
+    return News(text + warning, is_warning=bool(warning))
 
 
 def _gradients(tuning: Tuning, has_batches: bool) -> str:

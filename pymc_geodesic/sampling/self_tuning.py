@@ -15,11 +15,12 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.row_noise import no_covariances
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.balance import add_squares, rebalance
+from pymc_geodesic.sampling.balance import observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.log import log
@@ -160,7 +161,7 @@ class SelfTuning:
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
-                add_squares(chain)
+                observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
         """Say in one line what was found, and what draws will cost."""
@@ -178,6 +179,7 @@ class SelfTuning:
         """Search the mode, measure there, and start from it: several chains around it."""
         first = chains[0]
         loose = is_default(self._default_start, first.values, self._names)
+        _tuning(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
         for chain in chains:
             _tuning(chain).speaks = chain is first
@@ -205,8 +207,15 @@ class SelfTuning:
                 self._apply(chain, found)
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
+            clock = Clock(
+                time.time(),
+                first.n_drawn,
+                n_chains=len(chains),
+                processor=time.process_time(),
+                began=_tuning(first).began,
+            )
             for chain in chains:
-                _tuning(chain).clock = Clock(time.time(), chain.n_drawn, len(chains))
+                _tuning(chain).clock = clock
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
@@ -228,7 +237,7 @@ class SelfTuning:
         """Set what follows from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
         tuning.found, tuning.window = found, []
-        tuning.squares, tuning.n_squares = [], 0
+        tuning.moments = None
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
@@ -243,8 +252,9 @@ class SelfTuning:
         }
         if self.balances:
             dtype = chain.settings.dtype
-            noise = [np.asarray(v, dtype=dtype, order="C") for v in found.noise.by_entry]
-            changes["measured_noise"] = tuple(noise)
+            *entries, excess = found.noise.by_entry
+            noise = [*entries, *no_covariances(self._manifold, dtype), excess]
+            changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
         if options.chooses_n_steps:

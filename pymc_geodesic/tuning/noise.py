@@ -88,14 +88,21 @@ def expected_along(
     """Return the variances along the directions of a mass, if entries were independent."""
     if not isinstance(mass, LowRankMass):
         return np.zeros(0)
+    return _of_all_entries(by_entry, shapes) @ mass.directions**2
+
+
+def _of_all_entries(
+    by_entry: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]]
+) -> np.ndarray:
     pairs = zip(by_entry, shapes, strict=True)
-    return joined([np.broadcast_to(v, shape) for v, shape in pairs]) @ mass.directions**2
+    return joined([np.broadcast_to(v, shape) for v, shape in pairs])
 
 
 def rebalanced(
     noise: Sequence[np.ndarray],
     temperatures: Sequence[np.ndarray],
     *,
+    of_rows: Sequence[np.ndarray],
     mass: Mass | None,
     shapes: Sequence[tuple[int, ...]],
     weight: float,
@@ -111,13 +118,18 @@ def rebalanced(
 
         V_i \leftarrow V_i + 2 \xi_i (T_i - 1) / \epsilon .
 
+    The same holds for the covariances that the entries of rows have in common, with the mean
+    product of two velocities in place of :math:`T_i - 1`.
+
     Parameters
     ----------
     noise : sequence of ndarray
-        Variances V in use, and at last what those along the directions of the mass exceed the
-        entries by.
+        Variances V in use, then covariances within rows, and at last what variances along the
+        directions of the mass exceed the entries by.
     temperatures : sequence of ndarray
         Mean squares of the velocities of entries and along directions, one for each of these.
+    of_rows : sequence of ndarray
+        Mean products of the velocities of a row's entries, one matrix for each variable with rows.
     mass : Mass or None
         Has the directions.
     shapes : sequence of tuple of int
@@ -136,11 +148,18 @@ def rebalanced(
         change = 2 * own * weight * (temperature - 1) / step_size
         return np.asarray(np.maximum(variance + change, 0), dtype=variance.dtype)
 
-    (*entries, excess), (*hot, hot_along) = noise, temperatures
+    *hot, hot_along = temperatures
+    entries, covariances, excess = noise[: len(hot)], noise[len(hot) : -1], noise[-1]
+    typical = shared + 0.5 * step_size * float(np.mean(_of_all_entries(entries, shapes)))
+    per_product = 2 * typical * weight / step_size
+    between = [
+        np.asarray(k + per_product * (products - np.diag(np.diag(products))), dtype=k.dtype)
+        for k, products in zip(covariances, of_rows, strict=True)
+    ]
     new = [corrected(v, t) for v, t in zip(entries, hot, strict=True)]
     # A column of zeros is no direction, and has no velocity.
     is_used = hot_along > 0
     along = corrected(
         excess + expected_along(entries, shapes, mass), np.where(is_used, hot_along, 1.0)
     )
-    return (*new, (along - expected_along(new, shapes, mass)).astype(excess.dtype))
+    return (*new, *between, (along - expected_along(new, shapes, mass)).astype(excess.dtype))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -116,7 +116,7 @@ class SelfTuner:
         self.reduction = reduction if gradient.n_rows else None
         self.given_center, self.fixed_mass = center, fixed_mass
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
-        # Of a gradient of all rows, as it was last measured.
+        # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
 
     def begin(
@@ -163,9 +163,9 @@ class SelfTuner:
         SamplingError
             If it is not finite.
         """
-        began = perf_counter()
+        began = process_time()
         gradient = self.gradient.whole(point).gradient
-        self.seconds_per_pass = perf_counter() - began
+        self.seconds_per_pass = process_time() - began
         if not all(np.all(np.isfinite(g)) for g in gradient):
             raise SamplingError(
                 "Control variates expected a finite gradient of the log density at their center, "

@@ -210,7 +210,7 @@ def test_frictions_are_corrected_by_temperatures():
     )
     noise = (np.array([2.0, 0.0, 4.0]), np.array([1.0, 0.0]))
     temperatures = (np.array([1.5, 0.5, 1.0]), np.array([2.0, 1.0]))
-    options = {"mass": mass, "shapes": [(3,)], "friction": 1.0, "step_size": 0.5}
+    options = {"of_rows": [], "mass": mass, "shapes": [(3,)], "friction": 1.0, "step_size": 0.5}
     entries, excess = rebalanced(noise, temperatures, weight=1.0, **options)
     np.testing.assert_allclose(1.0 + 0.25 * entries, [2.25, 1.0, 2.0], rtol=1e-6)
     # Along the direction the variance was 2 + 1: its friction doubles from 1.75.
@@ -219,6 +219,24 @@ def test_frictions_are_corrected_by_temperatures():
     entries, excess = rebalanced(noise, temperatures, weight=0.0, **options)
     np.testing.assert_array_equal(entries, noise[0])
     np.testing.assert_allclose(excess, noise[1], atol=1e-12)
+
+
+def test_covariances_of_rows_are_corrected_by_products_of_velocities():
+    noise = np.full((30, 2), 4.0), np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(0)
+    temperatures = np.ones((30, 2)), np.zeros(0)
+    entries, between, _ = rebalanced(
+        noise,
+        temperatures,
+        of_rows=[np.array([[1.0, 0.1], [0.1, 1.0]])],
+        mass=None,
+        shapes=[(30, 2)],
+        weight=0.5,
+        friction=1.0,
+        step_size=0.5,
+    )
+    np.testing.assert_array_equal(entries, noise[0])
+    # The friction of entries is 2, and a covariance of 0.1 needs 2 * 2 * 0.1 / 0.5 more noise.
+    np.testing.assert_allclose(between, [[0.0, 1.4], [1.4, 0.0]])
 
 
 def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():

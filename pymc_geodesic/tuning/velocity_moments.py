@@ -1,0 +1,101 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Second moments of velocities over draws, from which gradient noise is known better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.algorithms.row_noise import covariance_of_rows
+from pymc_geodesic.manifolds import Product
+from pymc_geodesic.mass.arrays import Mass
+from pymc_geodesic.tuning.noise import along_directions
+
+__all__ = ["VelocityMoments", "moments_of", "pooled", "shrunk"]
+
+
+class VelocityMoments(NamedTuple):
+    """Sums over draws, and their number.
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of draws.
+    squares : list of ndarray
+        Squares of the entries of each variable.
+    along : ndarray
+        Squares along the directions of the mass.
+    of_rows : list of ndarray
+        Mean products of the entries of a row, for each variable with rows.
+    """
+
+    n_draws: int
+    squares: list[np.ndarray]
+    along: np.ndarray
+    of_rows: list[np.ndarray]
+
+
+def moments_of(
+    manifold: Product, velocity: Sequence[np.ndarray], mass: Mass | None
+) -> VelocityMoments:
+    """Return the moments of one draw.
+
+    Parameters
+    ----------
+    manifold : Product
+        Where the chain is.
+    velocity : sequence of ndarray
+        One array per variable, in the frame of the mass.
+    mass : Mass or None
+        Has the directions.
+    """
+    squares = [np.square(v) for v in velocity]
+    along = np.square(along_directions(velocity, mass))
+    return VelocityMoments(1, squares, along, covariance_of_rows(manifold, velocity))
+
+
+def pooled(moments: Sequence[VelocityMoments]) -> VelocityMoments:
+    """Add the sums of several draws or chains."""
+    numbers, squares, alongs, of_rows = zip(*moments, strict=True)
+
+    def added(lists: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
+        return [sum(arrays[1:], start=arrays[0]) for arrays in zip(*lists, strict=True)]
+
+    return VelocityMoments(
+        sum(numbers), added(squares), sum(alongs[1:], start=alongs[0]), added(of_rows)
+    )
+
+
+def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -> np.ndarray:
+    r"""Shrink temperatures towards their mean, and the mean towards one, by the error of chance.
+
+    A mean T of n squares of normals has the variance 2 T^2 / n. Differences of entries from their
+    mean, and of the mean from one, are kept as far as they exceed chance: by a factor of
+    :math:`\max(0, 1 - (2 T^2 / n) / d^2)` for a mean square difference :math:`d^2` (James and
+    Stein 1961). Frictions that follow chance would make entries hot and cold, and too cold on
+    average, because no noise is negative.
+
+    Parameters
+    ----------
+    temperatures : ndarray
+        One per entry; zero for those that count for nothing.
+    n_draws : int
+        Squares in each.
+    axis : int, optional
+        Along which there is a mean; by default there is one for all entries.
+    """
+    counts = temperatures > 0
+    n = np.maximum(counts.sum(axis=axis, keepdims=True), 1)
+    mean = temperatures.sum(axis=axis, keepdims=True) / n
+    differences = np.where(counts, temperatures - mean, 0.0)
+    spread = np.sum(differences**2, axis=axis, keepdims=True) / np.maximum(n - 1, 1)
+    drawn = 1 + _beyond_chance((mean - 1) ** 2, 2 / (n_draws * n)) * (mean - 1)
+    drawn = drawn + _beyond_chance(spread, 2 * mean**2 / n_draws) * differences
+    return np.where(counts, drawn, temperatures)
+
+
+def _beyond_chance(square: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
+    return np.maximum(0.0, 1 - by_chance / np.maximum(square, np.finfo(float).tiny))
