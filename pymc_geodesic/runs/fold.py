@@ -25,6 +25,8 @@ __all__ = ["Fold", "Keep", "Phase"]
 # Seconds of a segment. Copies of chains and one refresh of the progress bar cost some milliseconds,
 # and what a segment has drawn is lost when it is interrupted.
 SEGMENT_SECONDS = 0.3
+# Bytes of the draws of a segment.
+SEGMENT_BYTES = 2**26
 # Segments of a phase whose rows come from a loader, which is read anew for each chain of a segment.
 STREAM_SEGMENTS = 10
 
@@ -133,6 +135,7 @@ class Fold:
     def _segments(self, phase: Phase) -> Iterator[int]:
         """Cut a phase into segments that take about as long as a user likes to wait."""
         left = (phase.n_draws - phase.n_made) // phase.thin
+        most = self._most_draws()
         n = max(1, left // STREAM_SEGMENTS) if self._sampler.reads_stream else 1
         while left:
             n = min(n, left)
@@ -143,9 +146,15 @@ class Fold:
             rate = n / max(seconds, 1e-6)
             if not self._sampler.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
-                n = max(1, min(4 * n, int(rate * SEGMENT_SECONDS)))
+                n = max(1, min(4 * n, int(rate * SEGMENT_SECONDS), most))
             elif seconds > self._longest:
                 n = max(1, int(rate * self._longest))
+
+    def _most_draws(self) -> int:
+        """Return how many draws of all chains there is room for in a segment."""
+        values = self.chains[0].values
+        n_bytes = sum(np.asarray(values[name]).nbytes for name in self._names if name in values)
+        return SEGMENT_BYTES // max(n_bytes * len(self.chains), 1)
 
     def _log(self, warnings: np.ndarray) -> None:
         """Say what chains have to say, and the same thing once."""

@@ -18,6 +18,7 @@ from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -34,6 +35,7 @@ class Plan:
     tuning: Phase
     sampling: Phase
     traced: Traced
+    running: Running | None
     var_names: Sequence[str] | None
     n_chains: int
     random_seed: RandomSeed
@@ -42,6 +44,12 @@ class Plan:
     checkpoint: Path | None
     checkpoint_every: float
     began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def value_names(self) -> list[str]:
+        """Value variables on which something depends that is kept."""
+        running = [] if self.running is None else self.running.value_names
+        return [*dict.fromkeys([*self.traced.value_names, *running])]
 
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
         """Return those that can be written as JSON."""
@@ -95,6 +103,7 @@ def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
             traced=plan.traced,
             record=step.record,
             began=plan.began,
+            running=plan.running,
         )
     else:
         keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
@@ -108,7 +117,7 @@ def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
         step.sampler,
         chains,
         chain_method=method,
-        names=plan.traced.value_names,
+        names=plan.value_names,
         keep=keep,
         longest=plan.checkpoint_every,
     )
