@@ -1,19 +1,22 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the distributions of angles share: the check of observed data, the support."""
+"""What the distributions of angles share: checks of data and parameters, the support."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytensor.tensor as pt
 
 from pymc.distributions.continuous import CircularContinuous
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.validation import constant_value
+from pymc_geodesic.distributions.validation import check_numbers, constant_value
+from pymc_geodesic.manifolds.circle import wrapped
 
-__all__ = ["AngleDistribution", "is_angle"]
+__all__ = ["AngleDistribution", "check_resultant_length", "is_angle", "mean_direction"]
 
 # As the manifold's: angles stored in single precision.
 _TOLERANCE = 1e-6
@@ -29,6 +32,25 @@ class AngleDistribution(CircularContinuous):
         return super().__new__(cls, name, *args, observed=observed, **kwargs)
 
 
+def mean_direction(rv, size, mu, *others) -> TensorVariable:
+    """Return the mean direction, as a support point."""
+    return pt.broadcast_to(wrapped(mu), rv.shape)
+
+
+def check_resultant_length(
+    rho: TensorVariable, owner: str, *, holds: Callable, expected: str
+) -> None:
+    """Raise an error when ``rho`` is visibly not a resultant length that a distribution can have.
+
+    Raises
+    ------
+    ValueError
+        As :func:`~pymc_geodesic.distributions.validation.check_numbers`.
+    """
+    advice = "To reverse the direction, add pi to `mu`."
+    check_numbers(rho, "rho", owner, holds=holds, expected=expected, advice=advice)
+
+
 def is_angle(x):
     """Return whether entries of an array or a tensor are from -pi to pi."""
     return abs(x) <= np.pi + _TOLERANCE
@@ -40,6 +62,6 @@ def _check_angles(observed: Any, owner: str) -> None:
         return
     raise ValueError(
         f"`{owner}` expected finite angles from -pi to pi in `observed`, got values in "
-        f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees by `np.deg2rad`, and wrap "
-        "angles by `(x + np.pi) % (2 * np.pi) - np.pi`."
+        f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees with `np.deg2rad`, and wrap "
+        "angles with `(x + np.pi) % (2 * np.pi) - np.pi`."
     )

@@ -12,19 +12,18 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.covariance import precision_of
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
+    on_sphere,
     quadratic_form,
     sphere_log_area,
 )
@@ -34,7 +33,7 @@ from pymc_geodesic.distributions.validation import (
     check_lengths,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import ProjectiveSphere, register_manifold
+from pymc_geodesic.manifolds import ProjectiveSphere
 
 __all__ = ["AngularCentralGaussian", "AngularCentralGaussianRV"]
 
@@ -140,9 +139,4 @@ class AngularCentralGaussian(UnitVectorDistribution):
         return check_parameters(res, precision.is_positive, msg="cov positive definite")
 
 
-@_default_transform.register(AngularCentralGaussianRV)
-def _angular_central_gaussian_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(AngularCentralGaussian, ProjectiveSphere())
+on_sphere(AngularCentralGaussian, ProjectiveSphere())

@@ -12,7 +12,6 @@ import pytensor.tensor as pt
 
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
@@ -23,12 +22,12 @@ from pymc_geodesic.distributions.bingham_constant import (
     bingham_saddle,
 )
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
+    on_sphere,
     quadratic_form,
 )
 from pymc_geodesic.distributions.validation import (
@@ -37,7 +36,7 @@ from pymc_geodesic.distributions.validation import (
     check_square,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import ProjectiveSphere, register_manifold
+from pymc_geodesic.manifolds import ProjectiveSphere
 
 __all__ = ["Bingham", "BinghamRV"]
 
@@ -170,8 +169,8 @@ class Bingham(UnitVectorDistribution):
         if n is not None and n > LARGEST_DIMENSION:
             raise ValueError(
                 f"`Bingham` expected matrices of at most {LARGEST_DIMENSION} rows, for which its "
-                f"normaliser is accurate, got {n}. With one axis use `pmg.Watson`, with a heavier "
-                "tail `pmg.AngularCentralGaussian`."
+                f"normaliser is accurate, got {n}. For a distribution around one axis use "
+                "`pmg.Watson`, for heavier tails `pmg.AngularCentralGaussian`."
             )
         check_shape(kwargs.get("shape"), n, "Bingham")
         return super().dist([A], **kwargs)
@@ -188,9 +187,4 @@ class Bingham(UnitVectorDistribution):
         return on_support(res, value, has_unit_norm)
 
 
-@_default_transform.register(BinghamRV)
-def _bingham_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(Bingham, ProjectiveSphere())
+on_sphere(Bingham, ProjectiveSphere())

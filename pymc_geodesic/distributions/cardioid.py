@@ -17,9 +17,14 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
+from pymc_geodesic.distributions.angles import (
+    AngleDistribution,
+    check_resultant_length,
+    is_angle,
+    mean_direction,
+)
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
+from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["Cardioid", "CardioidRV"]
@@ -100,24 +105,19 @@ class Cardioid(AngleDistribution):
 
     rv_type = CardioidRV
     rv_op = CardioidRV.rv_op
+    support_point = mean_direction
 
     @classmethod
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, rho = as_float_tensor(mu), as_float_tensor(rho)
-        check_numbers(
+        check_resultant_length(
             rho,
-            "rho",
             "Cardioid",
             holds=lambda rho: (rho >= 0) & (rho <= 0.5),
             expected="resultant lengths from 0 to 1/2",
-            advice="To turn the direction, add pi to `mu`.",
         )
         return super().dist([mu, rho], **kwargs)
-
-    def support_point(rv, size, mu, rho) -> TensorVariable:
-        """Return the mean direction."""
-        return pt.broadcast_to(wrapped(mu), rv.shape)
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to length."""

@@ -12,7 +12,7 @@ import numpy as np
 from pytensor.tensor.variable import TensorVariable
 from scipy.special import multigammaln
 
-from pymc_geodesic.distributions.validation import constant_value, static_shape
+from pymc_geodesic.distributions.validation import constant_value, finite_value, static_shape
 from pymc_geodesic.manifolds.orthonormal import largest_overlap
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
@@ -73,9 +73,9 @@ def require_frame_shape(n: Any, p: Any, owner: str) -> tuple[int, int]:
     if p == n > 1:
         raise ValueError(
             f"`{owner}` expected fewer columns than rows, got {n} of both. Square frames have two "
-            "components, rotations and reflections, and no path leads from one to the other. Use "
+            "components, rotations and reflections, which no path connects. Use "
             "`pmg.UniformRotation` or `pmg.MatrixFisher` for rotations, or leave out the last "
-            "column, which the others determine but for its sign."
+            "column, which the others determine up to its sign."
         )
     if not 1 <= p < n:
         raise ValueError(f"`{owner}` expected 1 <= p < n, got n = {n} and p = {p}.")
@@ -146,20 +146,15 @@ def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) 
             f"`{owner}` expected matrices in the last two axes of `{argument}`, got shape "
             f"{static_shape(x)}."
         )
-    value = constant_value(x)
-    if value is None or value.size == 0:
+    columns = "matrices with orthonormal columns in the last two axes"
+    value = finite_value(x, argument, owner, expected=columns)
+    if value is None:
         return
-    if not np.all(np.isfinite(value)):
-        raise ValueError(
-            f"`{owner}` expected matrices with orthonormal columns in `{argument}`, got missing or "
-            "infinite values. Remove or impute these rows before the model is built."
-        )
     if np.any(largest_overlap(value) > 2 * UNIT_NORM_TOLERANCE):
         raise ValueError(
-            f"`{owner}` expected matrices with orthonormal columns in the last two axes of "
-            f"`{argument}`, got inner products off by {largest_overlap(value).max():.6g}. Take the "
-            f"nearest ones: `u @ vt` of `u, _, vt = np.linalg.svd({argument}, "
-            "full_matrices=False)`."
+            f"`{owner}` expected {columns} of `{argument}`, got inner products off by "
+            f"{largest_overlap(value).max():.6g}. Use the nearest such matrices: `u @ vt` of `u, "
+            f"_, vt = np.linalg.svd({argument}, full_matrices=False)`."
         )
     if rotations and np.any(np.linalg.det(value) < 0):
         raise ValueError(

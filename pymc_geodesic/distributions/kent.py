@@ -12,20 +12,19 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.kent_constant import KentCosine, kent_log_normalizer
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     cosine,
     normalised,
+    on_sphere,
     random_signs,
 )
 from pymc_geodesic.distributions.validation import (
@@ -37,7 +36,7 @@ from pymc_geodesic.distributions.validation import (
     has_unit_norm,
 )
 from pymc_geodesic.distributions.von_mises_fisher import draw_cosine
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Kent", "KentRV"]
@@ -146,7 +145,7 @@ class Kent(UnitVectorDistribution):
                 "Kent",
                 holds=lambda value: value >= 0,
                 expected="numbers of 0 or more",
-                advice="Turn the columns of `frame` to change a sign.",
+                advice="To change a sign, change the columns of `frame`.",
             )
         shapes = {"frame": frame.type.shape[:-2], "kappa": kappa.type.shape}
         check_broadcast(shapes | {"beta": beta.type.shape}, "Kent")
@@ -187,20 +186,15 @@ def _check_frame(frame: TensorVariable) -> None:
         raise ValueError(
             "`Kent` expected matrices of three rows and columns in the last two axes of `frame`, "
             f"got a shape of {shape}. Its columns are the mean direction, the major and the minor "
-            "axis; other dimensions have `pmg.Bingham` and `pmg.ProjectedNormal`."
+            "axis. In other dimensions use `pmg.Bingham` or `pmg.ProjectedNormal`."
         )
     value = constant_value(frame)
     if value is not None and not np.all(_is_frame(value)):
         raise ValueError(
             "`Kent` expected orthonormal columns in `frame`, got "
-            f"{np.array2string(value.reshape(-1, 3, 3)[0], precision=4)}. Make them by "
+            f"{np.array2string(value.reshape(-1, 3, 3)[0], precision=4)}. Orthonormalise them with "
             "`np.linalg.qr`."
         )
 
 
-@_default_transform.register(KentRV)
-def _kent_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(Kent, Sphere())
+on_sphere(Kent, Sphere())

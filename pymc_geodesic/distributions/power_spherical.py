@@ -13,29 +13,24 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
-    check_shape,
     cosine,
     dimension,
+    direction_and_number,
     directions_about,
+    on_sphere,
 )
 from pymc_geodesic.distributions.validation import (
-    as_float_tensor,
-    check_broadcast,
     check_lengths,
-    check_numbers,
-    check_unit_vectors,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["PowerSpherical", "PowerSphericalRV"]
 
@@ -120,18 +115,15 @@ class PowerSpherical(UnitVectorDistribution):
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu, kappa = as_float_tensor(mu), as_float_tensor(kappa)
-        check_unit_vectors(mu, "mu", "PowerSpherical")
-        check_numbers(
+        mu, kappa = direction_and_number(
+            mu,
             kappa,
-            "kappa",
-            "PowerSpherical",
+            argument="kappa",
+            owner="PowerSpherical",
             holds=lambda kappa: kappa >= 0,
             expected="concentrations of 0 or more",
-            advice="To concentrate around the opposite direction, change the sign of `mu`.",
+            shape=kwargs.get("shape"),
         )
-        check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "PowerSpherical")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "PowerSpherical", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:
@@ -155,9 +147,4 @@ class PowerSpherical(UnitVectorDistribution):
         )
 
 
-@_default_transform.register(PowerSphericalRV)
-def _power_spherical_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(PowerSpherical, Sphere())
+on_sphere(PowerSpherical, Sphere())

@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.validation import constant_value
+from pymc_geodesic.distributions.validation import finite_value
 
 __all__ = ["check_probability_vectors", "from_logs", "log_entries", "sums_to_one"]
 
@@ -51,14 +51,9 @@ def check_probability_vectors(x: Any, argument: str, owner: str) -> None:
             f"`{argument}`, got length {static_shape[-1]}. A single probability is always 1: "
             "leave it out, or pass both it and its complement."
         )
-    value = constant_value(x)
-    if value is None or value.size == 0:
+    value = finite_value(x, argument, owner, expected="probability vectors in the last axis")
+    if value is None:
         return
-    if not np.all(np.isfinite(value)):
-        raise ValueError(
-            f"`{owner}` expected probability vectors in the last axis of `{argument}`, got missing "
-            "or infinite values. Remove or impute these rows before the model is built."
-        )
     dtype = getattr(x, "dtype", None)
     tolerance = SUM_TOLERANCE.get(str(dtype), SUM_TOLERANCE["float64"])
     totals = value.sum(axis=-1, dtype="float64")
@@ -73,8 +68,8 @@ def check_probability_vectors(x: Any, argument: str, owner: str) -> None:
         raise ValueError(
             f"`{owner}` expected positive entries in the last axis of `{argument}`, got "
             f"{np.count_nonzero(value == 0)} exact zeros, where the log density is infinite. "
-            "Raise them to a value below the precision of your measurements and divide by the "
-            "sum, or model the counts behind the proportions with `pm.Multinomial`."
+            "Replace them by a value below the precision of your measurements and divide by the "
+            "sum, or model the underlying counts with `pm.Multinomial`."
         )
 
 

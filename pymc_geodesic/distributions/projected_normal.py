@@ -13,7 +13,6 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
@@ -21,12 +20,12 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.covariance import precision_of
 from pymc_geodesic.distributions.quadrature import log_integral
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
+    on_sphere,
     quadratic_form,
 )
 from pymc_geodesic.distributions.validation import (
@@ -36,7 +35,7 @@ from pymc_geodesic.distributions.validation import (
     check_numbers,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["ProjectedNormal", "ProjectedNormalRV"]
 
@@ -173,9 +172,4 @@ class ProjectedNormal(UnitVectorDistribution):
         return check_parameters(res, precision.is_positive, msg="cov positive definite")
 
 
-@_default_transform.register(ProjectedNormalRV)
-def _projected_normal_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(ProjectedNormal, Sphere())
+on_sphere(ProjectedNormal, Sphere())

@@ -12,29 +12,24 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
-    check_shape,
     dimension,
+    direction_and_number,
     normalised,
+    on_sphere,
     sphere_log_area,
 )
 from pymc_geodesic.distributions.validation import (
-    as_float_tensor,
-    check_broadcast,
     check_lengths,
-    check_numbers,
-    check_unit_vectors,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["SphericalCauchy", "SphericalCauchyRV"]
 
@@ -121,18 +116,15 @@ class SphericalCauchy(UnitVectorDistribution):
     @classmethod
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu, rho = as_float_tensor(mu), as_float_tensor(rho)
-        check_unit_vectors(mu, "mu", "SphericalCauchy")
-        check_numbers(
+        mu, rho = direction_and_number(
+            mu,
             rho,
-            "rho",
-            "SphericalCauchy",
+            argument="rho",
+            owner="SphericalCauchy",
             holds=lambda rho: (rho >= 0) & (rho < 1),
             expected="concentrations from 0 to below 1",
-            advice="To concentrate around the opposite direction, change the sign of `mu`.",
+            shape=kwargs.get("shape"),
         )
-        check_broadcast({"mu": mu.type.shape[:-1], "rho": rho.type.shape}, "SphericalCauchy")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "SphericalCauchy")
         return super().dist([mu, rho], **kwargs)
 
     def support_point(rv, size, mu, rho) -> TensorVariable:
@@ -158,9 +150,4 @@ class SphericalCauchy(UnitVectorDistribution):
         )
 
 
-@_default_transform.register(SphericalCauchyRV)
-def _spherical_cauchy_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(SphericalCauchy, Sphere())
+on_sphere(SphericalCauchy, Sphere())

@@ -10,15 +10,14 @@ import pytensor.tensor as pt
 
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
 from pymc.distributions.shape_utils import get_support_shape, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
+from pymc_geodesic.distributions.unit_vectors import on_sphere
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["SphericalUniform", "SphericalUniformRV"]
 
@@ -149,9 +148,4 @@ class SphericalUniform(Continuous):
         return on_support(pt.full(value.shape[:-1], log_density), value, has_unit_norm)
 
 
-@_default_transform.register(SphericalUniformRV)
-def _spherical_uniform_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(SphericalUniform, Sphere())
+on_sphere(SphericalUniform, Sphere())

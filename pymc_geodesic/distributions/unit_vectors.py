@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,22 +12,30 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import Continuous
+from pymc.distributions.transforms import _default_transform
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.validation import (
+    as_float_tensor,
+    check_broadcast,
     check_lengths,
+    check_numbers,
     check_unit_vectors,
     is_data,
     static_shape,
 )
+from pymc_geodesic.manifolds import Manifold, register_manifold
 
 __all__ = [
     "UnitVectorDistribution",
     "check_shape",
     "cosine",
     "dimension",
+    "direction_and_number",
     "directions_about",
     "normalised",
+    "on_sphere",
     "quadratic_form",
     "random_signs",
     "sphere_log_area",
@@ -49,6 +58,55 @@ class UnitVectorDistribution(Continuous):
             lengths = {"parameters": rv.type.shape[-1], "observed": static_shape(observed)[-1]}
             check_lengths(lengths, cls.__name__)
         return rv
+
+
+def direction_and_number(
+    mu: Any,
+    number: Any,
+    *,
+    argument: str,
+    owner: str,
+    holds: Callable,
+    expected: str,
+    advice: str = "To concentrate around the opposite direction, change the sign of `mu`.",
+    shape: Any = None,
+) -> tuple[TensorVariable, TensorVariable]:
+    """Read a direction and the number that says how closely vectors lie about it.
+
+    Parameters
+    ----------
+    mu : tensor_like of float, shape (..., n)
+        Unit vectors.
+    number : tensor_like of float, shape (...)
+        One for each of them.
+    argument, owner : str
+        Names of the number and of the distribution in messages.
+    holds, expected, advice
+        As for :func:`~pymc_geodesic.distributions.validation.check_numbers`.
+    shape : tuple of int, optional
+        The keyword of the distribution.
+
+    Raises
+    ------
+    ValueError
+        When either can be seen to be out of range, or the shapes do not fit each other.
+    """
+    mu, number = as_float_tensor(mu), as_float_tensor(number)
+    check_unit_vectors(mu, "mu", owner)
+    check_numbers(number, argument, owner, holds=holds, expected=expected, advice=advice)
+    check_broadcast({"mu": mu.type.shape[:-1], argument: number.type.shape}, owner)
+    check_shape(shape, mu.type.shape[-1], owner, parameter="mu")
+    return mu, number
+
+
+def on_sphere(distribution: type[Continuous], manifold: Manifold) -> None:
+    """Tell samplers where values of a distribution are, and NUTS how to transform them."""
+    _default_transform.register(distribution.rv_type)(_unit_vector_transform)
+    register_manifold(distribution, manifold)
+
+
+def _unit_vector_transform(op, rv):
+    return unit_vector
 
 
 def check_shape(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Checks of unit vectors, shared by the distributions on spheres."""
+"""Checks of data and parameters, shared by the distributions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,6 +24,7 @@ __all__ = [
     "check_square",
     "check_unit_vectors",
     "constant_value",
+    "finite_value",
     "has_unit_norm",
     "is_data",
     "static_shape",
@@ -48,6 +49,25 @@ def constant_value(x: Any) -> np.ndarray | None:
     if x is None or isinstance(x, Variable):
         return None
     return np.ma.filled(np.ma.asarray(x, dtype="float64"), np.nan)
+
+
+def finite_value(x: Any, argument: str, owner: str, *, expected: str) -> np.ndarray | None:
+    """Return the array behind ``x`` if it is known and has entries.
+
+    Raises
+    ------
+    ValueError
+        When an entry is missing or infinite.
+    """
+    value = constant_value(x)
+    if value is None or value.size == 0:
+        return None
+    if not np.all(np.isfinite(value)):
+        raise ValueError(
+            f"`{owner}` expected {expected} of `{argument}`, got missing or infinite values. "
+            "Remove or impute these rows before you build the model."
+        )
+    return value
 
 
 def static_shape(x: Any) -> tuple[int | None, ...]:
@@ -86,20 +106,15 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
             f"`{owner}` expected unit vectors of two or more elements in the last axis of "
             f"`{argument}`, got length {shape[-1]}. Pass `{argument}` with at least two."
         )
-    value = constant_value(x)
-    if value is None or value.size == 0:
+    value = finite_value(x, argument, owner, expected="unit vectors in the last axis")
+    if value is None:
         return
-    if not np.all(np.isfinite(value)):
-        raise ValueError(
-            f"`{owner}` expected unit vectors in the last axis of `{argument}`, got missing or "
-            f"infinite values. Remove or impute these rows before the model is built."
-        )
     # Avoids a copy of the data in double precision.
     norms = np.sqrt(np.einsum("...i,...i->...", value, value, dtype="float64"))
     if np.any(np.abs(norms - 1.0) > UNIT_NORM_TOLERANCE):
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "
-            f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance by "
+            f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance with "
             f"`{argument} / np.linalg.norm({argument}, axis=-1, keepdims=True)`."
         )
 
@@ -158,8 +173,8 @@ def check_square(x: Any, argument: str, owner: str) -> None:
     if not off <= 1e-6 * np.abs(value).max():
         raise ValueError(
             f"`{owner}` expected finite symmetric matrices in `{argument}`, got one that differs "
-            f"from its transpose by {off:.6g}. Pass `0.5 * ({argument} + {argument}.T)` if only "
-            "the symmetric part is meant."
+            f"from its transpose by {off:.6g}. Pass `0.5 * ({argument} + {argument}.T)` if you "
+            "mean only the symmetric part."
         )
 
 

@@ -10,30 +10,25 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
-    check_shape,
     cosine,
     dimension,
+    direction_and_number,
     directions_about,
+    on_sphere,
 )
 from pymc_geodesic.distributions.validation import (
-    as_float_tensor,
-    check_broadcast,
     check_lengths,
-    check_numbers,
-    check_unit_vectors,
     has_unit_norm,
 )
-from pymc_geodesic.manifolds import Sphere, register_manifold
+from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["VonMisesFisher", "VonMisesFisherRV", "draw_cosine", "propose_heights"]
 
@@ -167,20 +162,15 @@ class VonMisesFisher(UnitVectorDistribution):
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu = as_float_tensor(mu)
-        kappa = as_float_tensor(kappa)
-        check_unit_vectors(mu, "mu", "VonMisesFisher")
-        check_numbers(
+        mu, kappa = direction_and_number(
+            mu,
             kappa,
-            "kappa",
-            "VonMisesFisher",
+            argument="kappa",
+            owner="VonMisesFisher",
             holds=lambda kappa: kappa >= 0,
             expected="concentrations of 0 or more",
-            advice="To concentrate around the opposite direction, change the sign of `mu`.",
+            shape=kwargs.get("shape"),
         )
-        shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}
-        check_broadcast(shapes, "VonMisesFisher")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "VonMisesFisher", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:
@@ -198,9 +188,4 @@ class VonMisesFisher(UnitVectorDistribution):
         )
 
 
-@_default_transform.register(VonMisesFisherRV)
-def _vonmisesfisher_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(VonMisesFisher, Sphere())
+on_sphere(VonMisesFisher, Sphere())

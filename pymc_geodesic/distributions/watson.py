@@ -12,32 +12,27 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
-from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.support import on_support
-from pymc_geodesic.distributions.transforms import unit_vector
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
-    check_shape,
     cosine,
     dimension,
+    direction_and_number,
     directions_about,
+    on_sphere,
     random_signs,
 )
 from pymc_geodesic.distributions.validation import (
-    as_float_tensor,
-    check_broadcast,
     check_lengths,
-    check_numbers,
-    check_unit_vectors,
     has_unit_norm,
 )
 from pymc_geodesic.distributions.watson_constant import SquaredCosine, watson_log_normalizer
-from pymc_geodesic.manifolds import ProjectiveSphere, register_manifold
+from pymc_geodesic.manifolds import ProjectiveSphere
 
 __all__ = ["Watson", "WatsonRV"]
 
@@ -130,18 +125,16 @@ class Watson(UnitVectorDistribution):
     @classmethod
     def dist(cls, mu: Any, kappa: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
-        mu, kappa = as_float_tensor(mu), as_float_tensor(kappa)
-        check_unit_vectors(mu, "mu", "Watson")
-        check_numbers(
+        mu, kappa = direction_and_number(
+            mu,
             kappa,
-            "kappa",
-            "Watson",
+            argument="kappa",
+            owner="Watson",
             holds=lambda kappa: np.ones(kappa.shape, bool),
             expected="concentrations of either sign",
-            advice="A large number, such as 1e6, stands for certainty.",
+            advice="For a nearly certain axis use a large number such as 1e6.",
+            shape=kwargs.get("shape"),
         )
-        check_broadcast({"mu": mu.type.shape[:-1], "kappa": kappa.type.shape}, "Watson")
-        check_shape(kwargs.get("shape"), mu.type.shape[-1], "Watson", parameter="mu")
         return super().dist([mu, kappa], **kwargs)
 
     def support_point(rv, size, mu, kappa) -> TensorVariable:
@@ -163,9 +156,4 @@ class Watson(UnitVectorDistribution):
         return check_parameters(res, has_unit_norm(mu), msg="norm of mu = 1 (within 1e-6)")
 
 
-@_default_transform.register(WatsonRV)
-def _watson_default_transform(op, rv):
-    return unit_vector
-
-
-register_manifold(Watson, ProjectiveSphere())
+on_sphere(Watson, ProjectiveSphere())

@@ -17,7 +17,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
+from pymc_geodesic.distributions.angles import AngleDistribution, is_angle, mean_direction
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
 from pymc_geodesic.manifolds.circle import wrapped
@@ -113,6 +113,7 @@ class WrappedNormal(AngleDistribution):
 
     rv_type = WrappedNormalRV
     rv_op = WrappedNormalRV.rv_op
+    support_point = mean_direction
 
     @classmethod
     def dist(cls, mu: Any, sigma: Any, **kwargs) -> TensorVariable:
@@ -124,13 +125,9 @@ class WrappedNormal(AngleDistribution):
             "WrappedNormal",
             holds=lambda sigma: sigma > 0,
             expected="positive scales",
-            advice="A large scale, such as 10, stands for a uniform angle.",
+            advice="For a uniform angle use a large scale such as 10.",
         )
         return super().dist([mu, sigma], **kwargs)
-
-    def support_point(rv, size, mu, sigma) -> TensorVariable:
-        """Return the mean direction."""
-        return pt.broadcast_to(wrapped(mu), rv.shape)
 
     def logp(value, mu, sigma) -> TensorVariable:
         """Return the log density with respect to length."""

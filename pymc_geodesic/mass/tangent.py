@@ -65,7 +65,10 @@ class TangentMass:
         if scatter.ndim != 2 or len(scatter) != scatter.shape[1]:
             raise ValueError(f"`scatter` expected a square matrix, got shape {scatter.shape}.")
         if not np.allclose(scatter, scatter.T):
-            raise ValueError("`scatter` expected a symmetric matrix. Take `(s + s.T) / 2`.")
+            raise ValueError(
+                "`scatter` expected a symmetric matrix, got an asymmetric one. Pass `(s + s.T) / "
+                "2`."
+            )
         values, vectors = np.linalg.eigh(scatter)
         if not values[0] > 0:
             raise ValueError(
@@ -111,7 +114,7 @@ class TangentMass:
         if not manifold.is_stretched_linearly:
             raise ValueError(
                 f"`mass` expected a unit vector or a frame for a `TangentMass`, got `{name}` on "
-                f"{manifold!r}. Give it a number."
+                f"{manifold!r}. Pass a number for it."
             )
         return Stretched(manifold, self.factor)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import xarray as xr
 
@@ -81,7 +81,7 @@ def running_of(model: Model, keep: KeepArgument, *, checkpoint: Path | None) -> 
 
 
 def _every(keep: Mapping[str, Literal["mean"] | int]) -> int | None:
-    asked = {value for value in keep.values() if value != "mean"}
+    asked: set[Any] = {value for value in keep.values() if value != "mean"}
     for value in asked:
         if isinstance(value, str):
             raise ValueError(

@@ -140,6 +140,11 @@ class StochasticSampler:
         """Whether batches come from a loader, which chains read one after another."""
         return self.calls.reader is not None
 
+    @property
+    def tunes_in_common(self) -> bool:
+        """Whether chains must be together for :meth:`adapt` in their tuning phase."""
+        return self.tuning is not None
+
     def adapt(self, chains: Sequence[GradientChain]) -> None:
         """Do what is due in the tuning phase before a draw of chains that are equally long."""
         reader, cursor = self.calls.reader, chains[0].batches.stream

@@ -60,8 +60,9 @@ class FieldReference:
                 mean += (moment - mean) / self.n_mean
         if self.n_mean == self.window:
             self._adopt()
-            self.frozen = not self.grows
             self.window *= 2
+            if not self.grows:
+                self._stop()
 
     def freeze(self) -> None:
         """Keep the reference from the end of the tuning phase on."""
@@ -70,7 +71,11 @@ class FieldReference:
         # A window that has just begun knows less than the one before.
         if 2 * self.n_mean >= self.n_known:
             self._adopt()
+        self._stop()
+
+    def _stop(self) -> None:
         self.frozen = True
+        self.mean.clear()
 
     def _adopt(self) -> None:
         self.arrays = [mean.astype(self.dtype) for mean in self.mean]

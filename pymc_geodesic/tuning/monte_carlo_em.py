@@ -116,8 +116,8 @@ class MonteCarloEM:
             raise ValueError(f"`growth` expected a factor of at least 1, got {self.growth!r}.")
         if not 0.5 < self.decay <= 1:
             raise ValueError(
-                "`decay` expected an exponent above 0.5, for the mass to settle, and at most 1, "
-                f"for it to get there; got {self.decay!r}."
+                "`decay` expected an exponent above 0.5, so that the mass settles, and at most 1, "
+                f"so that it can still change; got {self.decay!r}."
             )
         if not 0 <= self.regularization < 1:
             raise ValueError(

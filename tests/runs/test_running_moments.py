@@ -136,5 +136,6 @@ def test_memory_of_a_run():
             tracemalloc.stop()
     assert idata["posterior"]["scale"].shape == (1, 300)
     assert running.to_datatree()["mean"]["x"].shape == (1, size)
-    # The step's own arrays, the moments, and what passes through: 65 MB measured.
-    assert peak < 12 * 8 * size
+    # The chain's position, velocity and mean, a copy of its beginning, the moments, and what passes
+    # through: 13 arrays measured.
+    assert peak < 16 * 8 * size
