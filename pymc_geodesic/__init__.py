@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     # Modules of the same names make mypy think that these are defined twice.
     from pymc_geodesic.diagnostics import (  # type: ignore[no-redef]
-        RunningMoments,
         configurational_temperature,
         diagnose,
         fold_components,
@@ -90,7 +89,7 @@ if TYPE_CHECKING:
         to_longitude_latitude,
     )
     from pymc_geodesic.potential import check_minibatch, full_data
-    from pymc_geodesic.runs import read, resume, sample  # type: ignore[no-redef]
+    from pymc_geodesic.runs import RunningMoments, read, resume, sample  # type: ignore[no-redef]
     from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
     from pymc_geodesic.step_methods import (
         GMC,
@@ -117,7 +116,6 @@ _install_guard()
 
 _HOMES = {
     "diagnostics": (
-        "RunningMoments",
         "configurational_temperature",
         "diagnose",
         "fold_components",
@@ -188,7 +186,7 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
-    "runs": ("read", "resume", "sample"),
+    "runs": ("RunningMoments", "read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytensor.tensor as pt
@@ -37,6 +37,8 @@ class Traced:
         The model.
     var_names : sequence of str, optional
         Free variables and Deterministics to return; by default all.
+    without : collection of str
+        Those that are left out.
 
     Attributes
     ----------
@@ -51,15 +53,26 @@ class Traced:
         If the model has no such variable, or none is to be returned.
     """
 
-    def __init__(self, model: Model, var_names: Sequence[str] | None) -> None:
-        variables = [rv for rv in model.unobserved_RVs if var_names is None or rv.name in var_names]
+    def __init__(
+        self,
+        model: Model,
+        var_names: Sequence[str] | None,
+        *,
+        without: Collection[str] = (),
+    ) -> None:
         known = [rv.name for rv in model.unobserved_RVs]
+        names = [name for name in known if name not in without] if var_names is None else var_names
+        variables = [rv for rv in model.unobserved_RVs if rv.name in names]
         if unknown := [name for name in var_names or () if name not in known]:
             raise ValueError(
                 f"`var_names` expected variables among {', '.join(known)}; got "
                 f"{', '.join(unknown)}."
             )
-        if not variables:
+        if both := [name for name in names if name in without]:
+            raise ValueError(
+                f"`var_names` expected variables that are not in `keep`, got {', '.join(both)}."
+            )
+        if not variables and not without:
             raise ValueError("`var_names` expected at least one variable to return, got none.")
         self.variables: list[TensorVariable] = model.replace_rvs_by_values(variables)
         used = set(ancestors(self.variables))

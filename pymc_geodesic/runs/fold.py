@@ -21,6 +21,8 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Fold", "Keep", "Move", "Phase"]
 
+# Bytes of the draws of a segment.
+SEGMENT_BYTES = 2**26
 # Segments of a phase whose rows come from a loader, which is read anew for each chain of a segment.
 STREAM_SEGMENTS = 10
 
@@ -127,11 +129,14 @@ class Fold:
         self._move, self.chains = move, list(chains)
         self._keep, self._longest = keep, longest
         self._said: set[str] = set()
+        # Of one draw of all chains.
+        self._n_bytes = 0
 
     def draw(self, phase: Phase, progress: Progress) -> None:
         """Make the draws of a phase that have not been made, and keep them."""
         for n_draws in self._segments(phase):
             self.chains, values, statistics = self._move(self.chains, n_draws, thin=phase.thin)
+            self._n_bytes = sum(x.nbytes for x in values.values()) * phase.thin // n_draws
             self._keep.put(phase, values, statistics, self.chains)
             phase.n_made += n_draws
             self._log(statistics["warning"])
@@ -154,7 +159,8 @@ class Fold:
             rate = n / max(seconds, 1e-6)
             if not self._move.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
-                n = max(1, min(4 * n, int(rate * self._move.seconds)))
+                most = SEGMENT_BYTES // max(self._n_bytes, 1)
+                n = max(1, min(4 * n, int(rate * self._move.seconds), most))
             elif seconds > self._longest:
                 n = max(1, int(rate * self._longest))
 

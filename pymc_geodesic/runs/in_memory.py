@@ -16,6 +16,7 @@ from pymc.model import Model
 
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
@@ -38,6 +39,8 @@ class InMemory:
         What the run keeps of its step.
     began : float
         When the run began, by ``time.perf_counter``.
+    running : Running, optional
+        Takes what is kept in place of draws.
     """
 
     def __init__(
@@ -48,8 +51,10 @@ class InMemory:
         traced: Traced,
         record: str,
         began: float,
+        running: Running | None = None,
     ) -> None:
         self._phases, self._model, self._traced = phases, model, traced
+        self._running = running
         self._record, self._began = record, began
         self._values: dict[str, Arrays] = defaultdict(dict)
         self._statistics: dict[str, Arrays] = defaultdict(dict)
@@ -58,9 +63,12 @@ class InMemory:
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
         """Append what a segment of a phase has drawn."""
-        n, n_kept = next(iter(statistics.values())).shape[1], phase.n_kept
+        shape, n_kept = next(iter(statistics.values())).shape, phase.n_kept
+        if self._running is not None and not phase.is_tuning:
+            self._running.put(values, shape)
         if not phase.is_kept:
             return
+        n, values = shape[1], {name: values[name] for name in self._traced.value_names}
         stores = self._values[phase.name], self._statistics[phase.name]
         for store, found in zip(stores, (values, statistics), strict=True):
             for name, array in found.items():
@@ -86,7 +94,10 @@ class InMemory:
             tune=tuning.n_draws,
             seconds=time.perf_counter() - self._began,
         )
-        return to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
+        idata = to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
+        if self._running is not None and sampling.n_kept:
+            idata["running"] = self._running.to_datatree()
+        return idata
 
 
 def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:

@@ -21,6 +21,7 @@ from pymc_geodesic.runs.fold import Fold, Move, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.in_process import InProcess
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -37,6 +38,7 @@ class Plan:
     tuning: Phase
     sampling: Phase
     traced: Traced
+    running: Running | None
     var_names: Sequence[str] | None
     n_chains: int
     random_seed: RandomSeed
@@ -46,6 +48,12 @@ class Plan:
     checkpoint_every: float
     client: Any
     began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def value_names(self) -> list[str]:
+        """Value variables on which something depends that is kept."""
+        running = [] if self.running is None else self.running.value_names
+        return [*dict.fromkeys([*self.traced.value_names, *running])]
 
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
         """Return those that can be written as JSON."""
@@ -101,6 +109,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             traced=plan.traced,
             record=step.record,
             began=plan.began,
+            running=plan.running,
         )
     else:
         keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
@@ -116,7 +125,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
 
 
 def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:
-    names = plan.traced.value_names
+    names = plan.value_names
     if plan.client is None:
         return InProcess(step.sampler, chain_method=method, names=names)
     return OnWorkers(

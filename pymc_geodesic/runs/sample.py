@@ -25,6 +25,7 @@ from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -63,6 +64,7 @@ def sample(
     backend: str | None = None,
     progressbar: bool = True,
     var_names: Sequence[str] | None = None,
+    keep: KeepArgument = None,
     thin: int = 1,
     discard_tuned_samples: bool = True,
     compute_convergence_checks: bool = True,
@@ -97,6 +99,11 @@ def sample(
         Whether to show a line with transitions per second, temperature, divergences and time left.
     var_names : sequence of str, optional
         Free variables and Deterministics to return; by default all. What others need is not stored.
+    keep : mapping of str to "mean" or int, optional
+        Variables that are too large for all draws to be kept. ``{"topics": "mean"}`` keeps means
+        and standard deviations of each chain, ``{"topics": 50}`` every 50th draw too, for
+        quantiles and functions of whole draws. They are the group ``running`` of the result, as
+        :class:`RunningMoments` makes it. Draws that ``thin`` leaves out do not count.
     thin : int, default 1
         Keep every so many draws: ``draws // thin`` of each chain.
     discard_tuned_samples : bool
@@ -165,25 +172,27 @@ def sample(
         )
     if client is not None:
         require_client(client)
+    path = None if checkpoint is None else Path(checkpoint)
     plan = Plan(
         model=model,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
         sampling=Phase("Sampling", n_draws, thin),
-        traced=Traced(model, var_names),
+        traced=Traced(model, var_names, without=keep or ()),
+        running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
         random_seed=random_seed,
         initvals=initvals,
         chain_method=chain_method,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
+        checkpoint=path,
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
     )
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        keep, stopped = _drawn(plan, step, backend, progress)
+        kept, stopped = _drawn(plan, step, backend, progress)
     idata = None
-    if keep is not None:
-        idata = keep.datatree(checks=compute_convergence_checks and stopped is None)
+    if kept is not None:
+        idata = kept.datatree(checks=compute_convergence_checks and stopped is None)
     if idata is not None:
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "

@@ -19,6 +19,7 @@ from pymc.util import drop_warning_stat
 
 from pymc_geodesic.run_record import STATISTIC
 from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.running_moments import TraceOfStatistics
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Drawn", "to_datatree"]
@@ -67,7 +68,7 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
     """
     trace = _multitrace(drawn, model, traced)
     idata = to_inference_data(trace, model=model, save_warmup=drawn.n_warmup > 0)
-    if checks and drawn.n_draws:
+    if checks and drawn.n_draws and traced.variables:
         log_warnings(run_convergence_checks(idata, model))
     return drop_warning_stat(idata)
 
@@ -80,8 +81,9 @@ def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
     dtypes = {name: x.dtype for name, x in statistics.items()}
     n_chains = len(record)
     traces = []
+    make = NDArray if traced.variables else TraceOfStatistics
     for chain in range(n_chains):
-        trace = NDArray(
+        trace = make(
             model=model,
             vars=traced.variables,
             fn=_unused,

@@ -58,11 +58,16 @@ class ManyCalls:
             filled = block + [block[-1]] * (size - len(block))
             columns = zip(*filled, strict=True)
             pairs = zip(columns, is_common, strict=True)
-            arguments = [column[0] if same else np.stack(column) for column, same in pairs]
+            arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
             results = [np.asarray(x) for x in vectorized(*arguments, *data)]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [[x[i, ...] for x in results] for i in range(len(block))]
         return outputs
+
+
+def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
+    """Stack arrays; a large one, which is alone in its block, is not copied."""
+    return np.stack(arrays) if len(arrays) > 1 else np.asarray(arrays[0])[None]
 
 
 def _vectorized(
