@@ -72,7 +72,7 @@ def describe(name: str) -> dict[str, str | int]:
 
 
 def write(app=None) -> None:
-    """Write a page an example, and the cards of the index."""
+    """Write one page per example, and the cards of the index."""
     PAGES.mkdir(parents=True, exist_ok=True)
     for name in EXAMPLES:
         replace(PAGES / f"{name}.md", PAGE.format(**describe(name)))
@@ -85,6 +85,6 @@ def write(app=None) -> None:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file unless it says so already, for then Sphinx would read it again."""
+    """Write a file if its text differs; otherwise Sphinx would read an unchanged file again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)

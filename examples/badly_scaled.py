@@ -3,11 +3,12 @@
 """Coefficients in different units, and a mass that Monte Carlo EM learns from minibatches.
 
 Three covariates are measured in units that differ by a factor of 25, and so do the standard
-deviations of their coefficients. One step size must serve all, and so must one thermostat: without
-masses the coefficient with the noisiest gradient is three times too hot, those with calm gradients
-freeze. Monte Carlo EM moves the mass towards the mean of the squared momenta, which stops where
-all are equally hot: at masses proportional to the variance of the gradient noise. In a model that
-fits its data this is the curvature of the posterior, so that one step size suits all coefficients.
+deviations of their coefficients. One step size and one thermostat must serve all of them. Without
+masses, the coefficient with the noisiest gradient is three times too hot, and those with low noise
+are too cold. Monte Carlo EM moves the mass towards the mean of the squared momenta. It converges
+where all temperatures are equal: at masses proportional to the variance of the gradient noise. In a
+model that fits its data, this variance is proportional to the curvature of the posterior, so one
+step size suits all coefficients.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def make_data(seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_posterior() -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each coefficient, in closed form."""
+    """Compute the mean and standard deviation of each coefficient in closed form."""
     x, y = make_data()
     covariance = np.linalg.inv(x.T @ x + np.eye(len(UNITS)) / 100)
     return covariance @ x.T @ y, np.sqrt(np.diag(covariance))
@@ -54,7 +55,7 @@ def build_model() -> pm.Model:
 
 
 def sample(mass: pmg.MonteCarloEM | None, quick: bool, backend: str | None) -> xr.DataTree:
-    """Sample with a mass, or without."""
+    """Sample with or without a mass."""
     draws, tune, chains = (300, 600, 1) if quick else (2000, 3000, 2)
     with build_model():
         step = pmg.SGNHT(
@@ -72,7 +73,7 @@ def sample(mass: pmg.MonteCarloEM | None, quick: bool, backend: str | None) -> x
 
 
 def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
-    """Sample with a learned mass, and without any into the groups that end on `without_mass`."""
+    """Sample with a learned mass; runs without mass are in the groups ending in `without_mass`."""
     idata = sample(pmg.MonteCarloEM(kind="diag"), quick, backend)
     without = sample(None, quick, backend)
     for group in ("posterior", "sample_stats"):
@@ -81,13 +82,13 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def deviations(idata: xr.DataTree, group: str = "posterior") -> np.ndarray:
-    """Draws of the coefficients, less the exact means, in exact standard deviations."""
+    """Standardise draws of the coefficients by the exact means and standard deviations."""
     mean, sd = exact_posterior()
     return (idata[group]["beta"].values.reshape(-1, len(UNITS)) - mean) / sd
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw both samples of each coefficient over its exact posterior."""
+    """Plot both samples of each coefficient over its exact posterior."""
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.4), sharey=True, layout="constrained")
     samples = {
         "no mass": (deviations(idata, "posterior_without_mass"), "#D55E00"),

@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One model sampled twice: by minibatches on its manifolds, and by NUTS with all of the data.
+"""One model sampled twice: with minibatches on its manifolds, and with NUTS on all of the data.
 
-The regression of the wind, written for minibatches, is given to gSGNHT as it is and to the NUTS
-that PyMC chooses through ``pmg.full_data``, which puts all rows in the place of the batches. NUTS
-knows no manifolds: it samples the unit vector as the direction of a vector of the plane. Both must
-find the same posterior, in different times.
+The wind regression is written for minibatches. gSGNHT samples it as it is. NUTS samples the result
+of ``pmg.full_data``, in which all rows replace the batches. NUTS does not know manifolds: it
+samples the unit vector as the direction of a vector in the plane. Both find the same posterior,
+but need different times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ METHODS = {"gSGNHT, minibatches": "posterior", "NUTS, all of the data": "posteri
 
 
 def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
-    """Sample with both; the draws of NUTS are in the group `posterior_nuts`."""
+    """Sample with both samplers; the draws of NUTS are in the group `posterior_nuts`."""
     start = time.perf_counter()
     idata = wind.run(quick, backend)
     seconds = {"posterior": time.perf_counter() - start}
@@ -52,7 +52,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def numbers(idata: xr.DataTree, group: str) -> dict[str, xr.DataArray]:
-    """Give each plain number of the posterior; the prevailing wind as an angle in degrees."""
+    """Return each real number of the posterior, with the prevailing wind as an angle in degrees."""
     posterior = idata[group]
     x = posterior["prevailing"]
     angle = np.degrees(np.arctan2(x.sel(axis="north"), x.sel(axis="east")))
@@ -65,7 +65,7 @@ def numbers(idata: xr.DataTree, group: str) -> dict[str, xr.DataArray]:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the densities of each number by both."""
+    """Plot the densities of each number from both samplers."""
     figure, axes = plt.subplots(2, 3, figsize=(9, 4.6), layout="constrained")
     colors = {"posterior": "#0072B2", "posterior_nuts": "#D55E00"}
     for label, group in METHODS.items():
@@ -88,7 +88,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Say how far apart the means and deviations are, and how long both took."""
+    """Print the differences of means and standard deviations, and both times."""
     ours, theirs = (numbers(idata, group) for group in METHODS.values())
     lines = []
     for name in ours:

@@ -2,11 +2,12 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Two clusters of comet orbits.
 
-Every comet's orbit lies in a plane, and the plane's normal is a point on the sphere. Comets of
-short period crowd near the pole of the ecliptic: they go round the Sun as the planets do. The rest
-come from everywhere, with a preference. A mixture of two von Mises-Fisher distributions, fitted to
-minibatches of the 3,798 normals of the JPL small-body database, finds both: unit vectors, a
-probability vector and two positive numbers, sampled together, each on its own manifold.
+Every comet's orbit lies in a plane, and the plane's normal is a point on the sphere. The normals of
+short-period comets lie near the pole of the ecliptic: these comets orbit the Sun as the planets do.
+The other normals are spread over the sphere, but not uniformly. A mixture of two von Mises-Fisher
+distributions, fitted to minibatches of the 3,798 normals of the JPL small-body database, finds both
+groups. Its unit vectors, probability vector and two positive numbers are sampled together, each on
+its own manifold.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ BATCH_SIZE = 500
 
 
 def build_model(normals: np.ndarray) -> pm.Model:
-    """Write the mixture; the prior names the cluster near the ecliptic as the first."""
+    """Write the mixture; by its prior, the first cluster is the one near the ecliptic."""
     with pm.Model(coords={"cluster": CLUSTERS, "axis": ["x", "y", "z"]}) as model:
         batch = pm.Minibatch(normals, batch_size=BATCH_SIZE)
         weight = pm.Dirichlet("weight", [2.0, 2.0], dims="cluster")
@@ -56,7 +57,7 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
     normals = load_comets()
     starts = pmg.initial_directions(normals, len(CLUSTERS), random_seed=1)
     with build_model(normals):
-        # The two clusters differ in size, and so their directions in gradient noise.
+        # The clusters differ in size, so their directions differ in gradient noise.
         step = pmg.gSGNHT(thermostat="per_point", n_steps=20)
         return pm.sample(
             draws,
@@ -65,14 +66,14 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
             cores=min(chains, 2),
             step=step,
             random_seed=20261121,
-            # The northern one first, as the prior names them.
+            # The northern cluster is first, as in the prior.
             initvals={"mu": starts[np.argsort(-starts[:, 2])], "kappa": [20.0, 2.0]},
             progressbar=progressbar,
         )
 
 
 def directions(idata: xr.DataTree) -> xr.Dataset:
-    """Give the parameters as one reads them: mean directions as longitude and latitude."""
+    """Return readable parameters, with mean directions as longitude and latitude."""
     posterior = idata.posterior.to_dataset()
     longitude, latitude = to_longitude_latitude(posterior["mu"].values)
     dims = posterior["kappa"].dims
@@ -82,7 +83,7 @@ def directions(idata: xr.DataTree) -> xr.Dataset:
 
 
 def mixture_log_density(idata: xr.DataTree):
-    """Log density of the mixture at the posterior means of its parameters."""
+    """Compute the log density of the mixture at the posterior means of its parameters."""
     means = idata.posterior.mean(("chain", "draw"))
     mu = means["mu"].values / np.linalg.norm(means["mu"].values, axis=-1, keepdims=True)
     kappa, weight = means["kappa"].values, means["weight"].values
@@ -92,7 +93,7 @@ def mixture_log_density(idata: xr.DataTree):
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the data, the posterior of both directions and the fitted density on the sphere."""
+    """Plot the data, the posterior of both directions and the fitted density on the sphere."""
     mu = idata.posterior["mu"]
     ax = pmg.plot_sphere(
         data=load_comets(),
@@ -105,7 +106,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Summarise the parameters, and say how hot the chains were."""
+    """Print a summary of the parameters and the temperatures of the chains."""
     temperature = idata.sample_stats["kinetic_temperature"].mean().item()
     return f"{az.summary(directions(idata))}\nkinetic temperature {temperature:.3f} (expected 1)"
 

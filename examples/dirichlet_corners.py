@@ -1,12 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A Dirichlet law with nearly all of its mass in the corners of the simplex.
+"""A Dirichlet distribution with nearly all of its mass in the corners of the simplex.
 
-With concentrations of 0.01 a draw has a few entries that share everything, and all others are
-smaller than computers like to count. Samplers in most coordinates get stuck, or leave the simplex,
-or end in numbers that are not finite. The Riemannian Langevin dynamics of Patterson and Teh (2013),
-here with the exact transition of each gamma variable in place of the Euler step, does none of
-these.
+With concentrations of 0.01, a few entries of a draw have nearly all of the mass, and all other
+entries are extremely small. In most coordinates, samplers get stuck, leave the simplex
+or produce numbers that are not finite. The Riemannian Langevin dynamics of Patterson and Teh
+(2013) avoids all three. Here it uses the exact transition of each gamma variable in place of the
+Euler step.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ ALPHA, SIZE, STEP_SIZE = 0.01, 1000, 0.5
 
 
 def build_model(alpha: float = ALPHA, size: int = SIZE) -> pm.Model:
-    """Write the law; there is no data."""
+    """Write the model; there is no data."""
     with pm.Model() as model:
         pm.Dirichlet("p", np.full(size, alpha))
     return model
 
 
 def agreement(alpha: float = ALPHA, size: int = SIZE) -> float:
-    """Give the exact mean of the sum of squares: the chance that two draws from p agree."""
+    """Return the exact mean of the sum of squares: the probability that two draws from p agree."""
     return (alpha + 1) / (size * alpha + 1)
 
 
@@ -54,7 +54,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the largest entries of one draw: a corner, or the edge between a few."""
+    """Plot the largest entries of one draw, which lies at a corner or between a few corners."""
     last = idata.posterior["p"].values[0, -1]
     ax = pmg.plot_simplex(last[None], n_entries=20)
     ax.set_title(f"one draw: {ax.get_title()}", fontsize=10)
@@ -62,7 +62,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Compare the mean agreement with the exact one, and look at the edges of the simplex."""
+    """Print the mean agreement with its exact value, and how close draws are to the boundary."""
     p = idata.posterior["p"]
     found = (p**2).sum("p_dim_0").mean().item()
     return (

@@ -25,7 +25,7 @@ def gradient_noise_rows(n_rows: int, variance: np.ndarray, *, seed: int) -> np.n
 
 
 def add_gradient_noise(name: str, x: TensorVariable, rows: np.ndarray) -> None:
-    """Let a minibatch of one row add that row to the gradient of ``x``.
+    """Make a minibatch of one row add that row to the gradient of ``x``.
 
     The log density of a row is its inner product with ``x``, and of N rows each counts 1 / N.
     """

@@ -2,14 +2,14 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Topics of newsgroup posts.
 
-Latent Dirichlet allocation takes every post for a mixture of topics and every topic for a
-probability vector over the words. Which topic a word came from is summed over by Gibbs sampling
-inside each minibatch, so that the topics alone are sampled: points of a simplex with most of the
-mass at its corners, by Riemannian Langevin dynamics.
+Latent Dirichlet allocation models every post as a mixture of topics and every topic as a
+probability vector over the words. Gibbs sampling inside each minibatch averages over the topics of
+the words, so the step samples only the topics' probability vectors. These lie mostly near the
+corners of a simplex, and are sampled by Riemannian Langevin dynamics.
 
-The posts are 20 Newsgroups: from the path given, from ``20news/20news.npz`` in the folder that the
-environment variable PYMC_GEODESIC_DATA names, or as scikit-learn fetches them; without any, a small
-corpus is generated from known topics.
+The posts are 20 Newsgroups. They are read from the given path, from ``20news/20news.npz`` in the
+folder named by the environment variable PYMC_GEODESIC_DATA, or with scikit-learn. Without any of
+these, a small corpus is generated from known topics.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BATCH_SIZE = 100
 
 
 class Corpus(NamedTuple):
-    """Counts of words by document, the words, and where they come from."""
+    """Counts of words by document, the words, and their source."""
 
     counts: sp.csr_array
     vocabulary: np.ndarray
@@ -71,7 +71,7 @@ def load_corpus(path: str | Path | None = None, max_words: int = 2000) -> Corpus
 
 
 def common_words(counts: sp.csr_array, words: np.ndarray, source: str, n: int) -> Corpus:
-    """Keep the words that most documents have, save those that a tenth of them have."""
+    """Keep the most common words, except those in more than a tenth of the documents."""
     containing = np.bincount(counts.indices, minlength=counts.shape[1])
     containing[containing > 0.1 * counts.shape[0]] = 0
     kept = np.sort(np.argsort(-containing)[:n])
@@ -80,7 +80,7 @@ def common_words(counts: sp.csr_array, words: np.ndarray, source: str, n: int) -
 
 
 def generated_corpus(n_documents: int = 1000, length: int = 60) -> Corpus:
-    """Draw documents from five topics, each with ten words of its own and ten that all share."""
+    """Draw documents from five topics, each with ten own words and ten shared words."""
     themes = {
         "space": "orbit launch moon shuttle nasa rocket planet mission solar lunar",
         "hockey": "game team season player goal ice league coach playoff score",
@@ -102,7 +102,7 @@ def generated_corpus(n_documents: int = 1000, length: int = 60) -> Corpus:
 
 
 def build_model(corpus: Corpus, n_topics: int) -> pm.Model:
-    """Write the model; `sweeps` of Gibbs over each batch, half of which settle in."""
+    """Write the model; half of the Gibbs sweeps over each batch are burn-in."""
     coords = {"topic": np.arange(n_topics), "word": corpus.vocabulary}
     with pm.Model(coords=coords) as model:
         batch = pm.Minibatch(pmg.BagOfWords(corpus.counts), batch_size=BATCH_SIZE)
@@ -135,7 +135,7 @@ def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
-    """Draw the words with the largest probabilities, of the nine topics that have the largest."""
+    """Plot the most probable words of the nine topics with the largest probabilities."""
     largest = idata.posterior["topics"].mean(("chain", "draw")).max("word")
     coords = {"topic": largest["topic"].values[np.argsort(-largest.values)[:9]]}
     axes = pmg.plot_topics(idata, "topics", coords=coords, n_words=8, n_columns=3)
@@ -144,7 +144,7 @@ def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
 
 
 def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
-    """Name the topics by their words."""
+    """Print the top words of each topic."""
     words = pmg.topics.top_words(idata, vocabulary=idata.posterior["word"].values, n=8)
     lines = [f"{topic:3d}  {' '.join(rows['word'])}" for topic, rows in words.groupby("topic")]
     return "\n".join([idata.attrs["corpus"], *lines])

@@ -2,18 +2,18 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Ratings of films by Bayesian matrix factorisation.
 
-A rating is a viewer's and a film's mean plus the product of ten hidden tastes of the one and ten
-hidden traits of the other. Nobody has rated more than a few of the films; the spread of all tastes,
-learned at the same time, fills in for those who have rated little. Batches of 400 ratings touch a
-few hundred of 100,000 numbers, so that their gradients are noise for the most part, and SGNHT's
-thermostat takes it up. It does so on the average: those who have rated much have noisier gradients
-and are too hot, which widens their draws and hardly moves the means that predictions are made of.
-The experiment of Ding et al. (2014), section 5.3.
+A rating is the sum of a viewer's mean, a film's mean, and the product of ten latent tastes of the
+viewer and ten latent traits of the film. Each viewer has rated only a few of the films. The spread
+of all tastes is learned at the same time and regularises viewers with few ratings. Batches of 400
+ratings involve a few hundred of 100,000 numbers, so their gradients are mostly noise. SGNHT's
+thermostat absorbs this noise on average. Viewers with many ratings have noisier gradients
+and are too hot. This widens their draws but hardly changes the means on which predictions depend.
+This is the experiment of Ding et al. (2014), section 5.3.
 
-The ratings are those of MovieLens 1M (Harper and Konstan, 2015), from the path given or from
-``ml-1m/ml-1m.npz`` in the folder that the environment variable PYMC_GEODESIC_DATA names; without
-them, as in the gallery's picture, 20,000 ratings that are generated from such a model. The terms of
-MovieLens forbid to pass its data on.
+The ratings are those of MovieLens 1M (Harper and Konstan, 2015), from the given path or from
+``ml-1m/ml-1m.npz`` in the folder named by the environment variable PYMC_GEODESIC_DATA. Without
+them, as in the gallery's plot, 20,000 ratings are generated from such a model. MovieLens does not
+permit redistribution of its data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from shared import data_file, main, single_precision, without_box
 import pymc_geodesic as pmg
 
 N_FACTORS, BATCH_SIZE = 10, 400
-# Spread of a rating around its mean, prior spread of viewers and films, and where they start.
+# Spread of a rating around its mean, prior spread of viewers and films, and their start.
 SIGMA, SCALE, START = 0.85, 0.5, 0.4
 # The thermostat's settings of the paper: a learning rate of 8e-7 for 900,000 ratings, and injected
 # noise.
@@ -43,33 +43,33 @@ DRAWS, TUNE, N_STEPS = 400, 100, 200
 
 
 class Ratings(NamedTuple):
-    """Who rated what, and how: stars from 1 to 5."""
+    """Viewers, films and ratings in stars from 1 to 5."""
 
     user: np.ndarray
     item: np.ndarray
     stars: np.ndarray
 
     def part(self, chosen: np.ndarray) -> Ratings:
-        """Keep some of them."""
+        """Keep some of the ratings."""
         return Ratings(*(array[chosen] for array in self))
 
 
 def load_ratings(path: str | Path | None = None) -> tuple[Ratings, Ratings]:
-    """Load ratings to learn from and to test; without MovieLens they are generated."""
+    """Load training and test ratings, or generate them if MovieLens is not available."""
     file = data_file("ml-1m", "ml-1m.npz", path=path)
     if file is None:
         return generate_ratings()
     with np.load(file) as z:
         stars = z["rating"].astype(np.float32)
         ratings = Ratings(z["user"].astype(np.int32) - 1, z["item"].astype(np.int32), stars)
-        # The split of Salakhutdinov and Mnih's own program: nine tenths to learn from.
+        # The split of Salakhutdinov and Mnih's own program: nine tenths for training.
         return ratings.part(z["bpmf_split"] == 0), ratings.part(z["bpmf_split"] == 1)
 
 
 def generate_ratings(
     n_users: int = 400, n_items: int = 200, n_ratings: int = 20_000, seed: int = 1
 ) -> tuple[Ratings, Ratings]:
-    """Draw ratings of two tastes and two traits, nine tenths of them to learn from."""
+    """Draw ratings from two tastes and two traits, nine tenths of them for training."""
     rng = np.random.default_rng(seed)
     popularity = np.tile(1 / np.arange(10, n_items + 10), n_users)
     share = popularity / popularity.sum()
@@ -85,12 +85,12 @@ def generate_ratings(
 
 
 def build_model(ratings: Ratings, *, seed: int = 1) -> pm.Model:
-    """Write the factorisation; `seed` is that of the tastes and traits it starts from."""
+    """Write the factorisation; `seed` determines the initial tastes and traits."""
     rng = np.random.default_rng(seed)
     n_users, n_items = ratings.user.max() + 1, ratings.item.max() + 1
 
     def spread(name: str, *shape: int):
-        # Off its balance with what it is the spread of, a scale swings wildly.
+        # A scale that does not fit the values whose spread it is would oscillate wildly.
         scale = pm.HalfNormal(f"{name}_scale", SCALE, initval=START)
         start = START * rng.standard_normal(shape).astype(pytensor.config.floatX)
         return pm.Normal(name, 0, scale, shape=shape, initval=start)
@@ -128,7 +128,7 @@ def run(
 
 
 def averages(idata: xr.DataTree, pairs: Ratings, mean: float) -> Iterator[np.ndarray]:
-    """Average the predictions of ever more draws, kept between 1 and 5 stars.
+    """Average the predictions of increasingly many draws, clipped to 1 to 5 stars.
 
     Parameters
     ----------
@@ -154,12 +154,12 @@ def averages(idata: xr.DataTree, pairs: Ratings, mean: float) -> Iterator[np.nda
 
 
 def rmse(predicted: np.ndarray, stars: np.ndarray) -> float:
-    """Root of the mean squared error, in stars."""
+    """Compute the root mean squared error in stars."""
     return float(np.sqrt(np.mean((predicted - stars) ** 2)))
 
 
 def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
-    """Draw the error over the draws averaged, and the predictions for each number of stars."""
+    """Plot the error over the number of draws, and the predictions for each number of stars."""
     ratings, test = load_ratings(path)
     predictions = list(averages(idata, test, ratings.stars.mean()))
     errors = [rmse(average, test.stars) for average in predictions]
@@ -177,7 +177,7 @@ def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
 
 
 def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
-    """Say how far predictions are from test ratings."""
+    """Print the error of the predictions for test ratings."""
     ratings, test = load_ratings(path)
     first, *_, last = averages(idata, test, ratings.stars.mean())
     constant = np.full(len(test.stars), ratings.stars.mean())

@@ -2,11 +2,11 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A million rows on a laptop.
 
-Logistic regression with a million outcomes and twenty covariates. A pass over all rows takes as
-long as 3,000 batches of 300 of them. The step searches the mode first, and from there on follows
-the differences of minibatch gradients from those at the mode, whose variance is 50,000 times less;
-step size, masses and friction it finds while tuning. The posterior of so much data is close to
-normal, so that Laplace's approximation is there to check it.
+This is a logistic regression with a million outcomes and twenty covariates. A pass over all rows
+takes as long as 3,000 batches of 300. The step first searches the mode. Afterwards it uses
+the differences of minibatch gradients from those at the mode, whose variance is 50,000 times
+smaller. It finds step size, masses and friction while tuning. The posterior of so much data is
+close to normal, so Laplace's approximation can check the result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ N_ROWS = 1_000_000
 
 
 def make_data(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Simulate independent covariates and outcomes about half of which can be told."""
+    """Simulate independent covariates and outcomes, about half of which can be predicted."""
     rng = np.random.default_rng(1)
     design = rng.standard_normal((n_rows, N_COEFFICIENTS))
     weights = 1.5 * rng.standard_normal(N_COEFFICIENTS) / np.sqrt(N_COEFFICIENTS)
@@ -48,7 +48,7 @@ def build_model(design: np.ndarray, outcome: np.ndarray, *, minibatch: bool = Tr
 
 
 def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mode by Newton's method, and standard deviations from the curvature there."""
+    """Find the mode by Newton's method, and standard deviations from the curvature there."""
     beta = np.zeros(N_COEFFICIENTS)
     for _ in range(20):
         p = expit(design @ beta)
@@ -59,7 +59,7 @@ def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
-    """Sample with all defaults; Laplace's approximation goes into the group `laplace`."""
+    """Sample with all defaults; the group `laplace` holds Laplace's approximation."""
     n_rows, draws, tune, chains = (20_000, 200, 200, 1) if quick else (N_ROWS, 1000, 1000, 2)
     design, outcome = make_data(n_rows)
     with build_model(design, outcome):
@@ -79,7 +79,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw one coefficient over Laplace's approximation, and how far all are from theirs."""
+    """Plot one coefficient over Laplace's approximation, and the differences of all of them."""
     beta = idata.posterior["beta"]
     exact, exact_sd = idata["laplace"]["mean"].values, idata["laplace"]["sd"].values
     shift = (beta.mean(("chain", "draw")).values - exact) / exact_sd
@@ -104,7 +104,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Compare with Laplace's approximation, and give the time of sampling."""
+    """Print a comparison with Laplace's approximation, and the sampling time."""
     beta = idata.posterior["beta"]
     sd = idata["laplace"]["sd"].values
     shift = np.abs(beta.mean(("chain", "draw")).values - idata["laplace"]["mean"].values) / sd

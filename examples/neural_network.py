@@ -2,15 +2,15 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A Bayesian neural network that reads digits.
 
-One hidden layer of 100 sigmoid units and a softmax above it, standard normal priors on all of the
-79,510 weights, and batches of 20 images. Stochastic gradients of so few images are noisy, nobody
-knows how noisy, and the noise changes along the way: the thermostat of SGNHT takes it up. Digits
-are told by the average of the networks drawn, and the spread between the networks says which
-digits are doubtful. The experiment of Ding et al. (2014), section 5.2.
+The network has one hidden layer of 100 sigmoid units and a softmax layer, standard normal priors on
+all of its 79,510 weights, and batches of 20 images. Stochastic gradients of so few images are
+noisy. The noise is unknown and changes during the run; the thermostat of SGNHT absorbs it. Digits
+are classified by the average of the networks drawn, and the spread between the networks shows which
+digits are doubtful. This is the experiment of Ding et al. (2014), section 5.2.
 
-The images are those of MNIST, from the path given or from ``mnist/mnist.npz`` in the folder that
-the environment variable PYMC_GEODESIC_DATA names; without them the 1,797 small digits that come
-with scikit-learn.
+The images are those of MNIST, from the given path or from ``mnist/mnist.npz`` in the folder named
+by the environment variable PYMC_GEODESIC_DATA. Without them the example uses the 1,797 small digits
+that come with scikit-learn.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Digits(NamedTuple):
 
 
 def load_digits(path: str | Path | None = None) -> Digits:
-    """Load MNIST; without it 1,500 small digits to learn from and 297 to test."""
+    """Load MNIST; without it, 1,500 small digits for training and 297 for testing."""
     file = data_file("mnist", "mnist.npz", path=path)
     if file is None:
-        # Only the stand-in needs scikit-learn, which the package does not.
+        # Only the substitute data needs scikit-learn, which is no dependency of the package.
         from sklearn.datasets import load_digits as small_digits
 
         images, labels = small_digits(return_X_y=True)
@@ -65,7 +65,7 @@ def load_digits(path: str | Path | None = None) -> Digits:
 
 
 def build_model(digits: Digits, *, prior_sd: float = 1.0, seed: int = 1) -> pm.Model:
-    """Write the network; `seed` is that of the weights it starts from."""
+    """Write the network; `seed` determines the initial weights."""
     rng, pixels = np.random.default_rng(seed), digits.images.shape[1]
 
     def weights(name: str, *shape: int):
@@ -87,7 +87,7 @@ def run(
     """Sample the networks; `quick` makes a short run for tests."""
     draws, tune = (20, 10) if quick else (DRAWS, TUNE)
     digits = load_digits(path)
-    # Half the memory and half the time: the sampler's noise is far above the rounding.
+    # Half the memory and half the time: the sampler's noise far exceeds rounding errors.
     with single_precision(backend), build_model(digits):
         step = pmg.SGNHT.from_learning_rate(
             LEARNING_RATE / len(digits.labels), INJECTED, n_steps=N_STEPS, backend=backend
@@ -104,7 +104,7 @@ def run(
 
 
 def averages(idata: xr.DataTree, images: np.ndarray, every: int = 1) -> Iterator[np.ndarray]:
-    """Average the probabilities of the digits over ever more networks.
+    """Average the probabilities of the digits over increasingly many networks.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ def averages(idata: xr.DataTree, images: np.ndarray, every: int = 1) -> Iterator
 
 
 def error(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Share of the digits whose most probable reading is wrong."""
+    """Compute the share of the digits whose most probable class is wrong."""
     return float(np.mean(probabilities.argmax(axis=1) != labels))
 
 
 def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
-    """Draw the error over the networks averaged, and the eight most doubtful test digits."""
+    """Plot the error over the number of networks, and the eight most doubtful test digits."""
     digits = load_digits(path)
     readings = list(
         averages(idata, digits.test_images, every=max(1, idata.posterior.sizes["draw"] // 50))
@@ -158,7 +158,7 @@ def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
 
 
 def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
-    """Say how many test digits are wrong."""
+    """Print how many test digits are wrong."""
     digits = load_digits(path)
     *_, average = averages(idata, digits.test_images, every=2)
     return (

@@ -1,12 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A direction of the plane, learned through huge gradient noise.
+"""A direction in the plane, sampled with huge gradient noise.
 
 The density on the circle has two modes, at 60 and -60 degrees, the second twice as high. Every
-gradient carries noise of standard deviation 32, six times the largest gradient, and nobody tells
-the sampler. Its thermostat finds the friction that takes out what heat the noise brings in:
-A + step_size * variance / 2, here 10 + 5 = 15. The experiment of Liu, Zhu and Song (2016), section
-5.1.
+gradient has noise of standard deviation 32, six times the largest gradient, and the sampler does
+not know this noise. Its thermostat finds the friction that balances the heat of the noise:
+A + step_size * variance / 2, here 10 + 5 = 15. This is the experiment of Liu, Zhu and Song (2016),
+section 5.1.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ MODES = np.array([[np.cos(np.pi / 3), np.sin(np.pi / 3)], [np.cos(np.pi / 3), -n
 
 
 def log_density(x, log_add_exp):
-    """Log density, up to a constant, of points of the circle; of tensors or of arrays."""
+    """Compute the log density of points of the circle, up to a constant, for tensors or arrays."""
     return log_add_exp(5 * x @ MODES[0], np.log(2) + 5 * x @ MODES[1])
 
 
 def build_model(n_rows: int = 100_000) -> pm.Model:
-    """Write the density, and noise with mean zero that each minibatch of one row adds."""
+    """Write the density, and the zero-mean noise that each minibatch of one row adds."""
     with pm.Model() as model:
         x = pmg.SphericalUniform("x", shape=2)
         pm.Potential("target", log_density(x, pm.math.logaddexp))
@@ -61,7 +61,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the density of the draws over that of the target."""
+    """Plot the density of the draws over that of the target."""
     ax = pmg.plot_sphere(
         idata, cap=None, log_density=partial(log_density, log_add_exp=np.logaddexp)
     )
@@ -69,7 +69,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Compare what the thermostat found with theory."""
+    """Print the thermostat's friction and its theoretical value."""
     stats = idata.sample_stats.mean()
     expected = DIFFUSION + 0.5 * STEP_SIZE * NOISE
     return (

@@ -2,12 +2,12 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The planes of comet orbits as axes: a Bingham distribution.
 
-The normal of an orbit's plane has a sense, in which the comet goes round. Without it the plane is
-an axis: x and -x are the same. Are the planes of 3,798 comets anywhere, or do they crowd around
-some axis? A Bingham distribution has three orthogonal axes, and any shape from a cluster to a
-girdle; all five numbers of its symmetric matrix are free here, and its normaliser is exact. The
-eigenvectors of the matrix are the axes. As members of one family have rows of their own, the
-posterior is narrower than independent orbits would make it.
+The normal of an orbit's plane has a sign, given by the direction in which the comet moves. Without
+the sign it is an axis: x and -x are the same. Are the planes of 3,798 comets uniformly distributed,
+or do they concentrate around some axis? A Bingham distribution has three orthogonal axes, and any
+shape from a cluster to a girdle. All five numbers of its symmetric matrix are free here, and its
+normaliser is exact. The eigenvectors of the matrix are the axes. The members of a comet family
+have separate rows, so the posterior is narrower than it would be for independent orbits.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def axes_of(idata: xr.DataTree) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of A less the largest, and its eigenvectors as rows, the densest axis first."""
+    """Return the eigenvalues of A minus the largest, and its eigenvectors, densest axis first."""
     A = idata.posterior["A"].values
     values, vectors = np.linalg.eigh(A)
     values = values - values[..., -1:]
@@ -69,7 +69,7 @@ def axes_of(idata: xr.DataTree) -> tuple[np.ndarray, np.ndarray]:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the planes and the fitted density on a map, and draws of the three axes."""
+    """Plot the planes and the fitted density on a map, and draws of the three axes."""
     A = idata.posterior["A"].values.mean((0, 1))
     _, axes = axes_of(idata)
     ax = pmg.plot_sphere(
@@ -84,7 +84,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Summarise the axes, beside maximum likelihood and a test of uniformity."""
+    """Print a summary of the axes, the maximum-likelihood fit and a test of uniformity."""
     values, axes = axes_of(idata)
     fit = np.linalg.eigvalsh(pmg.fit_bingham(load_comets()).A)[::-1]
     tilt = np.degrees(np.arccos(np.abs(axes[..., 0, 2])))

@@ -2,10 +2,11 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Bayesian principal components: how well 1,797 digits determine five orthonormal loadings.
 
-Probabilistic principal components are a normal distribution whose covariance has five long axes.
-The axes are the columns of a matrix with orthonormal columns, a point of a Stiefel manifold: no
-rotation to choose, no columns to normalise. Minibatches of a hundred pictures move it along its
-geodesics. The data are scikit-learn's digits of 8 x 8 pixels.
+Probabilistic principal component analysis fits a normal distribution whose covariance has five long
+axes. The axes are the columns of a matrix with orthonormal columns, a point of a Stiefel manifold.
+No rotation has to be chosen, and no columns have to be normalised. The sampler moves the matrix
+along geodesics, with minibatches of a hundred images. The data are scikit-learn's digits of 8 x 8
+pixels.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ N_COMPONENTS, BATCH_SIZE = 5, 100
 
 
 def make_data() -> np.ndarray:
-    """Return the pictures, one per row, less their mean."""
+    """Return the images, one per row, minus their mean."""
     pixels = load_digits().data / 16
     return pixels - pixels.mean(axis=0)
 
@@ -39,7 +40,7 @@ def principal_axes(pictures: np.ndarray) -> np.ndarray:
 
 
 def log_density(row, loadings, scales, noise):
-    """Log density of a normal distribution with variance noise^2, and more along the loadings."""
+    """Log density of a normal distribution with variance noise^2, larger along the loadings."""
     variances = scales**2 + noise[..., None] ** 2
     along = row @ loadings
     across = (row**2).sum(axis=-1) - (along**2).sum(axis=-1)
@@ -51,7 +52,7 @@ def log_density(row, loadings, scales, noise):
 
 
 def build_model(batch_size: int | None = BATCH_SIZE) -> pm.Model:
-    """Write the model; without a batch size it has all rows."""
+    """Write the model; without a batch size it uses all rows."""
     pictures = make_data()
     start = principal_axes(pictures)
     data, total_size = pictures, None
@@ -76,7 +77,7 @@ def build_model(batch_size: int | None = BATCH_SIZE) -> pm.Model:
 
 def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
-    # Turns of the first axes into each other are slow: the tuning phase finds how many transitions.
+    # Rotations among the first axes mix slowly: the tuning phase finds the number of transitions.
     draws, tune, chains, n_steps = (50, 100, 1, 10) if quick else (1000, 500, 2, None)
     with build_model():
         return pm.sample(
@@ -98,7 +99,7 @@ def aligned(idata: xr.DataTree) -> np.ndarray:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the mean loadings as pictures, and the angles of the draws to them."""
+    """Plot the mean loadings as images, and the angles of the draws to them."""
     flat = aligned(idata)
     mean = mean_frame(flat)
     angles = np.degrees(column_angles(flat, mean))
@@ -115,7 +116,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Say how far the loadings are determined, and how near the classical ones they are."""
+    """Print how well the loadings are determined, and how near they are to the classical ones."""
     classical, flat = principal_axes(make_data()), aligned(idata)
     mean = mean_frame(flat)
     spread = np.degrees(np.sqrt((column_angles(flat, mean) ** 2).mean(axis=0)))

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the examples share: where their data is, and how they start from the command line."""
+"""Code shared by the examples: location of their data, and the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def data_file(*parts: str, path: str | Path | None = None) -> Path | None:
-    """Find a file of data that is not shipped; None, said aloud, where there is none.
+    """Find a file of data that is not shipped; print a message and return None if there is none.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def single_precision(backend: str | None) -> Iterator[None]:
         if backend == "jax":
             import jax
 
-            # Imported first in single precision, it turns double precision off for good.
+            # If it is first imported in single precision, it turns double precision off for good.
             import pytensor.link.jax.dispatch
 
             settings.enter_context(jax.enable_x64(False))
@@ -67,7 +67,7 @@ def single_precision(backend: str | None) -> Iterator[None]:
 
 
 def without_box(*axes) -> None:
-    """Take away the upper and the right edge."""
+    """Remove the upper and right edges."""
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
 
@@ -80,7 +80,7 @@ def main(
     report: Callable[..., str],
     takes_path: bool = False,
 ) -> None:
-    """Run an example from the command line: sample, print what was found, draw the picture.
+    """Run an example from the command line: sample, print the results, draw the plot.
 
     Parameters
     ----------

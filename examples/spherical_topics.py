@@ -2,17 +2,18 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Topics of newsgroups as directions.
 
-A document is a unit vector: the weights of its words, rare words counting for more, without its
-length. A topic is a unit vector too, which may have negative entries: words that speak against it.
+A document is a unit vector, the normalised weights of its words; rare words have larger weights. A
+topic is a unit vector too. It may have negative entries, for words that are evidence against it.
 Documents lie around mixtures of topics. The mixtures belong to the documents and are sampled anew
-with each batch, the topics move on their spheres. The spherical admixture model of Reisinger et al.
-(2010), sampled as Liu, Zhu and Song (2016) do. How far documents lie from their mixtures, and
-topics from their mean, are maximum-likelihood values for clusters of documents; the step size
-follows from them.
+with each batch; the topics move on their spheres. This is the spherical admixture model of
+Reisinger et al. (2010), sampled as in Liu, Zhu and Song (2016). The concentrations of documents
+around their mixtures, and of topics around their mean, are maximum-likelihood values for clusters
+of documents. The step size follows from them.
 
-The posts are those of four of the 20 Newsgroups: from the path given, from ``20news/20news.npz`` in
-the folder that the environment variable PYMC_GEODESIC_DATA names, or as scikit-learn has them if it
-has fetched them before; without any, 1,000 documents that are generated from four topics.
+The posts are those of four of the 20 Newsgroups. They are read from the given path, from
+``20news/20news.npz`` in the folder named by the environment variable PYMC_GEODESIC_DATA, or from
+scikit-learn if it has fetched them before. Without any of these, 1,000 documents are generated from
+four topics.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import pymc_geodesic as pmg
 
 GROUPS = ["comp.graphics", "rec.sport.hockey", "sci.space", "talk.politics.mideast"]
 N_TOPICS, BATCH_SIZE, MOST_WORDS = 6, 50, 1500
-# Step size over the scale of the posterior; share of the velocity that noise is expected to take.
+# Step size in scales of the posterior; share of the velocity that the noise is expected to damp.
 STEP, DAMPING = 0.1, 0.02
 
 
@@ -46,7 +47,7 @@ def load_posts(path: str | Path | None = None) -> tuple[sparse.csr_array, np.nda
     else:
         return generated()
     containing = np.bincount(counts.indices, minlength=counts.shape[1]) / counts.shape[0]
-    # Words that are neither names of one thread nor everywhere, and more than two letters.
+    # Words of more than two letters, without rare names and without words that occur everywhere.
     usual = (containing >= 0.004) & (containing <= 0.12) & (np.char.str_len(words) > 2)
     kept = np.flatnonzero(usual)
     kept = np.sort(kept[np.argsort(-containing[kept], kind="stable")[:MOST_WORDS]])
@@ -80,7 +81,7 @@ def fetched() -> tuple[sparse.csr_array, np.ndarray] | None:
 
 
 def generated(n_documents: int = 1000, seed: int = 1) -> tuple[sparse.csr_array, np.ndarray]:
-    """Draw documents of 60 words, a tenth of which any document may hold, the rest from topics."""
+    """Draw documents of 60 words: a tenth are common words, the others come from topics."""
     rng = np.random.default_rng(seed)
     subjects = ["image", "hockey", "orbit", "border"]
     words = np.array([f"{subject}-{i}" for subject in subjects for i in range(25)])
@@ -91,7 +92,7 @@ def generated(n_documents: int = 1000, seed: int = 1) -> tuple[sparse.csr_array,
 
 
 def starting_topics(corpus: pmg.BagOfWords) -> np.ndarray:
-    """Give the directions of clusters of documents."""
+    """Return the directions of clusters of documents."""
     centers, _ = kmeans2(corpus.matrix.toarray(), N_TOPICS, minit="++", seed=3)
     return centers / np.linalg.norm(centers, axis=1, keepdims=True)
 
@@ -118,7 +119,7 @@ def build_model(corpus: pmg.BagOfWords, words: np.ndarray) -> pm.Model:
 
 
 def step_size_of(corpus: pmg.BagOfWords) -> float:
-    """Give a share of a topic's scale, the root of K / (D kappa) for its part of D documents."""
+    """Return a share of a topic's scale, the root of K / (D kappa) for its part of D documents."""
     kappa = pmg.topics.fit_concentration(corpus)
     return STEP * np.sqrt(N_TOPICS / (len(corpus) * kappa))
 
@@ -153,7 +154,7 @@ def run(
 
 
 def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
-    """Draw the top words of each topic."""
+    """Plot the top words of each topic."""
     axes = pmg.plot_topics(idata, "topics", n_words=8, n_columns=3)
     for ax in axes:
         ax.set_xlabel("entry of the unit vector", fontsize=8)
@@ -161,7 +162,7 @@ def plot(idata: xr.DataTree, path: str | Path | None = None) -> Figure:
 
 
 def report(idata: xr.DataTree, path: str | Path | None = None) -> str:
-    """Name the topics by their words, and say how hot and how mobile the chain is."""
+    """Print the top words of each topic, the temperature of the chain and its mobility."""
     topics = idata.posterior["topics"]
     mean = topics.mean(("chain", "draw"))
     lines = [

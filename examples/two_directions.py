@@ -1,11 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Two directions that the data can tell apart only together.
+"""Two directions with strongly correlated posteriors.
 
 Half of the data is spread about a direction v1, the other half about the middle of v1 and v2. If v1
-moves one way, v2 must move the other: the posterior of the two angles is a long ridge. The
-gradients come from batches of 10 of the 100 rows, and the noise that these add is estimated on the
-way by the empirical Fisher information. The experiment of Liu, Zhu and Song (2016), section 5.2.
+moves one way, v2 must move the other way, so the posterior of the two angles is a long ridge. The
+gradients come from batches of 10 of the 100 rows. Their noise is estimated during sampling
+by the empirical Fisher information. This is the experiment of Liu, Zhu and Song (2016), section
+5.2.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ ANGLES = (-np.pi / 24, np.pi / 8)
 
 
 def angle(x: np.ndarray) -> np.ndarray:
-    """Angle of points on the circle, in (-pi, pi]."""
+    """Compute the angle of points on the circle, in (-pi, pi]."""
     return np.arctan2(x[..., 1], x[..., 0])
 
 
 def make_data() -> np.ndarray:
-    """Draw the data as the paper does: half from ``v1``, half from the middle of the two."""
+    """Draw the data as in the paper: half around ``v1``, half around the middle of the two."""
     rng = np.random.default_rng(20161)
     centres = np.array([ANGLES[0], np.mean(ANGLES)])
     angles = rng.vonmises(centres[rng.integers(0, 2, N_ROWS)], KAPPA)
@@ -61,7 +62,7 @@ def grid_posterior(data: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Compute the posterior of the two angles on a grid, which sums to one."""
     x = angle(data)
     a, b = grid[:, None], grid[None, :]
-    # The mixture depends on v2 by the middle angle alone: the sum of unit vectors bisects them.
+    # The mixture depends on v2 only through the middle angle: the sum of unit vectors bisects them.
     first = np.exp(KAPPA * np.cos(x[:, None] - grid)) / (2 * np.pi * i0(KAPPA))
     log_posterior = KAPPA * (np.cos(a) + np.cos(b))
     for i, x_i in enumerate(x):
@@ -94,7 +95,7 @@ def run(quick: bool = False) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the draws of both angles over the contours of the exact posterior."""
+    """Plot the draws of both angles over the contours of the exact posterior."""
     grid = np.linspace(-1.2, 1.2, 481)
     posterior = grid_posterior(make_data(), grid)
     held = np.sort(posterior.ravel())[::-1]

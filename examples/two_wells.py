@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A double well and the thermostat that keeps it at its temperature.
+"""A double well, kept at its temperature by a thermostat.
 
-One variable in an energy with two wells, and gradients with noise of variance 2 / step_size that is
-not declared. A fixed friction is right for one level of noise only; the thermostat starts with next
-to none and settles at one, where friction and noise balance. The experiment of Ding et al. (2014),
-section 4.
+The energy of one variable has two wells. Its gradients have noise of variance 2 / step_size, which
+the sampler does not know. A fixed friction is right only for one level of noise. The thermostat
+starts with almost no friction and settles where friction and noise balance. This is the
+experiment of Ding et al. (2014), section 4.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def energy(t):
 
 
 def truth() -> tuple[float, float]:
-    """Mean and variance by a sum over a fine grid."""
+    """Compute mean and variance by a sum over a fine grid."""
     p = np.exp(-energy(GRID))
     p /= p.sum()
     mean = p @ GRID
@@ -40,7 +40,7 @@ def truth() -> tuple[float, float]:
 
 
 def build_model(step_size: float = STEP_SIZE) -> pm.Model:
-    """Gradient noise N(0, 2 B h) per transition on ``h dU``, so of variance 2 B / h on ``dU``."""
+    """Noise N(0, 2 B h) on ``h dU`` per transition, hence of variance 2 B / h on ``dU``."""
     with pm.Model() as model:
         t = pm.Flat("t", initval=-2.0)
         pm.Potential("target", -energy(t))
@@ -66,7 +66,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the density of the draws over the exact one, and below it the thermostat."""
+    """Plot the density of the draws over the exact one, and below it the thermostat."""
     figure = plt.figure(figsize=(8, 7.5), layout="constrained")
     top, below = figure.subfigures(2, 1, height_ratios=[1, 1.3])
     ax = top.subplots()
@@ -82,7 +82,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Compare with the exact moments and the thermostat to expect."""
+    """Print the moments and the thermostat with their exact and expected values."""
     t, (mean, variance) = idata.posterior["t"], truth()
     return (
         f"mean {t.mean().item():.3f} (exact {mean:.3f}), variance {t.var().item():.3f} (exact "

@@ -2,11 +2,12 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A directional regression: the wind at each hour of the day.
 
-At a coast the wind turns with the hour: from the sea by day, from the land by night, on top of what
-the weather brings. The mean direction at an hour is that of a sum of three arrows: the prevailing
-wind, which is a unit vector, and a part that goes round once a day, which is four plain numbers.
-How closely single hours follow it is a positive number. A unit vector, plain numbers and a positive
-number, sampled in one step, each on its own manifold. The 20,000 hours are generated.
+At a coast the wind direction changes with the hour, in addition to the weather: the wind blows from
+the sea by day and from the land by night. The mean direction at an hour is that of a sum of three
+vectors: the prevailing wind, a unit vector, and two vectors that follow the sine and cosine of the
+hour, four real numbers. A positive number is the concentration of single hours around this mean.
+One step samples the unit vector, the real numbers and the positive number, each on its own
+manifold. The 20,000 hours are generated.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ KAPPA = 3.0
 
 
 def phases(hour: np.ndarray) -> np.ndarray:
-    """Cosine and sine of the hour of the day."""
+    """Compute cosine and sine of the hour of the day."""
     angle = 2 * np.pi * np.asarray(hour) / 24
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
@@ -76,7 +77,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
 
 
 def mean_directions(idata: xr.DataTree, hours: np.ndarray) -> np.ndarray:
-    """Draws of the angle of the mean direction at some hours, shape ``(sample, hour)``."""
+    """Compute draws of the mean direction's angle at some hours, shape ``(sample, hour)``."""
     posterior = idata.posterior.to_dataset().stack(sample=("chain", "draw"))
     prevailing = posterior["prevailing"].transpose("sample", "axis").values
     daily = posterior["daily"].transpose("sample", "axis", "phase").values
@@ -85,7 +86,7 @@ def mean_directions(idata: xr.DataTree, hours: np.ndarray) -> np.ndarray:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Draw the data, the fitted density of each hour, and draws of the mean direction."""
+    """Plot the data, the fitted density of each hour, and draws of the mean direction."""
     hour, wind = make_data()
     angle = np.degrees(np.arctan2(wind[:, 1], wind[:, 0])) % 360
     hours, grid = np.linspace(-0.4, 24, 121), np.linspace(0, 360, 181)
@@ -108,7 +109,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 
 def report(idata: xr.DataTree) -> str:
-    """Summarise what was learned beside what the data was generated from."""
+    """Print a summary of the posterior and the values that generated the data."""
     return (
         f"{pmg.summary(idata)}\ngenerated from: prevailing {PREVAILING.round(3)}, daily "
         f"{DAILY.tolist()}, kappa {KAPPA}"

@@ -166,7 +166,7 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
         raise ValueError(
             "`step_size` expected a schedule that decreases, stays constant or restarts, got one "
             f"that only increases, from {values[0]:g} to {values[-1]:g} over "
-            f"{CHECKED_TRANSITIONS[-1]} transitions. Take `pmg.PolynomialSchedule`, for instance."
+            f"{CHECKED_TRANSITIONS[-1]} transitions. Use `pmg.PolynomialSchedule`, for instance."
         )
     return step_size
 

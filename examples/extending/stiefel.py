@@ -15,7 +15,7 @@ __all__ = ["Stiefel"]
 
 
 class Stiefel(pmg.Manifold):
-    r"""Matrices X of shape (n, p) with :math:`X^\top X = I`, seen in the space of all matrices.
+    r"""Matrices X of shape (n, p) with :math:`X^\top X = I`, embedded in the space of all matrices.
 
     With :math:`A = X^\top V` and :math:`S = V^\top V`,
 

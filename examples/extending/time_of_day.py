@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A new distribution with a manifold of its own, in one file: hours with a busy time of the day."""
+"""A new distribution with its own manifold, in one file: hours with a busy time of the day."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class TimeOfDay(Continuous):
 
 
 class Wrapped(Transform):
-    """The hour of any time, for samplers that know nothing of manifolds."""
+    """The hour of any time, for samplers that do not use manifolds."""
 
     name = "wrapped"
     ndim_supp = 0
@@ -132,7 +132,7 @@ class Wrapped(Transform):
         return Clock().project(value)
 
     def log_jac_det(self, value, *inputs):
-        """Return zero: lengths are kept."""
+        """Return zero: the map preserves lengths."""
         return pt.zeros_like(value)
 
 

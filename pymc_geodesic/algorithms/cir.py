@@ -68,7 +68,7 @@ class CoxIngersollRoss:
     """
 
     mishap = (
-        "skipped a transition whose Gamma shapes 1 + dl/dlog(p), l the log density, were not all "
+        "skipped a transition because not all Gamma shapes 1 + dl/dlog(p), l the log density, were "
         "positive and finite"
     )
     advice = (
@@ -136,7 +136,7 @@ def require_positive_shapes(
                 f"`dynamics='cir'` expected weights dl/dlog(p) of `{variable.name}` above -1, "
                 "where l is the log density, because one plus the weight is the shape of a Gamma "
                 f"distribution; got {np.min(shape) - 1:.4g} at the start. Use `dynamics='euler'` "
-                "for this model, or take the term with a negative weight out of it."
+                "for this model, or remove the term with a negative weight."
             )
 
 

@@ -249,7 +249,7 @@ def _simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
             better = "SGNHT" if variable.is_flat else "gSGNHT"
             raise ValueError(
                 f"`{name}` expected variables on a simplex, such as `pm.Dirichlet`, got "
-                f"`{variable.name}` on a {variable.manifold.name.lower()} manifold. Name the "
+                f"`{variable.name}` on a {variable.manifold.name.lower()} manifold. Pass the "
                 f"simplex variables as `vars` and sample this one with `pmg.{better}`."
             )
 

@@ -99,8 +99,8 @@ def require_step_size(step_size: float, demands: Demands) -> None:
         raise SamplingError(
             "The tuning phase expected a finite curvature and gradient noise around the start of "
             f"the chain, got a largest curvature of {demands.curvature:.3g} and a noise of "
-            f"{demands.noise.largest:.3g} in units of the posterior. Start elsewhere by "
-            "`initvals`, write scales and rates on the log scale, or pass a `step_size`."
+            f"{demands.noise.largest:.3g} in units of the posterior. Pass other `initvals`, write "
+            "scales and rates on the log scale, or pass a `step_size`."
         )
 
 

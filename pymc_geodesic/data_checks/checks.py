@@ -121,8 +121,8 @@ def _require_possible(density: RowDensity, point: Point) -> None:
         if len(found):
             raise SamplingError(
                 f"The start expected a finite log density of every row of `{density.name}`, got "
-                f"infinity or NaN for {describe(density, rows, found)}. Other parameters allow "
-                "these rows: pass `initvals` that do."
+                f"infinity or NaN for {describe(density, rows, found)}. These rows are possible "
+                "for other parameters: pass `initvals` that allow them."
             )
 
 

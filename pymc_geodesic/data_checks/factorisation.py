@@ -92,20 +92,19 @@ def _require_one_change(
     if not _close(before[others], after[others]):
         raise ValueError(
             f"The observed variable `{density.name}` expected rows that are independent given the "
-            "parameters, got rows whose log density changes when another row of the batch does. "
-            f"{NEEDED} Compute means, scales and the like from the whole data, before the model is "
-            "built; sample models whose rows depend on each other with the whole data, by NUTS or "
-            "`pmg.GMC`."
+            f"parameters, got rows whose log density depends on other rows of the batch. {NEEDED} "
+            "Compute means and scales from the whole data before you build the model. If the rows "
+            "depend on each other, sample the model on the whole data, with NUTS or `pmg.GMC`."
         )
 
 
 def _require_same(density: RowDensity, terms: np.ndarray) -> None:
     if not _close(terms, np.broadcast_to(terms[:1], terms.shape)):
         raise ValueError(
-            f"The observed variable `{density.name}` expected rows whose place in the batch does "
-            f"not matter, got copies of one row with different log densities. {NEEDED} Pass all "
-            "data of the rows through one call of `pm.Minibatch`, such as "
-            "`x, y = pm.Minibatch(X, Y, batch_size=100)`."
+            f"The observed variable `{density.name}` expected rows whose position in the batch "
+            f"does not matter, got copies of one row with different log densities. {NEEDED} Pass "
+            "all data of the rows through one call of `pm.Minibatch`, such as `x, y = "
+            "pm.Minibatch(X, Y, batch_size=100)`."
         )
 
 
@@ -119,7 +118,7 @@ def _require_additive(
         if not _close(np.atleast_1d(whole), np.atleast_1d(sum(parts))):
             raise ValueError(
                 f"The observed variable `{density.name}` expected a log density that is a sum over "
-                "rows, got one of a batch that differs from the sum over its two halves. "
+                "rows, got a log density of a batch that differs from the sum over its two halves. "
                 f"{NEEDED} Let `logp` return one term for each row."
             )
 

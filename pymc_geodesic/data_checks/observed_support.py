@@ -93,8 +93,8 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
         what, found = bad
         return Support(
             f"The observed variable `{density.name}` expected {what}: "
-            f"{describe(density, rows, found, first=first)}. Correct the data before the model is "
-            "built.",
+            f"{describe(density, rows, found, first=first)}. Correct the data before you build the "
+            "model.",
             False,
         )
     if not density.has_density:
@@ -110,7 +110,7 @@ def look_at(density: RowDensity, point: Point, rows: np.ndarray, *, first: int =
         return Support(None, possible)
     return Support(
         f"The observed variable `{density.name}` expected rows that its distribution allows, got "
-        f"{len(found)} whose log density is infinite or NaN for all parameters: "
+        f"{len(found)} rows whose log density is infinite or NaN for all parameters: "
         f"{describe(density, rows, found, first=first)}. Correct or drop them, or choose another "
         "distribution.",
         False,

@@ -52,8 +52,8 @@ class DataRecord:
         for variable, known in zip(self._data, self._sums, strict=True):
             if _checksum(variable) != known:
                 raise SamplingError(
-                    f"`{variable.name}` expected the data with which the step was built and which "
-                    "it copied, got other data, set by `pm.set_data` or the like. Build the step "
+                    f"`{variable.name}` expected the data that the step copied when it was "
+                    "created, got other data, for example from `pm.set_data`. Create the step "
                     "again."
                 )
 

@@ -87,8 +87,8 @@ def _different_modes(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> 
         f"each chain mixes well within its own (means {means})."
     )
     advice = (
-        "Start all chains in the mode that matters (`initvals`), break the symmetry in the "
-        "model, or try `pmg.CyclicalSchedule` as `step_size`; do not average these chains."
+        "Start all chains in the relevant mode (`initvals`), break the symmetry in the model, or "
+        "try `pmg.CyclicalSchedule` as `step_size`. Do not average these chains."
     )
     return Finding("different_modes", "error", sentence, advice, evidence)
 
@@ -96,7 +96,7 @@ def _different_modes(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> 
 def _not_stationary(name: str, draws: np.ndarray, evidence: dict[str, Any]) -> Finding:
     what, where = ("chains have", "the slowest") if len(draws) > 1 else ("chain has", "it")
     sentence = (
-        f"The {what} not become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "
+        f"The {what} not yet become stationary: R-hat of {name} is {evidence['r_hat']:.2f}, with "
         f"about {evidence['effective_draws_per_chain']:.0f} effective draws in {where}."
     )
     advice = "Increase `tune` and `draws`, or `n_steps`, and discard these draws."

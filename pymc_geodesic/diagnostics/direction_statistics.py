@@ -45,8 +45,8 @@ def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
         draws,
         unknown,
         "has no mean direction: the mean resultant length {:.4f} is within its Monte Carlo error. "
-        "The draws come from everywhere, from opposite sides or from a great circle, or the chains "
-        "disagree; `axial=True` describes an axis.",
+        "The draws come from the whole sphere, from opposite sides or from a great circle, or the "
+        "chains disagree. `axial=True` describes an axis.",
         length,
     )
     _warn(
@@ -84,8 +84,9 @@ def axial_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
         draws,
         unknown,
         "has no principal axis: its share of the second moments, {:.4f}, is not above the next one "
-        "by more than its Monte Carlo error. The draws come from everywhere or from a girdle, "
-        "whose normal is the last of `pmg.diagnostics.principal_axes`, or the chains disagree.",
+        "by more than its Monte Carlo error. The draws come from the whole sphere or from a "
+        "girdle, or the chains disagree. The normal of a girdle is the last of "
+        "`pmg.diagnostics.principal_axes`.",
         share[..., 0],
     )
     angle = np.sqrt(np.mean(angles_to_axis(x, axis) ** 2, axis=0))[..., None]
@@ -138,6 +139,6 @@ def _warn(draws: xr.DataArray, where: np.ndarray, sentence: str, figure: np.ndar
     first = tuple(int(i) for i in np.argwhere(where)[0])
     place = f"[{', '.join(map(str, first))}]" if first else ""
     others = int(where.sum()) - 1
-    more = f" The same holds for {others} more of its vectors." if others else ""
+    more = f" The same holds for {others} other vectors of the variable." if others else ""
     text = f"`{draws.name}{place}` {sentence.format(float(figure[first]))}{more}"
     warnings.warn(text, UserWarning, stacklevel=5)

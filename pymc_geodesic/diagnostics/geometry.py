@@ -92,7 +92,7 @@ def geometries(
         for name in names or ():
             if name not in draws or not _own_dims(draws[name], sample_dims):
                 raise ValueError(
-                    f"`{argument}` expected names of variables with an axis of their own, got "
+                    f"`{argument}` expected names of variables with at least one axis, got "
                     f"{name!r}. The variables are {sorted(map(str, draws.data_vars))}."
                 )
             _require_claimed(argument, str(name), draws[name].transpose(*sample_dims, ...).values)

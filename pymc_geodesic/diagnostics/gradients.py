@@ -209,7 +209,7 @@ def _require_gradient(found: ModelPoints) -> None:
     if found.latent:
         raise ValueError(
             "`model` expected a log density in closed form, which has a gradient at the draws, got "
-            f"latent variables of the rows ({found.latent_names}). Judge such a run by "
+            f"latent variables of the rows ({found.latent_names}). Check such a run with "
             "`pmg.diagnose`, or by its predictions."
         )
 
@@ -220,7 +220,7 @@ def _free_draws(
     posterior = idata["posterior"].to_dataset()
     if missing := [name for name in names if name not in posterior]:
         raise ValueError(
-            f"`idata` expected draws of all free variables of the model, {names}, got none of "
+            f"`idata` expected draws of all free variables of the model, {names}, got no draws of "
             f"{missing}. Pass the model that was sampled, and sample without `var_names`."
         )
     every = -(-posterior.sizes["draw"] // max_draws)
@@ -261,7 +261,7 @@ def _require_finite(variables: Sequence[SampledVariable], gradients: Sequence[np
         if not finite.all():
             raise ValueError(
                 f"The gradient of `{variable.name}` expected finite numbers at every draw, got "
-                f"{np.count_nonzero(~finite)} of {finite.size} draws without. Leave out "
-                "the draws of a chain that diverged, or change the model so that its log density "
-                "has a gradient at every draw."
+                f"{np.count_nonzero(~finite)} of {finite.size} draws with others. Leave out the "
+                "draws of a chain that diverged, or change the model so that its log density has a "
+                "gradient at every draw."
             )

@@ -48,8 +48,8 @@ def stein_values(
         whose mean is zero.
     """
     raise NotImplementedError(
-        f"A Stein check expected a manifold with test functions, got {manifold!r}. "
-        "Register some with `pymc_geodesic.diagnostics.harmonics.stein_values.register`."
+        f"A Stein check expected a manifold with test functions, got {manifold!r}. Register test "
+        "functions with `pymc_geodesic.diagnostics.harmonics.stein_values.register`."
     )
 
 

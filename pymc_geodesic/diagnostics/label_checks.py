@@ -79,8 +79,8 @@ def _finding(name: str, matching: Matching) -> Finding:
     n_moved = int(matching.moved.any(axis=0).sum())
     sentence = (
         f"The chains have found the same {matching.orders.shape[1]} components of {name} in "
-        f"different orders: {n_moved} of them are numbered differently, so that means over "
-        "chains mix them and their R-hat is meaningless."
+        f"different orders: {n_moved} of them are numbered differently. Means over chains mix "
+        "them, and their R-hat is meaningless."
     )
     advice = (
         f"Put them in one order with `pmg.topics.align(idata, {name!r})` and diagnose the result."

@@ -32,8 +32,8 @@ def check_local_rows(stats: Mapping[str, np.ndarray]) -> list[Finding]:
         "start, which biases the global variables."
     )
     advice = (
-        "Leave out `step_size` of `pmg.LocalGMC`, so that each row finds its own, or decrease it; "
-        "with few trajectories raise `tune`. More `draws` do not help."
+        "Leave out `step_size` of `pmg.LocalGMC`, so that each row finds its own, or decrease it. "
+        "With few trajectories, increase `tune`. More `draws` do not help."
     )
     severity: Severity = "error" if share > FAR_TOO_MANY else "warning"
     evidence = {"local_unmoved": share}

@@ -66,8 +66,9 @@ def check_positions(
     time = step_size or 0.0
     if friction is not None and temperature > 1 and friction * time <= LARGEST_DAMPING:
         advice = (
-            f"Raise `friction` from {friction:.2g} to {friction * (temperature - 1) / 0.05:.2g}, "
-            "give `gradient_noise='fisher'`, or change to `pmg.gSGNHT`."
+            f"Increase `friction` from {friction:.2g} to "
+            f"{friction * (temperature - 1) / 0.05:.2g}, pass `gradient_noise='fisher'`, or change "
+            "to `pmg.gSGNHT`."
         )
         return [Finding(TOO_SMALL, "error", sentence, advice, evidence)]
     now = "" if step_size is None else f" from {step_size:.2g} to {step_size / 2:.2g}"

@@ -204,8 +204,8 @@ def _values_of(model: Model, names: Sequence[str]) -> Callable[[Any], list[np.nd
         )
     if of_batches := [name for name in names if uses_batch([known[name]])]:
         raise ValueError(
-            f"`var_names` expected variables that do not depend on `pm.Minibatch` data, got "
-            f"{of_batches}, which belong to other rows at every draw. Compute them afterwards by "
+            "`var_names` expected variables that do not depend on `pm.Minibatch` data, got "
+            f"{of_batches}, which belong to other rows at every draw. Compute them afterwards with "
             "`pm.compute_deterministics(idata, model=pmg.full_data(model))`."
         )
     outputs = model.replace_rvs_by_values([known[name] for name in names])

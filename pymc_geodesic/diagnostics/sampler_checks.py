@@ -109,9 +109,8 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
     by_step, by_noise = velocity / position, position
     if by_step >= HOT or by_step > by_noise:
         sentence = (
-            f"The step size is too large: the velocities of {what} are at temperature "
-            f"{velocity:.3g} at the end of a step, of which their positions explain "
-            f"{position:.3g}."
+            f"The step size is too large: the velocities of {what} have temperature {velocity:.3g} "
+            f"at the end of a step, but the positions have temperature {position:.3g}."
         )
         target = step_size * (0.5 / stiffness if stiffness > 0.5 else 0.5)
         advice = f"Decrease `step_size` from {step_size:.2g} to {target:.2g}."
@@ -124,9 +123,9 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
         )
         needed = friction * (position - 1) / 0.05
         advice = (
-            f"Raise `friction` from {friction:.2g} to {needed:.2g}, give "
-            "`gradient_noise='fisher'`, take larger batches or a smaller `step_size`, or change "
-            "to `pmg.gSGNHT`."
+            f"Increase `friction` from {friction:.2g} to {needed:.2g}, pass "
+            "`gradient_noise='fisher'`, use larger batches or a smaller `step_size`, or change to "
+            "`pmg.gSGNHT`."
         )
         findings.append(Finding(TOO_SMALL, "error", sentence, advice, figures))
     return findings
@@ -174,7 +173,9 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
     if "energy" not in evidence.stats or rate >= LEAST_ACCEPTANCE:
         return []
     sentence = f"The step size is too large: {100 * rate:.2g} per cent of proposals are accepted."
-    advice = f"Decrease `step_size` from {evidence.step_size:.2g}, or leave it to be tuned."
+    advice = (
+        f"Decrease `step_size` from {evidence.step_size:.2g}, or leave it out to have it tuned."
+    )
     return [Finding(TOO_LARGE, "error", sentence, advice, {"acceptance_rate": rate})]
 
 
@@ -191,7 +192,7 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
     listed = " and ".join(f"the {key.replace('_', ' ')} is {x:.3g}" for key, x in figures.items())
     sentence = f"The step size is too large for the gradient's noise: {listed} instead of 1."
     advice = (
-        f"Decrease `step_size` from {evidence.step_size:.2g} or `n_leapfrog`, give "
+        f"Decrease `step_size` from {evidence.step_size:.2g} or `n_leapfrog`, pass "
         "`gradient_noise='fisher'`, or enlarge the batch."
     )
     return [Finding(TOO_LARGE, "error", sentence, advice, figures)]

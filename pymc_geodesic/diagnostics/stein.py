@@ -64,13 +64,13 @@ class SteinCheck:
         figures = f"z = {worst['z']:.1f}, corrected p = {worst['p_value']:.2g}"
         if self.passed:
             return (
-                f"The draws satisfy {n} Stein identities within Monte Carlo error; the furthest "
-                f"off is {worst.name} ({figures})."
+                f"The draws satisfy {n} Stein identities within Monte Carlo error; the largest "
+                f"deviation is {worst.name} ({figures})."
             )
         return (
-            f"The draws contradict {len(self.failed)} of {n} Stein identities of the model; "
-            f"the furthest off is {worst.name} ({figures}). They are not draws of its posterior: "
-            "see `pmg.diagnose`."
+            f"The draws contradict {len(self.failed)} of {n} Stein identities of the model; the "
+            f"largest violation is {worst.name} ({figures}). They do not follow the model's "
+            "posterior: see `pmg.diagnose`."
         )
 
 

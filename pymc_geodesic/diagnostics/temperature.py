@@ -88,8 +88,8 @@ def kinetic_temperature(idata: xr.DataTree, *, prob: float = 0.99) -> pd.DataFra
         )
     if any(set(found[name].dims) != {"chain", "draw"} for name in names):
         raise ValueError(
-            "`kinetic_temperature` expected the statistics of one step, got those of several. Give "
-            "all variables to one step of this package."
+            "`kinetic_temperature` expected the statistics of one step, got those of several "
+            "steps. Sample all variables with one step of this package."
         )
     rows = {}
     for name in names:

@@ -37,8 +37,8 @@ def damping(evidence: Evidence) -> list[Finding]:
         return [_locked(figures, temperature)]
     step_size = float(np.median(evidence.stats["step_size"][chain]))
     sentence = (
-        f"The step size is too large for the gradient's noise: a transition damps velocities by "
-        f"{damping:.2g} (thermostat times step size), which makes variances too wide by a factor "
+        "The step size is too large for the gradient's noise: a transition damps velocities by "
+        f"{damping:.2g} (thermostat times step size), which makes variances too large by a factor "
         f"of {np.cosh(damping / 2):.3g}."
     )
     # The part of the thermostat that balances the noise is itself proportional to the step size.
@@ -51,13 +51,13 @@ def damping(evidence: Evidence) -> list[Finding]:
 
 def _locked(figures: dict[str, float], temperature: float) -> Finding:
     sentence = (
-        f"The friction of chain {figures['chain']} is larger than the gradient's noise needs: a "
+        f"The friction of chain {figures['chain']} is larger than the gradient's noise requires: a "
         f"transition damps velocities by {figures['damping']:.2g} (thermostat times step size), "
         f"and their temperature is {temperature:.2g} instead of 1."
     )
     advice = (
         "Increase `tune`, or start nearer to the posterior (`initvals`): the friction is still "
-        "that of the approach."
+        "that of the approach to the posterior."
     )
     evidence = figures | {"kinetic_temperature": temperature}
     return Finding(UNSETTLED, "error", sentence, advice, evidence)
@@ -74,7 +74,7 @@ def thermostat(evidence: Evidence) -> list[Finding]:
             f"The thermostat has not found its friction: the kinetic temperature is "
             f"{total['mean']:.3g} instead of 1."
         )
-        advice = "Increase `tune`, or raise `diffusion` towards the last value of `thermostat`."
+        advice = "Increase `tune`, or increase `diffusion` towards the last value of `thermostat`."
         return [Finding(UNSETTLED, "warning", sentence, advice, dict(total))]
     off = table[[differs(row, TOLERANCE) for _, row in table.iterrows()]]
     if off.empty:
@@ -82,8 +82,8 @@ def thermostat(evidence: Evidence) -> list[Finding]:
     named = ", ".join(f"{name} at {row['mean']:.3g}" for name, row in off.iterrows())
     sentence = f"One thermostat cannot serve all variables: kinetic temperatures are {named}."
     advice = (
-        "Give `thermostat='per_variable'` (or 'per_point'), or raise `diffusion`, which makes the "
-        "noise common to all variables dominate."
+        "Pass `thermostat='per_variable'` (or 'per_point'). Or increase `diffusion`, so that the "
+        "noise common to all variables dominates."
     )
     evidence_of = off["mean"].to_dict()
     return [Finding("shared_thermostat", "warning", sentence, advice, evidence_of)]

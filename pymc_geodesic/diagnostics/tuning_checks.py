@@ -44,8 +44,8 @@ def check_tuning(stats: Mapping[str, np.ndarray], *, n_entries: int) -> list[Fin
     sentence = f"The chains tuned to different posteriors: {figures}."
     advice = (
         "Keep the chains of the lowest energy, or start all chains near one mode with `initvals`; "
-        "`pmg.initial_directions` gives a start for mixtures of unit vectors. Do not average "
-        "these chains."
+        "`pmg.initial_directions` finds a start for mixtures of unit vectors. Do not average these "
+        "chains."
     )
     return [Finding("chains_tuned_apart", "error", sentence, advice, evidence)]
 

@@ -123,8 +123,9 @@ def diagnose(
         # Chains that are not stationary have no temperature.
         if known is not None and known.latent:
             not_checked = (
-                "the temperatures of positions. They need the gradient of the log density, which "
-                f"has no closed form with latent variables of the rows ({known.latent_names})."
+                "the temperatures of positions. They need the gradient of the log density. It has "
+                "no closed form because of the latent variables of the rows "
+                f"({known.latent_names})."
             )
         elif model is not None and all(_is_unexplained(found, stats) for found in findings):
             findings += _positions(idata, model, stats, random_seed)

@@ -53,8 +53,8 @@ def check_virial(stats: Mapping[str, np.ndarray]) -> list[Finding]:
         return [Finding("positions_too_narrow", "error", sentence, f"{halved}.", off)]
     sentence = f"Positions are too wide: configurational temperatures are {named}."
     advice = (
-        f"{halved}, take larger batches, and draw each anew (`steps_per_batch=1`): noise that "
-        "lasts is not balanced by friction."
+        f"{halved}, use larger batches, and draw a new batch for each transition "
+        "(`steps_per_batch=1`): friction does not balance correlated noise."
     )
     return [Finding("positions_too_wide", "error", sentence, advice, off)]
 

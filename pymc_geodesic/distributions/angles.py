@@ -47,7 +47,7 @@ def check_resultant_length(
     ValueError
         As :func:`~pymc_geodesic.distributions.validation.check_numbers`.
     """
-    advice = "To turn the direction, add pi to `mu`."
+    advice = "To reverse the direction, add pi to `mu`."
     check_numbers(rho, "rho", owner, holds=holds, expected=expected, advice=advice)
 
 
@@ -62,6 +62,6 @@ def _check_angles(observed: Any, owner: str) -> None:
         return
     raise ValueError(
         f"`{owner}` expected finite angles from -pi to pi in `observed`, got values in "
-        f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees by `np.deg2rad`, and wrap "
-        "angles by `(x + np.pi) % (2 * np.pi) - np.pi`."
+        f"[{np.min(value):.6g}, {np.max(value):.6g}]. Convert degrees with `np.deg2rad`, and wrap "
+        "angles with `(x + np.pi) % (2 * np.pi) - np.pi`."
     )

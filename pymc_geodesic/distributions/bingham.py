@@ -172,8 +172,8 @@ class Bingham(UnitVectorDistribution):
         if n is not None and n > LARGEST_DIMENSION:
             raise ValueError(
                 f"`Bingham` expected matrices of at most {LARGEST_DIMENSION} rows, for which its "
-                f"normaliser is accurate, got {n}. With one axis use `pmg.Watson`, with a heavier "
-                "tail `pmg.AngularCentralGaussian`."
+                f"normaliser is accurate, got {n}. For a distribution around one axis use "
+                "`pmg.Watson`, for heavier tails `pmg.AngularCentralGaussian`."
             )
         check_shape(kwargs.get("shape"), n, "Bingham")
         return super().dist([A], **kwargs)

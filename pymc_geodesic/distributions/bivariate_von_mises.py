@@ -228,7 +228,7 @@ class BivariateVonMises(AngleDistribution):
             "BivariateVonMises",
             holds=lambda kappa: kappa >= 0,
             expected="concentrations of 0 or more",
-            advice="To turn a direction, add pi to its entry of `mu`.",
+            advice="To reverse a direction, add pi to its entry of `mu`.",
         )
         shapes = {"mu": mu.type.shape[:-1], "kappa": kappa.type.shape[:-1]}
         check_broadcast(shapes | {"lam": lam.type.shape}, "BivariateVonMises")

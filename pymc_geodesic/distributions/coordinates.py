@@ -76,7 +76,7 @@ def _checked(vectors: ArrayLike) -> np.ndarray:
         )
     if not np.all(np.isfinite(x)) or np.any((x == 0).all(axis=-1)):
         raise ValueError(
-            "`vectors` expected finite vectors other than zero, which has no direction. Leave out "
-            "these rows."
+            "`vectors` expected finite vectors with a direction, got zero, infinite or missing "
+            "ones. Leave out these rows."
         )
     return x

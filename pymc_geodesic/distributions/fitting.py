@@ -39,7 +39,7 @@ def second_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     shares, vectors = np.linalg.eigh(X.T @ X / len(X))
     if shares[0] <= 1e-12:
         raise ValueError(
-            "`X` expected rows that fill the space, got a share of the second moments of "
+            "`X` expected rows that span the space, got a smallest share of the second moments of "
             f"{shares[0]:.3g}: the rows lie in a subspace. Leave out constant coordinates, or add "
             "rows."
         )

@@ -73,9 +73,9 @@ def require_frame_shape(n: Any, p: Any, owner: str) -> tuple[int, int]:
     if p == n > 1:
         raise ValueError(
             f"`{owner}` expected fewer columns than rows, got {n} of both. Square frames have two "
-            "components, rotations and reflections, and no path leads from one to the other. Use "
+            "components, rotations and reflections, which no path connects. Use "
             "`pmg.UniformRotation` or `pmg.MatrixFisher` for rotations, or leave out the last "
-            "column, which the others determine but for its sign."
+            "column, which the others determine up to its sign."
         )
     if not 1 <= p < n:
         raise ValueError(f"`{owner}` expected 1 <= p < n, got n = {n} and p = {p}.")
@@ -153,8 +153,8 @@ def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) 
     if np.any(largest_overlap(value) > 2 * UNIT_NORM_TOLERANCE):
         raise ValueError(
             f"`{owner}` expected {columns} of `{argument}`, got inner products off by "
-            f"{largest_overlap(value).max():.6g}. Take the nearest ones: `u @ vt` of "
-            f"`u, _, vt = np.linalg.svd({argument}, full_matrices=False)`."
+            f"{largest_overlap(value).max():.6g}. Use the nearest such matrices: `u @ vt` of `u, "
+            f"_, vt = np.linalg.svd({argument}, full_matrices=False)`."
         )
     if rotations and np.any(np.linalg.det(value) < 0):
         raise ValueError(

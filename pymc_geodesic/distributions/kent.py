@@ -150,7 +150,7 @@ class Kent(UnitVectorDistribution):
                 "Kent",
                 holds=lambda value: value >= 0,
                 expected="numbers of 0 or more",
-                advice="Turn the columns of `frame` to change a sign.",
+                advice="To change a sign, change the columns of `frame`.",
             )
         shapes = {"frame": frame.type.shape[:-2], "kappa": kappa.type.shape}
         check_broadcast(shapes | {"beta": beta.type.shape}, "Kent")
@@ -191,13 +191,13 @@ def _check_frame(frame: TensorVariable) -> None:
         raise ValueError(
             "`Kent` expected matrices of three rows and columns in the last two axes of `frame`, "
             f"got a shape of {shape}. Its columns are the mean direction, the major and the minor "
-            "axis; other dimensions have `pmg.Bingham` and `pmg.ProjectedNormal`."
+            "axis. In other dimensions use `pmg.Bingham` or `pmg.ProjectedNormal`."
         )
     value = constant_value(frame)
     if value is not None and not np.all(_is_frame(value)):
         raise ValueError(
             "`Kent` expected orthonormal columns in `frame`, got "
-            f"{np.array2string(value.reshape(-1, 3, 3)[0], precision=4)}. Make them by "
+            f"{np.array2string(value.reshape(-1, 3, 3)[0], precision=4)}. Orthonormalise them with "
             "`np.linalg.qr`."
         )
 

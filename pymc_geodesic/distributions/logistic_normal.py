@@ -141,8 +141,8 @@ def _factor(cov: Any, chol: Any) -> TensorVariable:
     _check_matrix(
         cov,
         "cov",
-        "finite, symmetric and positive definite matrices, got something else. Symmetrise it "
-        "by `(cov + cov.T) / 2`, and add a small multiple of the identity if it is singular.",
+        "finite, symmetric and positive definite matrices, got something else. Symmetrise it with "
+        "`(cov + cov.T) / 2`, and add a small multiple of the identity if it is singular.",
         _is_covariance,
     )
     return cholesky(cov)
@@ -260,7 +260,7 @@ class LogisticNormal(SimplexContinuous):
         if known is not None and not np.all(np.isfinite(known)):
             raise ValueError(
                 "`LogisticNormal` expected finite means of the log-ratios in `mu`, got missing or "
-                "infinite values. To make a probability small, take a mean such as -20."
+                "infinite values. For a small probability use a mean such as -20."
             )
         factor = _factor(cov, chol)
         _check_lengths(mu, factor, "cov" if chol is None else "chol")

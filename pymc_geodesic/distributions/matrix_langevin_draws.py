@@ -37,8 +37,8 @@ LEAST_OF_WOOD = 0.657
 # 0.35 and 0.125 for p = 2, 3 and 4, but 1 / 32 for 5.
 MOST_COLUMNS = 4
 _too_many = Assert(
-    f"Random draws of `MatrixLangevin` expected at most {MOST_COLUMNS} columns: with more, nearly "
-    "all proposals of the exact method are rejected. Sample the distribution as a free variable "
+    f"Random draws of `MatrixLangevin` expected at most {MOST_COLUMNS} columns, because with more "
+    "the exact method rejects nearly all proposals. Sample the distribution as a free variable "
     "with `pmg.GMC` instead."
 )
 

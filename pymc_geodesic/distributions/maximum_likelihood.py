@@ -108,7 +108,7 @@ def fit_von_mises_fisher(X: ArrayLike) -> VonMisesFisherFit:
     if not 0 < length < 1 - 1e-12:
         raise ValueError(
             "`X` expected rows that differ and have a mean direction, got a mean of length "
-            f"{length:.6g}. For rows at both ends of an axis use `pmg.fit_watson`."
+            f"{length:.6g}. For rows around both ends of an axis use `pmg.fit_watson`."
         )
     n = X.shape[1]
     ratio = with_gradient(lambda kappa: bessel_ratio(n, kappa))
@@ -219,8 +219,8 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
     if np.abs(solved.fun).max() > 1e-6:
         raise RuntimeError(
             "`fit_bingham` expected second moments within 1e-6 of those of the data, got "
-            f"{np.abs(solved.fun).max():.3g}. Rows whose smallest shares are nearly equal to the "
-            f"others' fit a Watson distribution; the shares are {shares}."
+            f"{np.abs(solved.fun).max():.3g}. If the smallest shares are nearly equal, use "
+            f"`pmg.fit_watson`; the shares are {shares}."
         )
     theta = np.append(np.expm1(np.abs(solved.x)), 0.0)
     return BinghamFit((vectors * -theta) @ vectors.T)

@@ -68,8 +68,8 @@ def check_probability_vectors(x: Any, argument: str, owner: str) -> None:
         raise ValueError(
             f"`{owner}` expected positive entries in the last axis of `{argument}`, got "
             f"{np.count_nonzero(value == 0)} exact zeros, where the log density is infinite. "
-            "Raise them to a value below the precision of your measurements and divide by the "
-            "sum, or model the counts behind the proportions with `pm.Multinomial`."
+            "Replace them by a value below the precision of your measurements and divide by the "
+            "sum, or model the underlying counts with `pm.Multinomial`."
         )
 
 

@@ -188,8 +188,8 @@ class SymmetricDirichlet(SimplexContinuous):
         if known is not None and not np.all((known > 0) & (known < np.inf)):
             raise ValueError(
                 "`SymmetricDirichlet` expected positive and finite concentrations in `alpha`, got "
-                f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. For almost empty "
-                "entries take a small positive number such as 0.001."
+                f"values in [{np.min(known):.6g}, {np.max(known):.6g}]. For almost empty entries "
+                "use a small positive number such as 0.001."
             )
         support_shape = get_support_shape(
             support_shape=support_shape, shape=kwargs.get("shape"), ndim_supp=1

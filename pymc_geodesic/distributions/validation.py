@@ -65,7 +65,7 @@ def finite_value(x: Any, argument: str, owner: str, *, expected: str) -> np.ndar
     if not np.all(np.isfinite(value)):
         raise ValueError(
             f"`{owner}` expected {expected} of `{argument}`, got missing or infinite values. "
-            "Remove or impute these rows before the model is built."
+            "Remove or impute these rows before you build the model."
         )
     return value
 
@@ -114,7 +114,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
     if np.any(np.abs(norms - 1.0) > UNIT_NORM_TOLERANCE):
         raise ValueError(
             f"`{owner}` expected unit vectors in the last axis of `{argument}`, got norms in "
-            f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance by "
+            f"[{norms.min():.6g}, {norms.max():.6g}]. Normalise `{argument}`, for instance with "
             f"`{argument} / np.linalg.norm({argument}, axis=-1, keepdims=True)`."
         )
 
@@ -173,8 +173,8 @@ def check_square(x: Any, argument: str, owner: str) -> None:
     if not off <= 1e-6 * np.abs(value).max():
         raise ValueError(
             f"`{owner}` expected finite symmetric matrices in `{argument}`, got one that differs "
-            f"from its transpose by {off:.6g}. Pass `0.5 * ({argument} + {argument}.T)` if only "
-            "the symmetric part is meant."
+            f"from its transpose by {off:.6g}. Pass `0.5 * ({argument} + {argument}.T)` if you "
+            "mean only the symmetric part."
         )
 
 

@@ -136,7 +136,7 @@ class Watson(UnitVectorDistribution):
             owner="Watson",
             holds=lambda kappa: np.ones(kappa.shape, bool),
             expected="concentrations of either sign",
-            advice="A large number, such as 1e6, stands for certainty.",
+            advice="For a nearly certain axis use a large number such as 1e6.",
             shape=kwargs.get("shape"),
         )
         return super().dist([mu, kappa], **kwargs)

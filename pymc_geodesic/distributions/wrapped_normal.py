@@ -129,7 +129,7 @@ class WrappedNormal(AngleDistribution):
             "WrappedNormal",
             holds=lambda sigma: sigma > 0,
             expected="positive scales",
-            advice="A large scale, such as 10, stands for a uniform angle.",
+            advice="For a uniform angle use a large scale such as 10.",
         )
         return super().dist([mu, sigma], **kwargs)
 

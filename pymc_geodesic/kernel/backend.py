@@ -53,7 +53,7 @@ class Backend:
         if resolved.is_jax and find_spec("jax") is None:
             raise ImportError(
                 "`backend='jax'` expected JAX, which is not installed. Install it with "
-                '`pip install "pymc_geodesic[jax]"`, or leave `backend` out to use Numba.'
+                '`pip install "pymc_geodesic[jax]"`, or leave out `backend` to use Numba.'
             )
         if resolved.is_jax:
             # Imported once for all workers. It starts no threads, unlike computing with JAX.

@@ -46,14 +46,14 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
             yield from rows[: len(rows) - n_held].reshape(-1, size, *source.row_shape)
     if not n_rows:
         raise SamplingError(
-            f"The stream `{source.name}` expected batches, got none. A loader must give them each "
+            f"The stream `{source.name}` expected batches, got none. A loader must yield them each "
             "time it is iterated over."
         )
     # Rows that do not fill a last batch are left out, here or by the loader.
     if not source.n_rows - source.batch_size < n_rows <= source.n_rows:
         raise SamplingError(
-            f"The stream `{source.name}` expected {source.n_rows} rows in a pass, the model's "
-            f"`total_size`, but ended after {n_rows}. Correct `total_size`, or the loader."
+            f"The stream `{source.name}` expected {source.n_rows} rows per pass, the model's "
+            f"`total_size`, got {n_rows}. Correct `total_size`, or the loader."
         )
 
 
@@ -91,14 +91,14 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
     block = given.astype(source.dtype, copy=False)
     if block.ndim == 0 or block.shape[1:] != source.row_shape:
         raise SamplingError(
-            f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, that "
-            f"of the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+            f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, as "
+            f"in the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
         )
     if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
         raise SamplingError(
-            f"The stream `{source.name}` expected whole numbers that {source.dtype} holds, the "
-            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or make "
-            "the `pm.Data` of floating-point numbers."
+            f"The stream `{source.name}` expected whole numbers that fit into {source.dtype}, the "
+            f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or use "
+            "floating-point numbers in the `pm.Data`."
         )
     # Parameters may be infinite, such as the bounds of uncensored rows.
     if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):

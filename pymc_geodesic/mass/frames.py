@@ -163,7 +163,7 @@ class JointFrame:
         return velocity
 
     def diagonal(self, index: int) -> Scaling:  # noqa: D102
-        raise TypeError("A mass of all entries together has no diagonal for a variable.")
+        raise TypeError("A joint mass of all entries has no diagonal for one variable.")
 
     def _joined(self, parts: Point) -> TensorVariable:
         return pt.concatenate([part.ravel() for part in parts])

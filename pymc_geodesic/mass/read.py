@@ -88,7 +88,7 @@ def _of_all_entries(mass: ArrayLike, variables: Sequence[SampledVariable], dtype
             f"`mass` expected a number, {size} diagonal entries of shape {(size,)} or a matrix of "
             f"shape {(size, size)}, for the entries of "
             f"{', '.join(f'`{variable.name}`' for variable in variables)} in this order, got shape "
-            f"{mass.shape}. Give a dict by variable name for one mass per variable."
+            f"{mass.shape}. Pass a dict by variable name for one mass per variable."
         )
     _checked_diagonal(mass)
     parts = np.split(np.broadcast_to(mass, (size,)), np.cumsum(sizes)[:-1])
@@ -119,7 +119,7 @@ def _checked_diagonal(mass: np.ndarray) -> np.ndarray:
 def _checked_matrix(mass: np.ndarray) -> np.ndarray:
     if not np.allclose(mass, mass.T):
         raise ValueError(
-            "`mass` expected a symmetric matrix, got one that is not. Take `(mass + mass.T) / 2`."
+            "`mass` expected a symmetric matrix, got an asymmetric one. Pass `(mass + mass.T) / 2`."
         )
     smallest = np.linalg.eigvalsh(mass)[0] if np.all(np.isfinite(mass)) else np.nan
     if not smallest > 0:
@@ -134,7 +134,7 @@ _EXPECTED = {"number": "a number", "diagonal": "a number or one for each entry"}
 _REASONS = {
     "number": "On a curved manifold a mass that differs between directions would turn velocities "
     "out of the tangent space.",
-    "diagonal": "Its entries move each by itself, and a matrix would mix them.",
+    "diagonal": "Its entries move independently, and a matrix would mix them.",
 }
 
 
@@ -145,6 +145,6 @@ def require_kind(variable: SampledVariable, kind: MassKind, what: str) -> None:
         return
     raise ValueError(
         f"`mass` expected {_EXPECTED[taken]} for `{variable.name}`, which is on a "
-        f"{variable.manifold.name.lower()}, got {what}. {_REASONS[taken]} Give a dict with "
+        f"{variable.manifold.name.lower()}, got {what}. {_REASONS[taken]} Pass a dict with "
         f"{_EXPECTED[taken]} for it, or leave it out."
     )

@@ -56,9 +56,10 @@ class TangentMass:
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pmg.Bingham("x", A=[[0.0, 0, 0], [0, 50, 0], [0, 0, 500]])
-    ...     pilot = pmg.sample(200, step=pmg.SGGMC(), random_seed=1, progressbar=False)
+    ...     pilot = pmg.sample(200, step=pmg.SGGMC, random_seed=1, progressbar=False)
     ...     mass = {"x": pmg.TangentMass.from_draws(pilot.posterior["x"])}
-    ...     idata = pmg.sample(200, step=pmg.SGGMC(mass=mass), random_seed=1, progressbar=False)
+    ...     step = pmg.SGGMC(mass=mass, backend="jax")
+    ...     idata = pmg.sample(200, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["x"].shape
     (4, 200, 3)
     """
@@ -68,7 +69,10 @@ class TangentMass:
         if scatter.ndim != 2 or len(scatter) != scatter.shape[1]:
             raise ValueError(f"`scatter` expected a square matrix, got shape {scatter.shape}.")
         if not np.allclose(scatter, scatter.T):
-            raise ValueError("`scatter` expected a symmetric matrix. Take `(s + s.T) / 2`.")
+            raise ValueError(
+                "`scatter` expected a symmetric matrix, got an asymmetric one. Pass `(s + s.T) / "
+                "2`."
+            )
         values, vectors = np.linalg.eigh(scatter)
         if not values[0] > 0:
             raise ValueError(
@@ -114,7 +118,7 @@ class TangentMass:
         if not manifold.is_stretched_linearly:
             raise ValueError(
                 f"`mass` expected a unit vector or a frame for a `TangentMass`, got `{name}` on "
-                f"{manifold!r}. Give it a number."
+                f"{manifold!r}. Pass a number for it."
             )
         return Stretched(manifold, self.factor)
 

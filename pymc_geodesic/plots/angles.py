@@ -62,7 +62,7 @@ def plot_rose(
         ax = plt.figure(figsize=(4.4, 4.4), layout="constrained").add_subplot(projection="polar")
     if ax.name != "polar":
         raise ValueError(
-            f'`ax` expected the projection "polar", got "{ax.name}". Make it with '
+            f'`ax` expected the projection "polar", got "{ax.name}". Create it with '
             '`plt.subplot(projection="polar")`.'
         )
     edges = np.linspace(-np.pi, np.pi, bins + 1)

@@ -82,7 +82,7 @@ def labelled_vectors(
         if not names:
             raise ValueError(
                 f"The group `{group}` expected {_wanted(geometry, sizes)}, got the variables "
-                f"{sorted(map(str, dataset.data_vars))}. Name one with `var_names`."
+                f"{sorted(map(str, dataset.data_vars))}. Select one with `var_names`."
             )
         dataset = dataset[names]
     return {
@@ -114,8 +114,8 @@ def pick_variable(
     names = [n for n, a in dataset.data_vars.items() if found[n] in kinds and a.ndim == 2 + ndim]
     if len(names) != 1:
         raise ValueError(
-            f"`var_names` expected one suitable variable, got "
-            f"{names or sorted(map(str, dataset.data_vars))}. Name one."
+            "`var_names` expected one suitable variable, got "
+            f"{names or sorted(map(str, dataset.data_vars))}. Select one."
         )
     return dataset[names[0]]
 

@@ -99,7 +99,7 @@ def plot_simplex(
     sizes = {values.shape[-1] for values in vectors.values()}
     if len(sizes) > 1:
         raise ValueError(
-            f"`draws` expected vectors with equally many entries, got {sorted(sizes)}. Choose "
+            f"`draws` expected vectors of equal length, got lengths {sorted(sizes)}. Select some "
             "with `var_names`."
         )
     [size] = sizes
@@ -108,7 +108,7 @@ def plot_simplex(
         return _draw_triangle(vectors, names, contours, max_draws, ax)
     if len(vectors) > 1:
         raise ValueError(
-            f"`draws` expected one vector to show as bars, got {list(vectors)}. Choose with "
+            f"`draws` expected one vector to draw as bars, got {list(vectors)}. Select one with "
             "`var_names` and `coords`."
         )
     [(label, values)] = vectors.items()

@@ -202,8 +202,8 @@ def _dimension(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) 
     sizes = {values.shape[-1] for values in shown}
     if len(sizes) > 1:
         raise ValueError(
-            "`plot_sphere` expected directions of one dimension, got some in two and some in "
-            "three. Choose with `var_names`."
+            "`plot_sphere` expected directions of the same dimension, got some in two and some in "
+            "three. Select some with `var_names`."
         )
     return sizes.pop() if sizes else 3
 
@@ -213,8 +213,8 @@ def _axes(ax: Axes | None, projection: str, figsize: tuple[float, float]) -> Axe
         return plt.figure(figsize=figsize, layout="constrained").add_subplot(projection=projection)
     if ax.name != projection:
         raise ValueError(
-            f'`ax` expected the projection "{projection}", got "{ax.name}". '
-            f'Make it with `plt.subplot(projection="{projection}")`.'
+            f'`ax` expected the projection "{projection}", got "{ax.name}". Create it with '
+            f'`plt.subplot(projection="{projection}")`.'
         )
     return ax
 

@@ -71,12 +71,12 @@ def _require_no_potentials(
     for potential in model.potentials:
         if not tensors.isdisjoint(ancestors([potential])):
             raise ValueError(
-                f"The potential `{potential.name}` depends on {data}, got no `total_size` for it: "
-                "the number of rows in a `pm.Potential` is unknown, so it cannot be scaled to the "
+                f"The potential `{potential.name}` depends on {data}, but a `pm.Potential` has no "
+                "`total_size`: its number of rows is unknown, so it cannot be scaled to the "
                 "whole data. Write it as an observed variable, "
                 f'`pm.CustomDist("{potential.name}", ..., logp=lambda value, ...: ..., '
-                "observed=batch, total_size=len(data))`, whose `logp` is the term of each row, "
-                "without a factor of your own."
+                "observed=batch, total_size=len(data))`, whose `logp` returns the term of each "
+                "row, without a factor that scales it."
             )
 
 
@@ -87,10 +87,9 @@ def _require_row_axis(model: Model, rv: TensorVariable) -> None:
     name = getattr(op, "_print_name", (type(op).__name__,))[0]
     raise ValueError(
         f"The observed variable `{rv.name}` expected rows that are independent given the "
-        f"parameters, got one {name} over all rows of a batch. Rows that depend on each other, as "
-        "in a time series, a random walk or a Gaussian process, have no log likelihood that a "
-        "batch can estimate. Give the model the whole data and sample it by NUTS or "
-        "`pmg.GMC`."
+        f"parameters, got one {name} over all rows of a batch. If rows depend on each other, as in "
+        "a time series, a random walk or a Gaussian process, a batch cannot estimate the log "
+        "likelihood. Use the whole data and sample with NUTS or `pmg.GMC`."
     )
 
 
@@ -126,8 +125,8 @@ def require_fixed_priors(
         if rv not in local and not tensors.isdisjoint(_known_by_value(rv)):
             raise ValueError(
                 f"The free variable `{rv.name}` expected a prior that is the same for all batches, "
-                "got one that depends on the data of a batch. Move that dependence into the "
-                "likelihood, or, if the variable has a row for each row of the batch, name it in "
+                "got a prior that depends on the data of a batch. Move that dependence into the "
+                "likelihood, or, if the variable has a row for each row of the batch, pass it as "
                 f"`local=pmg.LocalGMC([{rv.name}])`."
             )
 
@@ -153,7 +152,7 @@ def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable
             if seen.setdefault(rv, i) != i:
                 raise ValueError(
                     f"The observed variable `{rv.name}` expected data from one call of "
-                    "`pm.Minibatch`, got data from several, whose rows are drawn independently "
-                    "and do not belong together. Draw them in one call, such as "
-                    "`x, y = pm.Minibatch(X, Y, batch_size=100)`."
+                    "`pm.Minibatch`, got data from several calls, which draw their rows "
+                    "independently. Draw them in one call, such as `x, y = pm.Minibatch(X, Y, "
+                    "batch_size=100)`."
                 )

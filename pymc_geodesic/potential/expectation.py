@@ -38,8 +38,8 @@ class LocalExpectation(Op):
     def perform(self, node, inputs, output_storage):
         """Raise an error, because there is no value without a random generator."""
         raise NotImplementedError(
-            f"The log density of this model has no closed form ({type(self).__name__}), so "
-            "only its gradient can be estimated. Sample it by `pmg.SGRLD`, `pmg.SGNHT` or another "
+            f"The log density of this model has no closed form ({type(self).__name__}), so only "
+            "its gradient can be estimated. Sample it with `pmg.SGRLD`, `pmg.SGNHT` or another "
             "stochastic-gradient step of pymc_geodesic. Instead of its log likelihood, "
             "`pmg.topics.document_completion_perplexity` compares models by held-out words."
         )

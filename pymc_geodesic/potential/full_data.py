@@ -94,8 +94,8 @@ def full_data(model: Model) -> Model:
     except (ValueError, TypeError) as error:
         _refuse_row_variables(model)
         raise ValueError(
-            "The model cannot be written for all rows of its data: some shape in it fits a "
-            f"batch only. Take shapes from the data, as in `x.shape[0]`. The cause: {error}"
+            "The model cannot be written for all rows of its data: some shape in it fits only a "
+            f"batch. Take shapes from the data, as in `x.shape[0]`. The cause: {error}"
         ) from error
     _require_all_rows(model, result)
     _require_dimensions(result)
@@ -107,8 +107,8 @@ def _require_expandable(model: Model) -> None:
     for rv in model.free_RVs:
         if uses_batch([rv]):
             raise ValueError(
-                f"The free variable `{rv.name}` depends on `pm.Minibatch` data: its draws are "
-                "for a batch, not for all rows. Sum or integrate it out of the model."
+                f"The free variable `{rv.name}` depends on `pm.Minibatch` data: its draws belong "
+                "to a batch, not to all rows. Sum or integrate it out of the model."
             )
 
 
@@ -118,10 +118,10 @@ def _refuse_row_variables(model: Model) -> None:
     variables = sampled_variables(model, values, initial_point=point, coordinates={})
     if names := list(row_variables(model, variables)):
         raise ValueError(
-            f"`full_data` expected no variables of the rows of a batch, got {names}: their draws "
-            "belong to other rows each time, so there are none for all rows. Predict new rows by "
-            "draws of the other variables, with these drawn from their prior. For topics there are "
-            "`pmg.topics.proportions`, `pmg.topics.log_perplexity` and "
+            f"`full_data` expected no variables of the rows of a batch, got {names}. Their draws "
+            "belong to other rows each time, so no draw has all rows. To predict new rows, use "
+            "draws of the other variables, and draw these from their prior. For topics use "
+            "`pmg.topics.proportions`, `pmg.topics.log_perplexity` or "
             "`pmg.topics.document_completion_perplexity`."
         ) from None
 
@@ -153,8 +153,8 @@ def _require_all_rows(model: Model, result: Model) -> None:
             if not isinstance(size.type, NoneTypeT) and int(size.eval()) != rows:
                 raise ValueError(
                     f"The observed variable `{rv.name}` expected as many rows of data as its "
-                    f"`total_size`, {int(size.eval())}, got {rows}. The rest of its data is not in "
-                    "the model: build it with all rows."
+                    f"`total_size`, {int(size.eval())}, got {rows}. The model does not hold the "
+                    "rest of the data: build it with all rows."
                 )
 
 
@@ -171,5 +171,5 @@ def _require_dimensions(model: Model) -> None:
             if length != rows:
                 raise ValueError(
                     f"The dimension `{dim}` of `{rv.name}` expected a length of {rows}, the rows "
-                    f"of the data, got {length}. Give it coordinates for all rows."
+                    f"of the data, got {length}. Pass coordinates for all rows."
                 )

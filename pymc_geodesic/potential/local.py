@@ -42,8 +42,8 @@ def rows_of(variables: Sequence[SampledVariable]) -> int:
     without_rows = [v for v in variables if len(v.shape) <= v.manifold.ndim_core]
     if len(lengths) != 1 or without_rows:
         raise ValueError(
-            "`local` expected variables whose first axis is the row of the batch, the same for "
-            f"all, got shapes {shapes}."
+            "`local` expected variables whose first axes are the rows of the same batch, got "
+            f"shapes {shapes}."
         )
     return lengths.pop()
 

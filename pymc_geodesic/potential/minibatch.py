@@ -86,7 +86,7 @@ def _source(node, static_shapes: bool) -> BatchSource:
     if not 1 <= batch_size <= rows:
         raise ValueError(
             f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}, got "
-            f"{batch_size}. Take smaller batches, or all rows without `pm.Minibatch`."
+            f"{batch_size}. Use smaller batches, or all rows without `pm.Minibatch`."
         )
     return BatchSource(
         batches=tuple(batches),

@@ -148,8 +148,8 @@ class FisherNoise:
     def __init__(self, potential: Potential, *, replacement: bool = True) -> None:
         if not potential.sources:
             raise ValueError(
-                "`gradient_noise='fisher'` expected a model with `pm.Minibatch` data, got one "
-                "without. Its gradient is exact: leave `gradient_noise` out."
+                "`gradient_noise='fisher'` expected a model with `pm.Minibatch` data, got a model "
+                "without. Its gradient is exact: leave out `gradient_noise`."
             )
         if any(source.batch_size < 2 for source in potential.sources):
             raise ValueError(

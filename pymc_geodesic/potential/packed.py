@@ -136,9 +136,9 @@ def require_counts(data: TensorVariable) -> None:
     weights = node.inputs[2].get_value(borrow=True)
     if np.any(weights < 0) or np.any(weights != np.round(weights)):
         raise ValueError(
-            "A model of word counts expected whole numbers as weights, got some in "
-            f"[{weights.min():.6g}, {weights.max():.6g}] that are not. Make the `BagOfWords` from "
-            "the counts themselves."
+            "A model of word counts expected whole numbers as weights, got other numbers in "
+            f"[{weights.min():.6g}, {weights.max():.6g}]. Create the `BagOfWords` from the counts "
+            "themselves."
         )
 
 

@@ -26,9 +26,9 @@ def warn_of_poles(variables: Sequence[SampledVariable]) -> None:
         if alpha is not None and np.min(alpha) < least:
             warnings.warn(
                 f"The Dirichlet variable `{variable.name}` has concentrations down to "
-                f"{np.min(alpha):g}. Below {least:g} its density in the square-root "
-                "coordinates is infinite at entries of zero, which geodesic samplers cannot follow "
-                "unless the data fills every entry. Sample it with `pmg.SGRLD`.",
+                f"{np.min(alpha):g}. Below {least:g} its density in the square-root coordinates is "
+                "infinite at entries of zero, where geodesic samplers fail unless the data fills "
+                "every entry. Sample it with `pmg.SGRLD`.",
                 UserWarning,
                 stacklevel=2,
             )

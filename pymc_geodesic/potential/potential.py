@@ -285,7 +285,7 @@ def _require_rows_of_batches(
     if full_data and sources:
         raise ValueError(
             "An exact sampler expected local variables for all rows of the data, got a model with "
-            "`pm.Minibatch`. Write it with the whole data as `observed`."
+            "`pm.Minibatch`. Pass the whole data as `observed`."
         )
     n_rows = rows_of(variables)
     sizes = [source.batch_size for source in sources]

@@ -16,7 +16,7 @@ __all__ = ["check_minibatch", "warn_minibatch"]
 
 MINIBATCH_MESSAGE = (
     "The model draws its data by `pm.Minibatch`, so PyMC's own step methods (NUTS and the others) "
-    "would see another random log probability at every evaluation and return meaningless draws "
+    "would see a different random log probability at every evaluation and return meaningless draws "
     "without an error. Sample all its variables with steps of pymc_geodesic, such as "
     "`pm.sample(step=pmg.gSGNHT())`, or write the model with the full data."
 )

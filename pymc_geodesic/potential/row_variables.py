@@ -28,9 +28,9 @@ def warn_of_row_variables(model: Model, variables: Sequence[SampledVariable]) ->
     for name, data in row_variables(model, variables).items():
         warnings.warn(
             f"The variable `{name}` has an entry for each of the {data.type.shape[0]} rows of a "
-            f"batch of `{data.name}`. It is sampled as one variable shared by all batches, so "
-            "that every batch uses the same entry for other rows. If it belongs to the rows, name "
-            f"it in `local=pmg.LocalGMC([{name}])`.",
+            f"batch of `{data.name}`. It is sampled as one variable that all batches share, so "
+            "every batch uses the same entries for different rows. If it belongs to the rows, pass "
+            f"it as `local=pmg.LocalGMC([{name}])`.",
             UserWarning,
             stacklevel=2,
         )

@@ -104,7 +104,7 @@ def find_streams(
     if data is not None and len(data) != 1:
         raise ValueError(
             f"`data` expected one stream, got {sorted(data)}. Read all columns from one loader "
-            "into one `pm.Data`, and take the model's parts from its columns."
+            "into one `pm.Data`, and use its columns in the model."
         )
     return tuple(_stream(model, name, loader) for name, loader in (data or {}).items())
 

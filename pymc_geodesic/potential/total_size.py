@@ -102,7 +102,6 @@ def _sentence(wrong: WrongSize) -> str:
     advice = f"Pass `total_size={wrong.held}`" if wrong.axis == 0 else "Correct it"
     return (
         f"`total_size` of `{wrong.name}` expected the number of {what}, {wrong.held}, got "
-        f"{wrong.declared}, with which the likelihood would count "
-        f"{wrong.declared / wrong.held:.3g} times. {advice}. If this is what you want, pass "
-        "`trust_total_size=True` to the step."
+        f"{wrong.declared}, so the likelihood would count {wrong.declared / wrong.held:.3g} times. "
+        f"{advice}. If you want this, pass `trust_total_size=True` to the step."
     )

@@ -142,8 +142,8 @@ def _require_points(name: str, manifold: Manifold, shape: tuple[int, ...]) -> No
         axes = "axis" if manifold.ndim_core == 1 else f"{manifold.ndim_core} axes"
         raise ValueError(
             f"The variable `{name}` expected points along its last {axes}, as {manifold!r} needs "
-            f"them; got {f'a shape of {shape}' if shape else 'a scalar'}. Give it {missing} more, "
-            f"such as `shape={(*shape, *[1] * missing)}`."
+            f"them; got {f'a shape of {shape}' if shape else 'a scalar'}. Add {missing} more, such "
+            f"as `shape={(*shape, *[1] * missing)}`."
         )
     if manifold.dim(manifold.core_shape(shape)) < 1:
         raise ValueError(
@@ -172,8 +172,8 @@ def sampled_variables(
         if np.dtype(value.dtype).kind != "f":
             raise ValueError(
                 f"The variable `{rv.name}` is discrete (dtype {value.dtype}), but geodesic and "
-                "stochastic-gradient steps need a differentiable log density. Give it a step "
-                "of its own, such as `pm.Metropolis`, or sum it out of the model."
+                "stochastic-gradient steps need a differentiable log density. Use another step for "
+                "it, such as `pm.Metropolis`, or sum it out of the model."
             )
         manifold = manifold_in(model, rv)
         manifold = coordinates.get(rv.name, coordinates.get(type(manifold), manifold))

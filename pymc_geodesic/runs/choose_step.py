@@ -54,7 +54,7 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
     if isinstance(step, Step):
         if backend is not None:
             raise ValueError(
-                f"`backend` expected None with a step that is already made, got {backend!r}. Pass "
+                f"`backend` expected None because the step already exists, got {backend!r}. Pass "
                 f"it to `{type(step).__name__}`."
             )
         return _required(step, model)
@@ -64,8 +64,8 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
         backend = "jax"
     if not callable(make):
         raise TypeError(
-            "`step` expected a step of pymc_geodesic, its class, or a function that makes one; got "
-            f"{step!r}."
+            "`step` expected a step of pymc_geodesic, its class, or a function that returns a "
+            f"step; got {step!r}."
         )
     with model:
         made = make() if backend is None else make(backend=backend)
@@ -85,8 +85,8 @@ def step_class_for(model: Model) -> type[Step]:
     """
     if not has_minibatch(model):
         raise ValueError(
-            "`step=None` expected a model that draws its data by `pm.Minibatch`, got one without. "
-            "Use NUTS, which is exact: `pm.sample()`; or pass a `step`."
+            "`step=None` expected a model that draws its data with `pm.Minibatch`, got a model "
+            "without. Use NUTS, `pm.sample()`, which is exact, or pass a `step`."
         )
     if model.discrete_value_vars:
         names = ", ".join(f"`{model.values_to_rvs[v].name}`" for v in model.discrete_value_vars)
@@ -113,12 +113,14 @@ def _required(step: Any, model: Model) -> Step:
             "to `pm.sample`."
         )
     if step.model is not model:
-        raise ValueError("`step` expected one that was made for this model, got one of another.")
+        raise ValueError(
+            "`step` expected a step that was created for this model, got a step of another model."
+        )
     sampled = {value.name for value in step.vars}
     if left := [model.values_to_rvs[v].name for v in model.value_vars if v.name not in sampled]:
         listed = ", ".join(f"`{name}`" for name in left)
         raise ValueError(
-            f"`step` expected one step for all variables, got one that leaves out {listed}. Give "
-            "it all variables, or pass several steps to `pm.sample`."
+            f"`step` expected one step for all variables, got a step that leaves out {listed}. "
+            "Pass it all variables, or pass several steps to `pm.sample`."
         )
     return step

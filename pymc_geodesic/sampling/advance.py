@@ -32,6 +32,11 @@ class Sampler(Protocol):
         """Whether batches come from a loader, which chains read one after another."""
         ...
 
+    @property
+    def tunes_in_common(self) -> bool:
+        """Whether chains must be together for :meth:`adapt` in their tuning phase."""
+        ...
+
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
         """Return a new chain."""
         ...
@@ -198,8 +203,8 @@ def _require_start(sampler: Sampler, chain: Chain) -> Moves[None]:
     if found := problem.off_manifold(chain.values):
         name, why = found
         raise SamplingError(
-            f"The start of `{name}` is off its manifold: {why}. Pass a value on it as `initvals`, "
-            "or leave the start out."
+            f"The start of `{name}` is not on its manifold: {why}. Pass a value on the manifold as "
+            "`initvals`, or leave out the start."
         )
     point = chain.point
     problem.data_checks.check_start(point)

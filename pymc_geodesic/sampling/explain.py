@@ -51,7 +51,7 @@ def explain_start(model: Model, point: Mapping[str, np.ndarray]) -> str:
     """
     found = _parameters(model, point) or _densities(model, point)
     if not found:
-        found = ["The log densities are finite there, so it is a gradient that is not."]
+        found = ["The log densities are finite there, so a gradient is not finite."]
     return "".join(f" {text}" for text in found)
 
 
@@ -87,8 +87,8 @@ def _of_von_mises_fisher(name: str, mu: np.ndarray, kappa: np.ndarray) -> list[s
     found = []
     if np.isnan(norms).any():
         found.append(
-            f"`mu` of `{name}` is not a number: a vector of length zero has no direction. Start "
-            "what it is computed from away from zero by `initval` or `initvals`."
+            f"`mu` of `{name}` is not a number: a vector of length zero has no direction. Pass an "
+            "`initval` or `initvals` for which it is not zero."
         )
     elif np.any(np.abs(norms - 1) > 1e-6):
         found.append(

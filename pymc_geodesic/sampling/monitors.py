@@ -21,8 +21,8 @@ from pymc_geodesic.tuning.field_reference import FieldReference
 __all__ = ["Monitors"]
 
 RAN_OFF_ADVICE = (
-    "Decrease `step_size`, and make sure that the posterior is proper: check `total_size`, the "
-    "signs of potentials and flat priors."
+    "Decrease `step_size`, and check that the posterior is proper: `total_size`, the signs of "
+    "potentials and flat priors."
 )
 
 
@@ -76,14 +76,13 @@ class Monitors:
         self.ran_off, energy = None, float(outputs.energy)
         if found := overflowing({name: outputs.values[i] for name, i in self._open.items()}):
             name, size = found
-            self.ran_off = f"ran off: `{name}` has an entry of size {size:.2g}"
+            self.ran_off = f"diverged: `{name}` has an entry of size {size:.2g}"
         if tune:
             self.energy.observe(energy)
             return
         draws_per_batch = math.ceil(batches.steps_per_batch / n_steps) if batches.sizes else 0
         if self.energy.has_left(energy, draws_per_batch=draws_per_batch):
             self.ran_off = self.ran_off or (
-                f"ran off: its potential energy is {energy:.3g}, and was "
-                f"{self.energy.mean:.3g} with a standard deviation of {self.energy.deviation:.2g} "
-                "in the tuning phase"
+                f"diverged: its potential energy is {energy:.3g}, but was {self.energy.mean:.3g} "
+                f"with a standard deviation of {self.energy.deviation:.2g} in the tuning phase"
             )

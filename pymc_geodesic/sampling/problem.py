@@ -133,7 +133,10 @@ class Problem:
     def potential(self) -> Potential:
         """The potential; a worker that needs only what is compiled has none."""
         if self._potential is None:
-            raise RuntimeError("The graph of the model was left behind in another process.")
+            raise RuntimeError(
+                "The graph of the model is not available in this process, because pickling leaves "
+                "it out."
+            )
         return self._potential
 
     @property

@@ -19,7 +19,7 @@ from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.balance import rebalance, squared_velocity
+from pymc_geodesic.sampling.balance import add_squares, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.log import log
@@ -160,7 +160,7 @@ class SelfTuning:
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
-                chain.tuning.squares.append(squared_velocity(chain))
+                add_squares(chain)
 
     def news(self, chain: GradientChain) -> News | None:
         """Say in one line what was found, and what draws will cost."""
@@ -206,7 +206,7 @@ class SelfTuning:
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
             for chain in chains:
-                _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
+                _tuning(chain).clock = Clock(time.time(), chain.n_drawn, len(chains))
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
@@ -219,15 +219,16 @@ class SelfTuning:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
             log.warning(
                 f"The chains of {self._name} disagree after most of the tuning phase: their means "
-                f"are {distance:.2g} standard deviations apart, and their common tuning fits none "
-                "of them. They may be in different modes: compare them by `az.plot_trace`, and "
-                "start all in one by `initvals`; or increase `tune`."
+                f"are {distance:.2g} standard deviations apart, so the tuning they share fits none "
+                "of them. They may be in different modes: compare them with `az.plot_trace`, and "
+                "start all chains in one mode with `initvals`, or increase `tune`."
             )
 
     def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Set what follows from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
-        tuning.found, tuning.window, tuning.squares = found, [], []
+        tuning.found, tuning.window = found, []
+        tuning.squares, tuning.n_squares = [], 0
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio
@@ -267,7 +268,10 @@ class SelfTuning:
 
 def _tuning(chain: GradientChain) -> Tuning:
     if chain.tuning is None:
-        raise RuntimeError("The chain was begun by a sampler that does not tune itself.")
+        raise RuntimeError(
+            "The chain expected a sampler that does not tune itself, like the one that began it, "
+            "got one that does."
+        )
     return chain.tuning
 
 

@@ -50,9 +50,10 @@ def _require_covered(model: Model, names: frozenset[str]) -> None:
     if left and has_minibatch(model):
         listed = ", ".join(f"`{name}`" for name in left)
         raise ValueError(
-            f"The model draws its data by `pm.Minibatch`, but {listed} would be sampled by a step "
-            "that is not of pymc_geodesic and would see another random log probability at every "
-            "evaluation. Give all variables to steps of pymc_geodesic, or use the full data."
+            f"The model draws its data with `pm.Minibatch`, but {listed} would be sampled by a "
+            "step that is not of pymc_geodesic and would see a different random log probability at "
+            "every evaluation. Sample all variables with steps of pymc_geodesic, or use the full "
+            "data."
         )
 
 

@@ -75,8 +75,7 @@ class SGNHT(StochasticStep):
     ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     step = pmg.SGNHT(n_steps=20)
-    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    ...     idata = pmg.sample(500, step=pmg.SGNHT, random_seed=1, progressbar=False)
     >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
     True
     """

@@ -105,7 +105,10 @@ def _sampler(
     """Read the keywords, and make the sampler."""
     options = {**DEFAULTS, **options}
     if shared.mass is not None and "velocity" not in algorithm.state._fields:
-        raise ValueError(f"`{name}` has no velocities, and so no `mass`, got {shared.mass!r}.")
+        raise ValueError(
+            f"`{name}` expected no `mass`, because it has no velocities, got {shared.mass!r}. "
+            "Leave out `mass`."
+        )
     steps_per_batch = whole("steps_per_batch", options["steps_per_batch"])
     n_steps = options.get("n_steps")
     n_steps = None if n_steps is None else whole("n_steps", n_steps)
@@ -126,8 +129,8 @@ def _sampler(
     if batches.gradient_noise is not None and mass is not None and not mass.is_diagonal:
         raise ValueError(
             "`gradient_noise` expected a diagonal mass, because noise that is independent between "
-            "entries is not so in the frame of a dense one; got a dense `mass`. Use a diagonal "
-            "mass, or a thermostat and no `gradient_noise`."
+            "entries is correlated in the frame of a dense mass; got a dense `mass`. Use a "
+            "diagonal mass, or a thermostat and no `gradient_noise`."
         )
     if schedule is None and uses_topic_rule:
         schedule = default_schedule(shared.model, problem.variables)
@@ -165,8 +168,8 @@ def _tuning_options(
             others = ", ".join(f"`{name}`" for name in problem.conditioned_names)
             raise ValueError(
                 "`variance_reduction='control_variates'` expected one step for all variables, "
-                "because the whole data's gradient at the center holds only while the others stay "
-                f"where they are; got a step that leaves {others} to another."
+                "because the gradient of the whole data at the center is valid only while all "
+                f"other variables are constant; got a step that leaves {others} to another step."
             )
         reduction = None
     if not potential.sources or not (tunes_itself or always):
@@ -204,15 +207,16 @@ def _require_local_options(
     """Refuse what needs the gradient of the marginal likelihood of the rows."""
     if schedule is None and algorithm.tuning_rule is not None:
         raise ValueError(
-            f"`{name}` expected a `step_size` for a model with local variables, got none: it "
-            "cannot measure the scales of a posterior whose gradient needs draws."
+            f"`{name}` expected a `step_size` for a model with local variables, got none. The "
+            "tuning phase cannot measure the scales of a posterior whose gradient needs draws of "
+            "local variables. Pass a `step_size`."
         )
     controlled = options["variance_reduction"] == "control_variates"
     if isinstance(batches.gradient_noise, str) or controlled:
         raise ValueError(
             "A model with local variables expected neither `gradient_noise='fisher'` nor "
-            "`variance_reduction='control_variates'`: the noise of its draws is not in the "
-            "gradients of the rows."
+            "`variance_reduction='control_variates'`: the gradients of the rows do not contain the "
+            "noise of the local draws."
         )
     if n_steps % batches.steps_per_batch:
         raise ValueError(

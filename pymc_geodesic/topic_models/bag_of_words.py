@@ -60,7 +60,7 @@ class BagOfWords:
         matrix.eliminate_zeros()
         if not np.all(np.isfinite(matrix.data)):
             raise ValueError(
-                "`BagOfWords` expected finite weights, got NaN or infinite ones. Correct these."
+                "`BagOfWords` expected finite weights, got NaN or infinite ones. Correct them."
             )
         if matrix.nnz and matrix.data.min() < 0:
             raise ValueError(
@@ -71,7 +71,7 @@ class BagOfWords:
         if np.any(lengths == 0):
             empty = np.flatnonzero(lengths == 0)
             raise ValueError(
-                f"`BagOfWords` expected documents with words, got {len(empty)} without any, the "
+                f"`BagOfWords` expected documents with words, got {len(empty)} without words, the "
                 f"first at row {empty[0]}. Drop these rows."
             )
         self.matrix = matrix
@@ -141,7 +141,7 @@ class BagOfWords:
         if idf.shape != (self.n_words,) or not np.all((idf >= 0) & np.isfinite(idf)):
             raise ValueError(
                 f"`idf` expected {self.n_words} weights of 0 or more, one per word, got shape "
-                f"{idf.shape} with values from {np.min(idf, initial=np.inf):.4g}. Take "
+                f"{idf.shape} with values from {np.min(idf, initial=np.inf):.4g}. Pass "
                 "`learned.inverse_document_frequencies()` of documents with the same words."
             )
         weighted = self.matrix @ sparse.diags_array(idf)
@@ -149,8 +149,8 @@ class BagOfWords:
         empty = np.flatnonzero(np.diff(weighted.indptr) == 0)
         if len(empty):
             raise ValueError(
-                f"`tf_idf` expected a word with a weight in every document, got {len(empty)} "
-                f"documents without, the first at row {empty[0]}. Drop these rows."
+                "`tf_idf` expected a word with a positive weight in every document, got "
+                f"{len(empty)} documents without, the first at row {empty[0]}. Drop these rows."
             )
         return BagOfWords(weighted).unit_vectors()
 

@@ -104,7 +104,8 @@ def document_completion_perplexity(
     if observed.shape != held_out.shape:
         raise ValueError(
             "`observed` and `held_out` expected parts of the same documents, got "
-            f"{observed.shape[0]} and {held_out.shape[0]} documents. Split them by `split_tokens`."
+            f"{observed.shape[0]} and {held_out.shape[0]} documents. Split them with "
+            "`split_tokens`."
         )
     if not read_counts(held_out.data).any():
         raise ValueError("`held_out` expected at least one token, got none. Hold out more.")
@@ -112,7 +113,7 @@ def document_completion_perplexity(
     if not np.allclose(sums, 1, atol=1e-4) or np.any(draws < 0):
         raise ValueError(
             "`topics` expected probabilities of words that sum to one, got sums in "
-            f"[{sums.min():.6g}, {sums.max():.6g}] and values from {draws.min():.6g}. Name the "
+            f"[{sums.min():.6g}, {sums.max():.6g}] and values from {draws.min():.6g}. Select the "
             "probability vectors with `var_name`."
         )
     rng = np.random.default_rng(rng)

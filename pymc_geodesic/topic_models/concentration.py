@@ -86,7 +86,7 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
     if not 0 < cosine < 1 - 1e-12:
         raise ValueError(
             "`fit_concentration` expected documents that differ and have a mean direction, got a "
-            f"mean cosine of {cosine:.6g} to their directions. Check what the documents hold."
+            f"mean cosine of {cosine:.6g} to their directions. Check the contents of the documents."
         )
     return _inverse_ratio(n_words, cosine)
 
@@ -97,7 +97,7 @@ def _mean_cosine(documents: sp.csr_array, topics: ArrayLike) -> float:
     if topics.ndim != 2 or topics.shape[1] != documents.shape[1]:
         raise ValueError(
             f"`topics` expected a matrix (topics, words) with {documents.shape[1]} columns, like "
-            f"the documents, got shape {topics.shape}. Take one draw, or their mean direction."
+            f"the documents, got shape {topics.shape}. Pass one draw, or their mean direction."
         )
     require_unit(np.linalg.norm(topics, axis=1), "topics")
     # In the frame of the topics' span a document has K coordinates.

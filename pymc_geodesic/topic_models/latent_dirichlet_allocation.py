@@ -181,8 +181,8 @@ class LatentDirichletAllocation(Discrete):
         topics, alpha = as_float_tensor(topics), as_float_tensor(alpha)
         if rvs_in_graph([alpha]):
             raise ValueError(
-                "`LatentDirichletAllocation` expected a fixed `alpha`, got a random variable, "
-                "whose gradient would need more than the counts. Pass numbers."
+                "`LatentDirichletAllocation` expected a fixed `alpha`, got a random variable. The "
+                "gradient of `alpha` would need more than the counts. Pass numbers."
             )
         n_topics = topics.type.shape[0] or topics.shape[0]
         alpha = pt.broadcast_to(alpha, (n_topics,))

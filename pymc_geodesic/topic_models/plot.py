@@ -96,7 +96,7 @@ def plot_topics(
         topics = topics.sel(coords or {})
     if topics.ndim != 4:
         raise ValueError(
-            f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Choose "
+            f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Select "
             "another variable with `var_names`, or give all its other dimensions in `coords`."
         )
     require_aligned(topics.to_numpy(), "plot_topics")

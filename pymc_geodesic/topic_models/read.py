@@ -40,7 +40,7 @@ def posterior_variable(idata: xr.DataTree, var_name: str) -> xr.DataArray:
     if var_name not in found:
         raise ValueError(
             f"`var_name` expected the topics, a variable among {sorted(map(str, found))}, got "
-            f"{var_name!r}. Name it."
+            f"{var_name!r}. Pass its name."
         )
     topics = found[var_name].transpose("chain", "draw", ...)
     if topics.ndim != 4:

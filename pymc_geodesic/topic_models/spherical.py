@@ -129,6 +129,6 @@ def require_unit(lengths: np.ndarray, what: str) -> None:
     off = np.abs(lengths - 1)
     if not np.all(off < _LENGTH_TOLERANCE):
         raise ValueError(
-            f"`{what}` expected unit vectors, got length {lengths.flat[off.argmax()]:g}. "
-            "Divide them by their lengths, and drop vectors of zeros."
+            f"`{what}` expected unit vectors, got length {lengths.flat[off.argmax()]:g}. Divide "
+            "them by their lengths, and drop zero vectors."
         )

@@ -91,7 +91,7 @@ def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
         raise SamplingError(
             "`center` expected a point where the posterior has mass, such as `pm.find_MAP()` "
             f"returns; got one about {distance:.2g} posterior standard deviations from the mode. "
-            "Leave `center` out to have it found."
+            "Leave out `center` to have it searched."
         )
 
 

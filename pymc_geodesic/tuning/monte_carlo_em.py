@@ -93,7 +93,7 @@ class MonteCarloEM:
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pm.Normal("x", 0.0, [1.0, 10.0], shape=2)
-    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), n_steps=20)
+    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), backend="jax")
     ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
     >>> bool((abs(idata.posterior["x"].std(("chain", "draw")) / [1.0, 10.0] - 1) < 0.15).all())
     True
@@ -118,8 +118,8 @@ class MonteCarloEM:
             raise ValueError(f"`growth` expected a factor of at least 1, got {self.growth!r}.")
         if not 0.5 < self.decay <= 1:
             raise ValueError(
-                "`decay` expected an exponent above 0.5, for the mass to settle, and at most 1, "
-                f"for it to get there; got {self.decay!r}."
+                "`decay` expected an exponent above 0.5, so that the mass settles, and at most 1, "
+                f"so that it can still change; got {self.decay!r}."
             )
         if not 0 <= self.regularization < 1:
             raise ValueError(

@@ -169,7 +169,8 @@ class SelfTuner:
         if not all(np.all(np.isfinite(g)) for g in gradient):
             raise SamplingError(
                 "Control variates expected a finite gradient of the log density at their center, "
-                "got one that is not. Pass another `center`, or `variance_reduction=None`."
+                "got a gradient that is not finite. Pass another `center`, or "
+                "`variance_reduction=None`."
             )
         return Center(point, gradient)
 

@@ -96,8 +96,8 @@ def mean_of_rows(x, y):
 
 REFUSED = [
     *[(f, "independent given the parameters, got rows whose log density") for f in NOT_INDEPENDENT],
-    (covariates_left_out, "place in the batch does not matter.*one call of `pm.Minibatch`"),
-    (mean_of_rows, "sum over rows, got one of a batch that differs from the sum"),
+    (covariates_left_out, "position in the batch does not matter.*one call of `pm.Minibatch`"),
+    (mean_of_rows, "sum over rows, got a log density of a batch that differs"),
 ]
 
 

@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_written_to_gets_one_warning(monkeypatch, tmp_pa
         function = Backend.resolve("numba", None).compile([x], [(x * x).sum() + number])
         [found] = function(np.array([3.0, 4.0]))
     assert found == 25 + number
-    [message] = [str(w.message) for w in caught if "Compiled functions" in str(w.message)]
+    [message] = [str(w.message) for w in caught if "cache of compiled functions" in str(w.message)]
     assert os.strerror(number) in message
     assert "PYTENSOR_FLAGS=base_compiledir=FOLDER" in message
 
@@ -133,4 +133,4 @@ def test_sampling_goes_on_where_nothing_can_be_kept(tmp_path):
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "True"
-    assert run.stderr.count("They stay in memory") == 1
+    assert run.stderr.count("The functions stay in memory") == 1

@@ -272,7 +272,7 @@ def test_shapes_that_fit_batches_only_are_refused():
     with pm.Model() as model:
         offsets = pm.Normal("theta") * np.arange(10)
         pm.Normal("y", offsets, observed=pm.Minibatch(Y, batch_size=10), total_size=N)
-    with pytest.raises(ValueError, match="some shape in it fits a batch only"):
+    with pytest.raises(ValueError, match="some shape in it fits only a batch"):
         pmg.full_data(model)
 
 

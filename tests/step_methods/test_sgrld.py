@@ -353,7 +353,7 @@ def test_cir_on_a_density_that_is_not_linear():
     assert any(stat["diverging"] for stat in stats)
     warnings = [stat["warning"] for stat in stats if stat["warning"] is not None]
     assert len(warnings) == 1
-    assert "skipped a transition whose Gamma shapes" in warnings[0].message
+    assert "skipped a transition because not all Gamma shapes" in warnings[0].message
     assert "linear in the log probabilities" in warnings[0].message
 
 

@@ -19,9 +19,9 @@ from pymc.exceptions import SamplingError
 __all__ = ["require_alive"]
 
 ADVICE = (
-    "`backend='jax'` expected a process of its own; got one that was forked from a process that "
-    "has computed with JAX, in which JAX can hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in "
-    "a script below `if __name__ == '__main__':`; or pass `cores=1`; or call `pmg.sample`, which "
+    "`backend='jax'` expected a process that was not forked from one that has computed with JAX, "
+    "got a forked one, in which JAX can hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in a "
+    "script below `if __name__ == '__main__':`; or pass `cores=1`; or call `pmg.sample`, which "
     "runs all chains in one process."
 )
 

@@ -79,7 +79,7 @@ def require_counted(fgraph: FunctionGraph) -> None:
     """
     for node in fgraph.apply_nodes:
         if isinstance(node.op, Scan) and node.op.name == COUNTED:
-            raise RuntimeError("PyTensor has rewritten a loop of transitions in an unknown way.")
+            raise RuntimeError("PyTensor has rewritten a loop of transitions in an unexpected way.")
 
 
 def register_counted_scan_with_jax() -> None:

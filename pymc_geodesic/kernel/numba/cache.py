@@ -18,9 +18,9 @@ __all__ = ["save_if_possible"]
 
 def _warn(folder: str, error: OSError) -> None:
     warnings.warn(
-        f"Compiled functions expected a folder to be kept in, {folder}; got {error!r} on writing "
-        "there. They stay in memory, so the next process has to compile them again. Free some "
-        "space, or name another folder with `PYTENSOR_FLAGS=base_compiledir=FOLDER`.",
+        f"The cache of compiled functions expected a writable folder, {folder}; got {error!r}. The "
+        "functions stay in memory, so the next process has to compile them again. Free some space, "
+        "or name another folder with `PYTENSOR_FLAGS=base_compiledir=FOLDER`.",
         UserWarning,
         stacklevel=2,
     )

@@ -117,6 +117,6 @@ def require_same(
         return
     told = "; ".join(f"{n}: {expected.get(n)} there, {found.get(n)} here" for n in names)
     raise ValueError(
-        f"The checkpoint {path!r} expected the run that it holds, got one that differs in "
-        f"{told}. Make the same call, or give another `checkpoint`."
+        f"The checkpoint {path!r} expected the run that it holds, got a run that differs in "
+        f"{told}. Make the same call, or pass another `checkpoint`."
     )

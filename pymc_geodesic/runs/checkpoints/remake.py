@@ -48,8 +48,8 @@ def remake(written: bytes | None, model: Model) -> Step:
     """
     if written is None:
         raise ValueError(
-            "`step` expected the step of the run, which reads a stream or cannot be written to "
-            "disk, got none. Pass it as to `pmg.sample`."
+            "`step` expected the step of the run, which reads a stream or cannot be pickled, got "
+            "none. Pass it as you did to `pmg.sample`."
         )
     step_class, keywords = pickle.loads(written)
     with model:

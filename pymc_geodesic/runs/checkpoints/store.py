@@ -162,8 +162,8 @@ def _committed(path: Path) -> Any:
     """Return the hierarchy as the last commit describes it."""
     if not path.exists():
         raise FileNotFoundError(
-            f"Expected the checkpoint of a run at {str(path)!r}, got nothing there. It is written "
-            "by `pmg.sample(..., checkpoint=...)` before the first draw."
+            f"Expected the checkpoint of a run at {str(path)!r}, got nothing. `pmg.sample(..., "
+            "checkpoint=...)` writes it before the first draw."
         )
     zarr = _zarr()
     try:
@@ -173,8 +173,8 @@ def _committed(path: Path) -> Any:
         is_run = False
     if not is_run:
         raise ValueError(
-            f"Expected the checkpoint of a run at {str(path)!r}, got something else. Give a path "
-            "where there is nothing."
+            f"Expected the checkpoint of a run at {str(path)!r}, got something else. Pass a path "
+            "that does not exist."
         )
     return root
 
@@ -234,8 +234,8 @@ def _locked(path: Path) -> int | None:
     except BlockingIOError:
         os.close(descriptor)
         raise CheckpointError(
-            f"The checkpoint {str(path)!r} expected one process that writes to it, got another "
-            "one. Wait until it ends, or read the draws so far by `pmg.read`."
+            f"The checkpoint {str(path)!r} expected no other process that writes to it, got one. "
+            "Wait until it ends, or read the draws so far with `pmg.read`."
         ) from None
     return descriptor
 
@@ -247,6 +247,6 @@ def _said(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CheckpointError(
-            f"The checkpoint {str(path)!r} could not be written: {error.strerror or error}. "
-            "What it held before can be read by `pmg.read`; the same call goes on from there."
+            f"The checkpoint {str(path)!r} could not be written: {error.strerror or error}. Its "
+            "previous content can be read with `pmg.read`, and the same call continues from there."
         ) from error
