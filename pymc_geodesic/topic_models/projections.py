@@ -39,10 +39,10 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
 
     Examples
     --------
-    >>> import numpy as np, pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> import pytensor.tensor as pt, pymc_geodesic as pmg
     >>> corpus = pmg.BagOfWords([[2, 0, 1], [0, 3, 0]])
     >>> topics = pt.constant([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-    >>> projections(pt.as_tensor(np.asarray(corpus)), topics).eval()
+    >>> projections(pt.as_tensor(corpus), topics).eval()
     array([[3., 0.],
            [0., 3.]])
     """
