@@ -18,6 +18,7 @@ pytestmark = [
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("page", ["from_nuts", "predictions"])
 def test_the_program_of_a_page_runs(page):
     pytest.importorskip("jax")
