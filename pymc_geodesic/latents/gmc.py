@@ -98,7 +98,8 @@ class LocalGMC:
     ...     sigma = pm.HalfNormal("sigma", 2.0)
     ...     w = pm.Gamma("w", 2.0, 2.0, shape=50)
     ...     _ = pm.Normal("y", 0.0, sigma / w**0.5, observed=batch, total_size=1000)
-    ...     step = pmg.SGNHT([sigma], local=pmg.LocalGMC([w], draws=10), step_size=1e-3)
+    ...     local = pmg.LocalGMC([w], draws=10)
+    ...     step = pmg.SGNHT([sigma], local=local, step_size=1e-3, backend="jax")
     >>> [v.name for v in step.vars]
     ['sigma_log__', 'w_log__']
     """

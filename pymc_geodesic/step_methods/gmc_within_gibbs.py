@@ -68,7 +68,7 @@ class GMCWithinGibbs(GMC):
     ...     row = pm.Normal("row", 0.0, tau, shape=3)
     ...     _ = pm.Normal("y", row[:, None], 0.5, observed=y)
     ...     local = pmg.LocalGMC([row], draws=1, tune=0, step_size=0.1)
-    ...     step = pmg.GMCWithinGibbs([tau], local=local)
+    ...     step = pmg.GMCWithinGibbs([tau], local=local, backend="jax")
     >>> sorted(v.name for v in step.vars)
     ['row', 'tau_log__']
     """

@@ -117,7 +117,8 @@ class SphericalAdmixture(Continuous):
     ...         "beta", corpus.mean_direction(), 1e4, n_topics=5, mean_concentration=1e4
     ...     )
     ...     _ = pmg.SphericalAdmixture("v", theta, beta, 3e4, observed=v, total_size=len(corpus))
-    ...     step = pmg.gSGNHT([beta], local=pmg.LocalGMC([theta]), step_size=1e-5)
+    ...     local = pmg.LocalGMC([theta])
+    ...     step = pmg.gSGNHT([beta], local=local, step_size=1e-5, backend="jax")
     >>> beta.type.shape
     (5, 30)
     """
