@@ -49,13 +49,13 @@ numpydoc_show_class_members = False
 nitpicky = True
 nitpick_ignore_regex = [
     # Other packages are linked in the published build. Annotations name some types without theirs.
-    (r"py:.*", r"(numpy|np|pandas|scipy|xarray|matplotlib|pymc|pytensor|collections|os)\..*"),
-    (r"py:class", r"ArrayLike|Model|TensorVariable|dict\[str"),
+    (r"py:.*", r"(numpy|np|pandas|scipy|xarray|xr|matplotlib|pymc|pytensor|collections|os)\..*"),
+    (r"py:class", r"ArrayLike|Client|Model|TensorVariable|dict\[str"),
     # Names for what a keyword takes; the text of each keyword spells it out.
-    (r"py:class", r"(.*\.)?(Documents|Draws|GradientOptions|Grouping|Integrator|MassArgument)"),
-    (r"py:class", r"(.*\.)?(Metric|Parameterization|Severity|StepOptions|VarianceReduction)"),
-    (r"py:class", r"(.*\.)?(Point|Variables)"),
-    # Types of fields that are no one else's to read.
+    (r"py:class", r"(.*\.)?(ChainMethod|Documents|Draws|GradientOptions|Grouping|InitialValues)"),
+    (r"py:class", r"(.*\.)?(Integrator|MassArgument|Metric|Parameterization|Point|RandomSeed)"),
+    (r"py:class", r"(.*\.)?(Severity|StepArgument|StepOptions|VarianceReduction|Variables)"),
+    # Types of fields that no one else reads.
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|MovedVariable|Moves|News|Scaling)"),
 ]
 
