@@ -24,13 +24,15 @@ PACKAGE = "pymc_geodesic"
 OF_PYMC = frozenset(
     name for cls in (Continuous, Discrete, SymbolicRandomVariable, BlockedStep) for name in dir(cls)
 ) | {"dist", "logp", "logcdf", "rv_type", "support_point"}
+# Attributes by which the classes of steps talk to each other.
+OF_STEPS = frozenset({"record", "shared", "tune"})
 
 
 def skip_interface_of_pymc(
     app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
 ) -> bool | None:
-    """Leave out what PyMC calls, in the pages of classes."""
-    return True if what == "class" and name in OF_PYMC else None
+    """Leave out what only PyMC and other classes call, in the pages of classes."""
+    return True if what == "class" and name in OF_PYMC | OF_STEPS else None
 
 
 def find_by_identity(
