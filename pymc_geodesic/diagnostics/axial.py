@@ -66,6 +66,11 @@ def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:
     axis : array_like
         Unit vectors, broadcastable to `x`.
 
+    Returns
+    -------
+    ndarray, shape (...)
+        The angles.
+
     Examples
     --------
     >>> angles_to_axis([[1.0, 0.0], [-1.0, 0.0]], [1.0, 0.0])

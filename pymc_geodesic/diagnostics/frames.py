@@ -51,7 +51,7 @@ def mean_frame(x: ArrayLike) -> np.ndarray:
 
 
 def column_angles(x: ArrayLike, center: ArrayLike) -> np.ndarray:
-    """Angles between the columns of frames and those of another, in radians.
+    """Return the angles between the columns of frames and those of another, in radians.
 
     Parameters
     ----------
@@ -61,6 +61,7 @@ def column_angles(x: ArrayLike, center: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., p)
+        One angle for each column, from 0 to pi.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.covariance import precision_of
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -58,6 +59,7 @@ class AngularCentralGaussianRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, cov], outputs=[next_rng, normalised(draws)])(rng, size, cov)
 
 
+@with_signature()
 class AngularCentralGaussian(UnitVectorDistribution):
     r"""
     Angular central Gaussian distribution of axes: the direction of a normal vector of mean zero.
@@ -104,11 +106,13 @@ class AngularCentralGaussian(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            scales = pm.LogNormal("scales", 0.0, 1.0, shape=3)
-            pmg.AngularCentralGaussian("x", cov=pt.diag(scales**2), observed=x)
+    >>> import numpy as np, pymc as pm, pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> axes = np.eye(3)
+    >>> with pm.Model():
+    ...     scales = pm.LogNormal("scales", 0.0, 1.0, shape=3)
+    ...     x = pmg.AngularCentralGaussian("x", cov=pt.diag(scales**2), observed=axes)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = AngularCentralGaussianRV

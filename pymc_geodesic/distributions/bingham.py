@@ -21,6 +21,7 @@ from pymc_geodesic.distributions.bingham_constant import (
     bingham_log_normalizer,
     bingham_saddle,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -98,6 +99,7 @@ class BinghamRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, A], outputs=[next_rng, normalised(draws)])(rng, size, A)
 
 
+@with_signature()
 class Bingham(UnitVectorDistribution):
     r"""
     Bingham distribution of axes on the unit sphere.
@@ -149,12 +151,13 @@ class Bingham(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            frame = np.eye(3)
-            shape = pm.Normal("shape", 0.0, 10.0, shape=3)
-            pmg.Bingham("x", A=(frame * shape) @ frame.T, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> axes, frame = np.eye(3), np.eye(3)
+    >>> with pm.Model():
+    ...     shape = pm.Normal("shape", 0.0, 10.0, shape=3)
+    ...     x = pmg.Bingham("x", A=(frame * shape) @ frame.T, observed=axes)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = BinghamRV

@@ -24,6 +24,7 @@ def angles_to_vectors(angles: ArrayLike, *, degrees: bool = False) -> np.ndarray
     Returns
     -------
     ndarray, shape (..., 2)
+        Unit vectors.
 
     Examples
     --------
@@ -49,6 +50,7 @@ def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarra
     Returns
     -------
     ndarray, shape (...)
+        Angles from the first axis, counter-clockwise.
 
     Raises
     ------

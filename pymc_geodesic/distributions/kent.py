@@ -17,6 +17,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.kent_constant import KentCosine, kent_log_normalizer
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
@@ -74,6 +75,7 @@ class KentRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class Kent(UnitVectorDistribution):
     r"""
     Kent distribution on the unit sphere in three dimensions: elliptical contours.
@@ -122,12 +124,15 @@ class Kent(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            kappa = pm.HalfNormal("kappa", 50.0)
-            ratio = pm.Uniform("ratio", 0.0, 1.0)
-            pmg.Kent("x", frame=np.eye(3), kappa=kappa, beta=0.5 * ratio * kappa, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     kappa = pm.HalfNormal("kappa", 50.0)
+    ...     ratio = pm.Uniform("ratio", 0.0, 1.0)
+    ...     beta = 0.5 * ratio * kappa
+    ...     x = pmg.Kent("x", frame=np.eye(3), kappa=kappa, beta=beta, observed=data)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = KentRV

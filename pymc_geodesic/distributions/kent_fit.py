@@ -18,7 +18,17 @@ __all__ = ["KentFit", "fit_kent"]
 
 
 class KentFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.Kent`."""
+    """Parameters of :class:`~pymc_geodesic.Kent`.
+
+    Attributes
+    ----------
+    frame : ndarray
+        Mean direction, major and minor axis, in its columns.
+    kappa : float
+        Concentration.
+    beta : float
+        Ovalness.
+    """
 
     frame: np.ndarray
     kappa: float

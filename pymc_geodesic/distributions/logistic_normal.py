@@ -27,6 +27,7 @@ from pymc_geodesic.distributions.probability_vectors import (
     log_entries,
     sums_to_one,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
@@ -175,6 +176,7 @@ def _check_shape(mu: TensorVariable, shape: Any) -> None:
         )
 
 
+@with_signature()
 class LogisticNormal(SimplexContinuous):
     r"""
     Logistic-normal distribution on the simplex.
@@ -233,11 +235,12 @@ class LogisticNormal(SimplexContinuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            p = pmg.LogisticNormal("p", mu=[0.0, 1.0], cov=[[1.0, 0.8], [0.8, 1.0]])
-            pm.Multinomial("counts", n=20, p=p, observed=[3, 12, 5])
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     p = pmg.LogisticNormal("p", mu=[0.0, 1.0], cov=[[1.0, 0.8], [0.8, 1.0]])
+    ...     _ = pm.Multinomial("counts", n=20, p=p, observed=[3, 12, 5])
+    >>> p.type.shape
+    (3,)
     """
 
     rv_type = LogisticNormalRV

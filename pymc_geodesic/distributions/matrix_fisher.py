@@ -24,6 +24,7 @@ from pymc_geodesic.distributions.frames import (
 )
 from pymc_geodesic.distributions.quaternions import davenport, quaternion_to_matrix
 from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
@@ -82,6 +83,7 @@ class MatrixFisherRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
 
 
+@with_signature()
 class MatrixFisher(Continuous):
     r"""
     Matrix Fisher distribution of rotations of three-dimensional space.
@@ -130,11 +132,13 @@ class MatrixFisher(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            attitude = pmg.UniformRotation("attitude")
-            pmg.MatrixFisher("x", 50.0 * attitude, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.stack([np.eye(3), np.diag([1.0, -1.0, -1.0])])
+    >>> with pm.Model():
+    ...     attitude = pmg.UniformRotation("attitude")
+    ...     x = pmg.MatrixFisher("x", 50.0 * attitude, observed=data)
+    >>> x.type.shape
+    (2, 3, 3)
     """
 
     rv_type = MatrixFisherRV

@@ -32,21 +32,43 @@ __all__ = [
 
 
 class VonMisesFisherFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.VonMisesFisher`."""
+    """Parameters of :class:`~pymc_geodesic.VonMisesFisher`.
+
+    Attributes
+    ----------
+    mu : ndarray
+        Mean direction, a unit vector.
+    kappa : float
+        Concentration.
+    """
 
     mu: np.ndarray
     kappa: float
 
 
 class WatsonFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.Watson`."""
+    """Parameters of :class:`~pymc_geodesic.Watson`.
+
+    Attributes
+    ----------
+    mu : ndarray
+        Axis, a unit vector.
+    kappa : float
+        Concentration: positive for vectors near the axis, negative for a girdle.
+    """
 
     mu: np.ndarray
     kappa: float
 
 
 class BinghamFit(NamedTuple):
-    """Parameter of :class:`~pymc_geodesic.Bingham`; the largest eigenvalue is zero."""
+    """Parameter of :class:`~pymc_geodesic.Bingham`.
+
+    Attributes
+    ----------
+    A : ndarray
+        Symmetric matrix of the quadratic form, whose largest eigenvalue is zero.
+    """
 
     A: np.ndarray
 

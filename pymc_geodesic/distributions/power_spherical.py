@@ -17,6 +17,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -57,6 +58,7 @@ class PowerSphericalRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
 
 
+@with_signature()
 class PowerSpherical(UnitVectorDistribution):
     r"""
     Power spherical distribution on the unit sphere.
@@ -102,11 +104,13 @@ class PowerSpherical(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.PowerSpherical("mu", mu=[1, 0, 0], kappa=1.0)
-            pmg.PowerSpherical("x", mu=mu, kappa=10.0, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.PowerSpherical("mu", mu=[1, 0, 0], kappa=1.0)
+    ...     x = pmg.PowerSpherical("x", mu=mu, kappa=10.0, observed=data)
+    >>> mu.type.shape, x.type.shape
+    ((3,), (3, 3))
     """
 
     rv_type = PowerSphericalRV

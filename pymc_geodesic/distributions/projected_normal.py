@@ -19,6 +19,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.covariance import precision_of
 from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -75,6 +76,7 @@ def _log_radial_integral(n: TensorVariable, alpha: TensorVariable) -> TensorVari
     return log_integral(log_density, mode=pt.log(mode), width=1.0 / pt.sqrt(mode**2 + n))
 
 
+@with_signature()
 class ProjectedNormal(UnitVectorDistribution):
     r"""
     Projected normal distribution: the direction of a normal vector.
@@ -122,11 +124,13 @@ class ProjectedNormal(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pm.Normal("mu", 0.0, 2.0, shape=2)
-            pmg.ProjectedNormal("x", mu=mu, cov=np.eye(2), observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(2)
+    >>> with pm.Model():
+    ...     mu = pm.Normal("mu", 0.0, 2.0, shape=2)
+    ...     x = pmg.ProjectedNormal("x", mu=mu, cov=np.eye(2), observed=data)
+    >>> x.type.shape
+    (2, 2)
     """
 
     rv_type = ProjectedNormalRV

@@ -24,6 +24,7 @@ def quaternion_to_matrix(q: Any) -> Any:
     Returns
     -------
     ndarray or TensorVariable, shape (..., 3, 3)
+        Matrices that turn column vectors.
 
     Examples
     --------

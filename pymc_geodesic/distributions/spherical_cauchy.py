@@ -16,6 +16,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -57,6 +58,7 @@ class SphericalCauchyRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
 
 
+@with_signature()
 class SphericalCauchy(UnitVectorDistribution):
     r"""
     Spherical Cauchy distribution on the unit sphere.
@@ -102,12 +104,14 @@ class SphericalCauchy(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.SphericalUniform("mu", shape=3)
-            rho = pm.Beta("rho", 2.0, 2.0)
-            pmg.SphericalCauchy("x", mu=mu, rho=rho, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.SphericalUniform("mu", shape=3)
+    ...     rho = pm.Beta("rho", 2.0, 2.0)
+    ...     x = pmg.SphericalCauchy("x", mu=mu, rho=rho, observed=data)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = SphericalCauchyRV

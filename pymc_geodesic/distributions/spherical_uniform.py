@@ -14,6 +14,7 @@ from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import on_sphere
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
@@ -46,6 +47,7 @@ class SphericalUniformRV(SymbolicRandomVariable):
         )(rng, size, support_shape)
 
 
+@with_signature()
 class SphericalUniform(Continuous):
     r"""
     Uniform distribution on the unit sphere.
@@ -88,10 +90,11 @@ class SphericalUniform(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five unit vectors
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five unit vectors
+    >>> mu.type.shape
+    (5, 3)
     """
 
     rv_type = SphericalUniformRV

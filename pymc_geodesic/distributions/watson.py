@@ -16,6 +16,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
@@ -63,6 +64,7 @@ class WatsonRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
 
 
+@with_signature()
 class Watson(UnitVectorDistribution):
     r"""
     Watson distribution of axes on the unit sphere.
@@ -111,12 +113,14 @@ class Watson(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.Watson("mu", mu=[0, 0, 1], kappa=0.0)
-            kappa = pm.HalfNormal("kappa", 50.0)
-            pmg.Watson("x", mu=mu, kappa=kappa, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> axes = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.Watson("mu", mu=[0, 0, 1], kappa=0.0)
+    ...     kappa = pm.HalfNormal("kappa", 50.0)
+    ...     x = pmg.Watson("x", mu=mu, kappa=kappa, observed=axes)
+    >>> mu.type.shape, x.type.shape
+    ((3,), (3, 3))
     """
 
     rv_type = WatsonRV

@@ -23,6 +23,7 @@ from pymc_geodesic.distributions.angles import (
     is_angle,
     mean_direction,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.manifolds.circle import wrapped
@@ -50,6 +51,7 @@ class WrappedCauchyRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
 
 
+@with_signature()
 class WrappedCauchy(AngleDistribution):
     r"""
     Wrapped Cauchy distribution: a Cauchy variable seen as an angle.
@@ -92,11 +94,13 @@ class WrappedCauchy(AngleDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            rho = pm.Beta("rho", 2.0, 2.0)
-            pmg.WrappedCauchy("x", mu=0.0, rho=rho, observed=angles)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> angles = np.random.default_rng(1).uniform(-np.pi, np.pi, 100)
+    >>> with pm.Model():
+    ...     rho = pm.Beta("rho", 2.0, 2.0)
+    ...     x = pmg.WrappedCauchy("x", mu=0.0, rho=rho, observed=angles)
+    >>> x.type.shape
+    (100,)
     """
 
     rv_type = WrappedCauchyRV

@@ -85,7 +85,7 @@ class Backend:
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types.
 
-        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.kernel.jax.after_fork`.
+        With JAX it is compiled by its first call, see ``kernel.jax.after_fork``.
         """
         if self.is_jax:
             mode = repr(self.compile_kwargs)

@@ -91,9 +91,17 @@ class LocalGMC:
 
     Examples
     --------
-    .. code-block:: python
-
-        step = pmg.SGNHT([beta], local=pmg.LocalGMC([theta], draws=10), step_size=1e-3)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).standard_t(4, 1000)
+    >>> with pm.Model():
+    ...     batch = pm.Minibatch(y, batch_size=50)
+    ...     sigma = pm.HalfNormal("sigma", 2.0)
+    ...     w = pm.Gamma("w", 2.0, 2.0, shape=50)
+    ...     _ = pm.Normal("y", 0.0, sigma / w**0.5, observed=batch, total_size=1000)
+    ...     local = pmg.LocalGMC([w], draws=10)
+    ...     step = pmg.SGNHT([sigma], local=local, step_size=1e-3, backend="jax")
+    >>> [v.name for v in step.vars]
+    ['sigma_log__', 'w_log__']
     """
 
     def __init__(

@@ -32,6 +32,12 @@ class Circle(Manifold):
     The circle of length :math:`2 \pi` in coordinates without a metric term: geodesics are straight,
     ``geodesic(x, v, t) = (x + t v, v)`` up to whole turns. Several angles form a flat torus.
     Densities are with respect to length.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.VonMises.dist(0.0, 2.0))
+    Circle()
     """
 
     name = "Circle"

@@ -20,6 +20,13 @@ class LogSimplex(Manifold):
     Not an isometric embedding: it has no geodesics, and no volume term is added, so that densities
     stay those of ``p`` with respect to Lebesgue measure on its first K - 1 entries. Gradients in
     ``u`` are :math:`p_k \partial_k`, which need no division by small entries.
+
+    Examples
+    --------
+    >>> import pytensor.tensor as pt
+    >>> from pymc_geodesic.manifolds import LogSimplex
+    >>> LogSimplex().embed(pt.constant([0.5, 0.5])).eval().round(4)
+    array([-0.6931, -0.6931])
     """
 
     name = "LogSimplex"

@@ -26,6 +26,12 @@ class ProjectiveSphere(Sphere):
     References
     ----------
     Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 9.4 and chapter 10.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifold_of(pmg.Watson.dist([0.0, 0.0, 1.0], 2.0))
+    ProjectiveSphere()
     """
 
     name = "ProjectiveSphere"

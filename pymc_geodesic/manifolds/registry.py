@@ -88,6 +88,14 @@ def register_manifold(distribution: type, manifold: Manifold, *, on_request: boo
     ------
     TypeError
         If ``distribution`` is no class or ``manifold`` no :class:`Manifold`.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.register_manifold(pm.MvNormal, pmg.Sphere())  # A normal density, seen on the sphere.
+    >>> pmg.manifold_of(pm.MvNormal.dist([0.0, 0.0], [[1.0, 0.0], [0.0, 2.0]]))
+    Sphere()
+    >>> pmg.register_manifold(pm.MvNormal, pmg.Euclidean())
     """
     if not isinstance(distribution, type):
         raise TypeError(
@@ -122,6 +130,17 @@ def manifold_named(name: str) -> Manifold | None:
     ----------
     name : str
         The ``name`` of a :class:`Manifold`.
+
+    Returns
+    -------
+    Manifold or None
+        The manifold that registers this name.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifolds.manifold_named(pmg.manifold_of(pmg.SphericalUniform.dist(shape=3)).name)
+    Sphere()
     """
     return _by_name.get(name)
 

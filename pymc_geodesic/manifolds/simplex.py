@@ -38,6 +38,12 @@ class Simplex(Sphere):
     ----------
     Lan, S., Zhou, B. and Shahbaba, B. (2014). Spherical Hamiltonian Monte Carlo for constrained
     target distributions. ICML.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.Dirichlet.dist([1.0, 1.0, 1.0]))
+    Simplex()
     """
 
     name = "Simplex"

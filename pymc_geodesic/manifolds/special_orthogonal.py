@@ -30,6 +30,14 @@ class SpecialOrthogonal(Stiefel):
 
     The metric is that of the space of all matrices, as on :class:`Stiefel`: a rotation by the small
     angle h in one plane moves X by :math:`\sqrt 2\, h`.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifold_of(pmg.UniformRotation.dist())
+    SpecialOrthogonal()
+    >>> pmg.SpecialOrthogonal().dim((3, 3))
+    3
     """
 
     name = "Rotations"

@@ -33,6 +33,14 @@ class Sphere(Manifold):
 
     Intrinsic dimension ``n - 1``. The surface measure is the one that densities on the sphere are
     usually written against, so there is no volume term.
+
+    Examples
+    --------
+    >>> import numpy as np, pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> x, v = pt.constant([1.0, 0.0]), pt.constant([0.0, 1.0])
+    >>> quarter, _ = pmg.Sphere().geodesic(x, v, np.pi / 2)
+    >>> quarter.eval().round(6)
+    array([0., 1.])
     """
 
     name = "Sphere"

@@ -50,6 +50,12 @@ class Stiefel(Manifold):
 
     Byrne, S. and Girolami, M. (2013). Geodesic Monte Carlo on embedded manifolds. Scandinavian
     Journal of Statistics 40.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc_geodesic as pmg
+    >>> pmg.Stiefel().dim((5, 2))
+    7
     """
 
     name = "Stiefel manifold"

@@ -53,11 +53,15 @@ class TangentMass:
 
     Examples
     --------
-    .. code-block:: python
-
-        pilot = pm.sample(200, step=pmg.SGGMC())
-        mass = {"beta": pmg.TangentMass.from_draws(pilot.posterior["beta"])}
-        pm.sample(step=pmg.SGGMC(mass=mass))
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pmg.Bingham("x", A=[[0.0, 0, 0], [0, 50, 0], [0, 0, 500]])
+    ...     pilot = pmg.sample(200, step=pmg.SGGMC, random_seed=1, progressbar=False)
+    ...     mass = {"x": pmg.TangentMass.from_draws(pilot.posterior["x"])}
+    ...     step = pmg.SGGMC(mass=mass, backend="jax")
+    ...     idata = pmg.sample(200, step=step, random_seed=1, progressbar=False)
+    >>> idata.posterior["x"].shape
+    (4, 200, 3)
     """
 
     def __init__(self, scatter: ArrayLike) -> None:

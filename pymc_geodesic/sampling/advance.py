@@ -92,6 +92,22 @@ def begin(
         PyMC's value of every free variable; by default the model's initial point.
     tune, draws : int
         Length of the tuning phase, and of what follows.
+
+    Returns
+    -------
+    Chain
+        The chain before its first draw.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> from pymc_geodesic.sampling import begin
+    >>> with pm.Model():
+    ...     x = pm.Normal("x", shape=2)
+    ...     sampler = pmg.SGHMC(step_size=0.1, backend="jax").sampler
+    >>> chain = begin(sampler, random_seed=1, tune=0, draws=20)
+    >>> chain.values["x"], chain.n_drawn
+    (array([0., 0.]), 0)
     """
     start = sampler.problem.start if point is None else point
     rng = np.random.default_rng(random_seed)

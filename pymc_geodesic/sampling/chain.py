@@ -146,8 +146,12 @@ class Chain:
         PyMC's values of the variables that other steps sample.
     settings : Settings
         Step sizes, parameters, transitions per draw and mass.
-    tuning_draws, n_drawn, n_transitions : int
-        Length of the tuning phase, draws and transitions so far.
+    tuning_draws : int
+        Length of the tuning phase.
+    n_drawn : int
+        Draws so far.
+    n_transitions : int
+        Transitions so far.
     tune : bool
         Whether the chain is in its tuning phase.
     latents : LocalState or None

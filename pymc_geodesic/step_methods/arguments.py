@@ -113,7 +113,7 @@ def complete_signature(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=DEFAULTS.get(name),
-                annotation=annotation,
+                annotation=getattr(annotation, "__forward_arg__", annotation),
             )
     return inspect.Signature(list(own.values()))
 

@@ -75,10 +75,13 @@ class GMC(Step):
 
     Examples
     --------
-    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pmg.VonMisesFisher("x", mu=[1, 0, 0], kappa=5.0)
-    ...     idata = pm.sample(step=pmg.GMC())  # doctest: +SKIP
+    ...     idata = pmg.sample(1000, step=pmg.GMC, random_seed=1, progressbar=False)
+    >>> expected = 1 / np.tanh(5.0) - 1 / 5.0
+    >>> bool(abs(idata.posterior["x"].mean(("chain", "draw")).values[0] - expected) < 0.02)
+    True
     """
 
     name = "gmc"

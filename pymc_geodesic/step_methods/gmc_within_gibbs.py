@@ -61,12 +61,16 @@ class GMCWithinGibbs(GMC):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            theta = pm.Dirichlet("theta", np.full(K, 10.0), shape=(D, K))
-            ...
-            step = pmg.GMCWithinGibbs([beta], local=pmg.LocalGMC([theta], draws=1, tune=0))
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal([[-1.0], [0.0], [1.0]], 0.5, (3, 8))
+    >>> with pm.Model():
+    ...     tau = pm.HalfNormal("tau", 1.0)
+    ...     row = pm.Normal("row", 0.0, tau, shape=3)
+    ...     _ = pm.Normal("y", row[:, None], 0.5, observed=y)
+    ...     local = pmg.LocalGMC([row], draws=1, tune=0, step_size=0.1)
+    ...     step = pmg.GMCWithinGibbs([tau], local=local, backend="jax")
+    >>> sorted(v.name for v in step.vars)
+    ['row', 'tau_log__']
     """
 
     name = "gmc_within_gibbs"

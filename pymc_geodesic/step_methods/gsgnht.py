@@ -90,7 +90,9 @@ class gSGNHT(StochasticStep, FromLearningRate):
     ...     kappa = pm.HalfNormal("kappa", 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=1000)
-    ...     idata = pm.sample(step=pmg.gSGNHT(n_steps=20))  # doctest: +SKIP
+    ...     idata = pmg.sample(500, step=pmg.gSGNHT, random_seed=1, progressbar=False)
+    >>> bool(idata.posterior["mu"].mean(("chain", "draw")).values @ [1, 0, 0] > 0.99)
+    True
     """
 
     name = "gsgnht"

@@ -156,8 +156,10 @@ class SGGMC(StochasticStep, FromLearningRate):
     ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=0.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=4.0, observed=batch, total_size=1000)
-    ...     step = pmg.SGGMC(gradient_noise="fisher", n_steps=20)  # doctest: +SKIP
-    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    ...     step = pmg.SGGMC(gradient_noise="fisher", backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> bool(idata.posterior["mu"].mean(("chain", "draw")).values @ [1, 0, 0] > 0.99)
+    True
     """
 
     name = "sggmc"

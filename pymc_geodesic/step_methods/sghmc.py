@@ -55,11 +55,13 @@ class SGHMC(SGGMC):
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
     >>> with pm.Model():
-    ...     theta = pm.Normal("theta")
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     step = pmg.SGHMC(gradient_noise="fisher", n_steps=20)  # doctest: +SKIP
-    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    ...     step = pmg.SGHMC(gradient_noise="fisher", backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
+    True
     """
 
     name = "sghmc"

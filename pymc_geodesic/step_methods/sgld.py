@@ -58,11 +58,15 @@ class SGLD(StochasticStep):
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
     >>> with pm.Model():
-    ...     theta = pm.Normal("theta")
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
     ...     schedule = pmg.PolynomialSchedule(1e-4, 1000, 0.6)
-    ...     idata = pm.sample(step=pmg.SGLD(step_size=schedule))  # doctest: +SKIP
+    ...     step = pmg.SGLD(step_size=schedule, n_steps=50, backend="jax")
+    ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
+    >>> theta = pmg.weighted(idata)["theta"].sel(statistic="mean").item()
+    >>> bool(abs(theta - data.mean()) < 0.02)
+    True
     """
 
     name = "sgld"

@@ -103,7 +103,10 @@ class SGRLD(StochasticStep):
     ...     p = pm.Dirichlet("p", [0.1, 0.1, 0.1])
     ...     batch = pm.Minibatch(counts.astype("int32"), batch_size=50)
     ...     _ = pm.Multinomial("x", 20, p, observed=batch, total_size=500)
-    ...     idata = pm.sample(step=pmg.SGRLD(step_size=0.01))  # doctest: +SKIP
+    ...     step = pmg.SGRLD(step_size=1e-4, n_steps=50, backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> idata.posterior["p"].mean(("chain", "draw")).values.round(1)
+    array([0.7, 0.3, 0. ])
     """
 
     name = "sgrld"

@@ -102,6 +102,17 @@ def resume(
     ------
     FileNotFoundError, ValueError
         If no run is there, or one of another model, data, step or version; the difference is named.
+
+    Examples
+    --------
+    >>> import tempfile, pymc as pm, pymc_geodesic as pmg
+    >>> path = tempfile.mkdtemp() + "/run.zarr"
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    ...     step = pmg.SGHMC(step_size=0.1, backend="jax")
+    ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
+    >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
+    (4, 50)
     """
     model = modelcontext(model)
     store = RunStore(Path(path))
