@@ -62,18 +62,16 @@ def test_tuning_finds_the_width_of_every_point():
     with concentrated(3, n_copies=1) as model:
         pm.Normal("y", 0.0, 1.0, observed=pm.Minibatch(np.zeros(40), batch_size=20), total_size=40)
         step = pmg.gSGNHT(backend="jax")
-    points = [
-        point["x"][0, :, 0] for point, _ in run(step, model.initial_point(), draws=400, tune=400)
-    ]
+    path = run(step, model.initial_point(), draws=800, tune=400)
+    cosines = np.array([point["x"][0, :, 0] for point, _ in path][400:])
     [width] = step.chain.settings.mass.arrays
     assert width.shape == (1, 3, 1)
-    # Draws correct what the mode says. Their variance is averaged over the three entries of a point,
-    # of which two are tangent.
+    # Draws correct what the mode says. Their variance is averaged over the three entries of a
+    # point, of which two are tangent.
     expected = [np.sqrt((1 - moments(3, kappa)[1]) / 3) for kappa in KAPPA]
     np.testing.assert_allclose(width[0, 1:, 0], expected[1:], rtol=0.25)
     # Of a wide one the manifold's own size is the scale.
     assert 0.4 < width[0, 0, 0] <= 1
-    cosines = np.array(points[400:])
     for k, kappa in enumerate(KAPPA):
         mean, second = moments(3, kappa)
         # Five errors of a mean of 50 independent draws.
