@@ -43,8 +43,8 @@ class Manifold(ABC):
     ndim_core : int
         Axes of one point: 0 for a half-line of numbers, 1 for unit vectors, 2 for matrices.
     mass : {"number", "diagonal", "matrix"}
-        What a mass may be. A number for each variable suits every manifold; one for each entry, or
-        a matrix, only where velocities stay tangent with it.
+        What a mass may be. A number for each point suits every manifold; one for each entry, or a
+        matrix, only where velocities stay tangent with it.
     is_flat : bool
         Whether the space has neither curvature nor boundary, so that variables are moved along
         straight lines in PyMC's own unconstrained coordinates.
@@ -205,6 +205,15 @@ class Manifold(ABC):
     def core_shape(self, shape: Shape) -> Shape:
         """Shape of one point of a variable of this shape."""
         return tuple(shape[len(shape) - self.ndim_core :])
+
+    def mass_shape(self, shape: Shape) -> Shape:
+        """Shape of the most detailed diagonal mass of a variable of this shape.
+
+        One number for each point where a mass may be no more than that, else one for each entry.
+        """
+        if self.mass != "number":
+            return tuple(shape)
+        return (*self.batch_shape(shape), *(1,) * self.ndim_core)
 
     def dim_of(self, shape: Shape) -> int:
         """Intrinsic dimension of a variable of this shape, all its points together."""

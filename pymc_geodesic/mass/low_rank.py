@@ -27,7 +27,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.product import Point
-from pymc_geodesic.mass.arrays import joined, split
+from pymc_geodesic.mass.arrays import averaged, joined, split
 from pymc_geodesic.mass.frames import Frame, Scaling
 
 __all__ = ["LowRankFrame", "LowRankMass"]
@@ -127,7 +127,7 @@ class LowRankMass:
     def refined(self, covariance: np.ndarray) -> LowRankMass:
         """Return the mass that whitens a diagonal covariance too, given in the present frame."""
         pairs = zip(self._corrections, split(covariance, self.shapes), strict=True)
-        corrections = [c * np.sqrt(v if c.ndim else v.mean()) for c, v in pairs]
+        corrections = [c * np.sqrt(averaged(v, c.shape)) for c, v in pairs]
         return LowRankMass(
             self._scales,
             directions=self._directions,

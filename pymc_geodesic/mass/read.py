@@ -58,6 +58,9 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
     mass = _as_array(mass)
     if mass.ndim == 0:
         return _checked_diagonal(mass), False
+    manifold = variable.manifold
+    if manifold.mass == "number" and mass.shape == manifold.mass_shape(variable.shape):
+        return _checked_diagonal(mass), False
     require_kind(variable, "diagonal", f"an array of shape {mass.shape}")
     try:
         np.broadcast_to(mass, variable.shape)
@@ -130,7 +133,10 @@ def _checked_matrix(mass: np.ndarray) -> np.ndarray:
     return mass
 
 
-_EXPECTED = {"number": "a number", "diagonal": "a number or one for each entry"}
+_EXPECTED = {
+    "number": "a number or one for each point",
+    "diagonal": "a number or one for each entry",
+}
 _REASONS = {
     "number": "On a curved manifold a mass that differs between directions would turn velocities "
     "out of the tangent space.",

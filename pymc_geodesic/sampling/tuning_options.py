@@ -64,7 +64,7 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
         size = sum(math.prod(shape) for shape in shapes)
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
     pairs = zip(manifold.factors, shapes, strict=True)
-    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
+    masses = [np.ones(factor.mass_shape(shape)) for factor, shape in pairs]
     mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
     return without_directions(mass) if form == "low_rank" else mass
 

@@ -23,13 +23,14 @@ by Price's theorem, and everything is done again with other pairs and rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass.arrays import VariableMasses, joined, split
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.mass.arrays import VariableMasses, averaged, joined, split
 
 __all__ = ["Approximation", "approximate"]
 
@@ -70,30 +71,50 @@ class Approximation(NamedTuple):
 
 
 class _Scales:
-    """Scales of all entries in one vector: one number for each variable on a curved manifold."""
+    """Scales of all entries in one vector: one number for each point on a curved manifold."""
 
     def __init__(self, gradient: HostGradient, start: Sequence[np.ndarray]) -> None:
-        factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
-        self.dims = gradient.manifold.dims
-        self.is_number = [factor.mass == "number" for factor in factors]
+        self.factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
+        self.point_dims = gradient.manifold.point_dims
 
     def averaged(self, curvature: np.ndarray) -> np.ndarray:
-        """Replace the curvatures of a variable by their mean over its directions if it has one."""
-        parts = split(curvature, self.shapes)
-        triples = zip(parts, self.is_number, self.dims, strict=True)
-        return joined([np.full_like(h, h.sum() / dim) if one else h for h, one, dim in triples])
+        """Replace the curvatures of a point by their mean over its directions if it has one."""
+        return joined(
+            [
+                np.broadcast_to(factor.over_core(h, keepdims=True) / dim, h.shape)
+                if factor.mass == "number"
+                else h
+                for h, factor, dim in self._parts(curvature)
+            ]
+        )
+
+    def bounded(self, scales: np.ndarray) -> np.ndarray:
+        """Cut the scales of points that have nowhere to run to at the size of their manifold."""
+        return joined(
+            [np.minimum(s, 1.0) if factor.is_compact else s for s, factor, _ in self._parts(scales)]
+        )
 
     def entropy(self, scales: np.ndarray) -> float:
         """Sum of the logarithms over all directions."""
-        parts = zip(split(scales, self.shapes), self.is_number, self.dims, strict=True)
-        return float(sum(d * np.log(s.flat[0]) if one else np.log(s).sum() for s, one, d in parts))
+        parts = self._parts(scales)
+        return float(
+            sum(
+                dim * np.log(averaged(s, factor.mass_shape(s.shape))).sum()
+                if factor.mass == "number"
+                else np.log(s).sum()
+                for s, factor, dim in parts
+            )
+        )
 
     def mass(self, scales: np.ndarray, dtype: str) -> VariableMasses:
         """Return the mass of these scales."""
-        pairs = zip(split(scales, self.shapes), self.is_number, strict=True)
-        masses = [1 / (s.flat[0] if one else s) ** 2 for s, one in pairs]
+        parts = self._parts(scales)
+        masses = [1 / averaged(s, factor.mass_shape(s.shape)) ** 2 for s, factor, _ in parts]
         dense = [False] * len(masses)
         return VariableMasses(masses, dense=dense, shapes=self.shapes, dtype=dtype)
+
+    def _parts(self, entries: np.ndarray) -> Iterator[tuple[np.ndarray, Manifold, int]]:
+        return zip(split(entries, self.shapes), self.factors, self.point_dims, strict=True)
 
 
 class _Round:
@@ -199,7 +220,7 @@ def approximate(
             bounds.append(scaling.entropy(scales) - energy)
             # On the way all of the correction, later half: the mean of noisy factors is not one.
             weight = 0.5 if settled else 1.0
-            scales = scales * _factor(scaling.averaged(curvature)) ** weight
+            scales = scaling.bounded(scales * _factor(scaling.averaged(curvature)) ** weight)
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds)
