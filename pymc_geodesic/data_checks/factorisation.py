@@ -124,7 +124,7 @@ def _require_additive(
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether finite log densities are equal up to rounding."""
+    """Return whether finite log densities are equal up to rounding."""
     finite = np.isfinite(a) & np.isfinite(b)
     a, b = a[finite], b[finite]
     if not a.size:

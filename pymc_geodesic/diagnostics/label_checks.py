@@ -63,7 +63,7 @@ def components_of(idata: xr.DataTree) -> dict[str, Components]:
 
 
 def _agree(components: Components, matching: Matching) -> bool:
-    """Whether matched components are near each other, compared with others of a chain."""
+    """Return whether matched components are near each other, compared with others of a chain."""
     means, geometry = components.draws.mean(axis=1, dtype=float), components.geometry
     costs = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
     typical = costs[~np.eye(len(costs), dtype=bool)].mean()

@@ -140,7 +140,7 @@ def diagnose(
 
 
 def _is_unexplained(finding: Finding, stats: Mapping[str, np.ndarray]) -> bool:
-    """Whether only the gradient tells if it is the step size or the friction that heats."""
+    """Return whether only the gradient tells if it is the step size or the friction that heats."""
     return finding.name == "positions_too_wide" and "friction" in stats
 
 

@@ -65,7 +65,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
 
 
 def runs_by_numpy(function) -> bool:
-    """Whether no operation of an interpreted function loops over entries in Python."""
+    """Return whether no operation of an interpreted function loops over entries in Python."""
     return not any(
         isinstance(node.op, Elemwise)
         and node.op.nfunc_spec is None

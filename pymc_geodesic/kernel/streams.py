@@ -100,7 +100,7 @@ class BatchStream:
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
     def fresh(self, n_steps: int) -> np.ndarray:
-        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        """Return whether each of the next ``n_steps`` transitions is the first to see its batch."""
         return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
     def draw(

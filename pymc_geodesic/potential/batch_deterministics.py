@@ -17,7 +17,7 @@ __all__ = ["batch_deterministics", "uses_batch", "warn_of_batch_deterministics"]
 
 
 def uses_batch(variables: Iterable[Variable]) -> bool:
-    """Whether variables depend on ``pm.Minibatch`` data."""
+    """Return whether variables depend on ``pm.Minibatch`` data."""
     return any(
         ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
         for ancestor in ancestors(list(variables))

@@ -111,7 +111,7 @@ def unpack(documents: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
 
 
 def is_packed(data: TensorVariable) -> bool:
-    """Whether data comes from packed documents, all of them or a minibatch."""
+    """Return whether data comes from packed documents, all of them or a minibatch."""
     return _corpus(data) is not None
 
 

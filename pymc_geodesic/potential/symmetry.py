@@ -66,7 +66,7 @@ def _pair(model, point, value, evaluate, rng):
 
 
 def _agree(first, second) -> bool:
-    """Whether all entries are finite and the same."""
+    """Return whether all entries are finite and the same."""
     return all(
         bool(np.all(np.abs(a - b) <= TOLERANCE * (1 + np.abs(a)))) and bool(np.all(np.isfinite(a)))
         for a, b in zip(map(np.asarray, first), map(np.asarray, second), strict=True)

@@ -76,7 +76,7 @@ class EnergyRange:
         self.energies = []
 
     def has_left(self, energy: float, *, draws_per_batch: int) -> bool:
-        """Whether this draw and those with the batches before it are above the range."""
+        """Return whether this draw and those with the batches before it are above the range."""
         # Not a number, before it is known, compares false.
         above = energy > self.mean + self._margin
         self.n_above = self.n_above + 1 if above else 0

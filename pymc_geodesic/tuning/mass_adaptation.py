@@ -216,7 +216,7 @@ class MassAdaptation:
         return (1 - share) * moment + share * np.diag(np.diag(moment))
 
     def _within_error(self, estimate: np.ndarray) -> bool:
-        r"""Whether the estimate differs from the mass by no more than chance.
+        r"""Return whether the estimate differs from the mass by no more than chance.
 
         The relative error of a mean of S squares of normals is :math:`\sqrt{2 \tau / S}`, with the
         autocorrelation time :math:`\tau` of a first-order process that has the measured lag.

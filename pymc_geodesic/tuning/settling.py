@@ -36,7 +36,7 @@ LARGEST_DAMPING = 2.0
 
 
 def is_falling(energies: Sequence[float], *, dim: int) -> bool:
-    """Whether energies, estimated from batches, are still falling towards the posterior.
+    """Return whether energies, estimated from batches, are still falling towards the posterior.
 
     They are if every mean over some draws of the first half exceeds every one of the second, which
     needs no measure of the batches' noise, and if the fall exceeds what a posterior of this
@@ -101,7 +101,7 @@ def is_off(
     dim: int,
     factor: float = LARGEST_FACTOR,
 ) -> bool:
-    r"""Whether the mean temperature shows a friction that is far from balance.
+    r"""Return whether the mean temperature shows a friction that is far from balance.
 
     With the friction :math:`\xi` the kinetic energy of ``dim`` degrees of freedom forgets itself in
     :math:`1 / 2 \xi`, so that a mean over the time t has a variance of :math:`2 / d \xi t`.

@@ -201,6 +201,6 @@ def _move(x: np.ndarray, manifold: Manifold, size: float, rng: np.random.Generat
 
 
 def _coincide(x: np.ndarray, manifold: Manifold) -> bool:
-    """Whether a variable holds several points that are all the same."""
+    """Return whether a variable holds several points that are all the same."""
     points = x.reshape(-1, *manifold.core_shape(x.shape))
     return len(points) > 1 and bool(np.all(points == points[0]))
