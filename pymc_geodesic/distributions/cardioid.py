@@ -57,7 +57,7 @@ class CardioidRV(SymbolicRandomVariable):
 
 class Cardioid(AngleDistribution):
     r"""
-    Cardioid distribution: a cosine on a constant.
+    Cardioid distribution, whose density is a constant plus a cosine.
 
     The density is with respect to length on the circle:
 

@@ -136,7 +136,7 @@ class SphericalCauchy(UnitVectorDistribution):
         lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
         check_lengths(lengths, "SphericalCauchy")
         n = pt.as_tensor(dimension(mu, value)).astype(value.dtype)
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         distance = ((value - mu) ** 2).sum(axis=-1)
         ratio = pt.log1p(-rho) + pt.log1p(rho) - pt.log((1.0 - rho) ** 2 + rho * distance)
         res = (n - 1.0) * ratio - sphere_log_area(n, value.dtype)

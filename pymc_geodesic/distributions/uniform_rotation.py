@@ -79,7 +79,7 @@ class UniformRotation(Continuous):
 
     Notes
     -----
-    The log density of a matrix that is no rotation is -inf. Leading axes of ``shape`` are
+    The log density of a matrix that is not a rotation is -inf. Leading axes of ``shape`` are
     independent rotations. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.RotationTransform`.
 

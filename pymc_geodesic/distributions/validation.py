@@ -133,7 +133,7 @@ def check_numbers(
     holds : callable
         Maps an array to whether each entry is in the range.
     expected, advice : str
-        What the entries should be, as in "positive scales", and a sentence on what to do.
+        A description of valid entries, such as "positive scales", and a sentence on what to do.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def check_covariance(x: Any, argument: str, owner: str) -> None:
     Raises
     ------
     ValueError
-        As :func:`check_square`, and when a matrix is not positive definite.
+        See :func:`check_square`; also when a matrix is not positive definite.
     """
     check_square(x, argument, owner)
     value = constant_value(x)

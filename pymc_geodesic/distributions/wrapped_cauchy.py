@@ -52,7 +52,7 @@ class WrappedCauchyRV(SymbolicRandomVariable):
 
 class WrappedCauchy(AngleDistribution):
     r"""
-    Wrapped Cauchy distribution: a Cauchy variable seen as an angle.
+    Wrapped Cauchy distribution: a Cauchy variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -117,7 +117,7 @@ class WrappedCauchy(AngleDistribution):
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to length."""
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         spread = (1 - rho) ** 2 + 4 * rho * pt.sin(0.5 * (value - mu)) ** 2
         res = pt.log1p(rho) + pt.log1p(-rho) - pt.log(spread) - np.log(2 * np.pi)
         res = on_support(res.astype(value.dtype), value, is_angle)

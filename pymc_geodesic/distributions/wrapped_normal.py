@@ -63,7 +63,7 @@ def _log_by_harmonics(angle: TensorVariable, sigma: TensorVariable) -> TensorVar
 
 class WrappedNormal(AngleDistribution):
     r"""
-    Wrapped normal distribution: a normal variable seen as an angle.
+    Wrapped normal distribution: a normal variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -132,7 +132,7 @@ class WrappedNormal(AngleDistribution):
     def logp(value, mu, sigma) -> TensorVariable:
         """Return the log density with respect to length."""
         angle = wrapped(value - mu)
-        # Each form only sees scales where it is exact, and its gradient is finite there.
+        # Each form is used only for scales at which it is exact and its gradient is finite.
         turns = _log_by_turns(angle, pt.minimum(sigma, 1.0))
         harmonics = _log_by_harmonics(angle, pt.maximum(sigma, 1.0))
         res = on_support(pt.where(sigma < 1.0, turns, harmonics), value, is_angle)

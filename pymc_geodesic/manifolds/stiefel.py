@@ -93,7 +93,7 @@ class Stiefel(Manifold):
         return pt.specify_shape(orthonormal_columns(x), x.type.shape)
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:
-        """Turn standard normals into uniform frames; done twice, as noise can be nearly singular."""
+        """Turn standard normals into uniform frames; twice, as noise can be nearly singular."""
         return self.project(self.project(noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
