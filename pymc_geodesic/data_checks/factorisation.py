@@ -22,7 +22,7 @@ NEEDED = (
 
 
 def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray) -> None:
-    """Refuse an observed variable if the log density of a row depends on other rows of the batch.
+    """Raise an error if the log density of a row depends on other rows of the batch.
 
     Parameters
     ----------

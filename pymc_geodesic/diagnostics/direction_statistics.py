@@ -139,6 +139,6 @@ def _warn(draws: xr.DataArray, where: np.ndarray, sentence: str, figure: np.ndar
     first = tuple(int(i) for i in np.argwhere(where)[0])
     place = f"[{', '.join(map(str, first))}]" if first else ""
     others = int(where.sum()) - 1
-    more = f" The same holds for {others} other vectors of the variable." if others else ""
+    more = f" The same holds for other vectors of the variable ({others})." if others else ""
     text = f"`{draws.name}{place}` {sentence.format(float(figure[first]))}{more}"
     warnings.warn(text, UserWarning, stacklevel=5)

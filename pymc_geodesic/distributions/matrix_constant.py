@@ -74,7 +74,7 @@ def log_mean_exponential(parameter: TensorVariable, *, n: int, p: int) -> Tensor
 
 
 def _root(square: TensorVariable) -> TensorVariable:
-    """Square root of a number that is at least zero up to rounding, with a finite gradient there."""
+    """Square root of a number that is zero or more up to rounding, with finite gradient at zero."""
     return pt.sqrt(pt.maximum(square, np.asarray(np.finfo(square.dtype).tiny, square.dtype)))
 
 

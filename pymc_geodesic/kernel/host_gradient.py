@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Energies and gradients on the host, for the optimisation and the measurements of tuning."""
+"""Energies and gradients on the host, for optimisation and measurements while tuning."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["Evaluation", "HostGradient"]
 
-# Rows whose gradient is evaluated at once. Enough of them to forget the cost of a call, few enough
-# for the rows of a hundred numbers each to stay in a processor's cache.
+# Rows whose gradient is evaluated at once: so many that the cost of a call is negligible, and so
+# few that rows of a hundred numbers fit into a processor's cache.
 CHUNK = 10_000
-# Rows on which curvature is measured, and the search for a mode begins.
+# Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
 FUNCTIONS = (
     "_evaluate",
@@ -62,9 +62,9 @@ class Evaluation(NamedTuple):
 class HostGradient:
     """Evaluate the potential of a model, for some rows of its data or for all.
 
-    The graph is interpreted where NumPy has all its operations: some hundred calls on thousands of
-    rows each are done before a compiler has begun. Points are lists of arrays in the embedding;
-    they are projected on the manifold first.
+    The graph is interpreted if NumPy has all its operations: a few hundred calls on thousands of
+    rows take less time than compiling. Points are lists of arrays in the embedding;
+    they are first projected onto the manifold.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class HostGradient:
     Attributes
     ----------
     manifold : Product
-        Where the points are.
+        The manifold of the points.
     """
 
     def __init__(self, potential: Potential) -> None:
@@ -88,18 +88,18 @@ class HostGradient:
         self._interpret(potential)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the functions behind: what PyTensor interprets cannot be pickled, the graph can."""
+        """Leave out the functions: interpreted functions cannot be pickled, but the graph can."""
         return {name: value for name, value in self.__dict__.items() if name not in FUNCTIONS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the functions anew from the graph."""
+        """Recreate the functions from the graph."""
         self.__dict__.update(state)
         self._interpret(self._potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones.
 
-        Of a stream the first ``SUBSAMPLE`` rows stand for all.
+        For a stream, the first ``SUBSAMPLE`` rows represent all rows.
         """
         if self._stream is not None:
             sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
@@ -118,20 +118,20 @@ class HostGradient:
 
     def __call__(self, point: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point, with the rows given for each source of minibatches."""
-        # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.
+        # Entries of arrays are NumPy scalars, whose types a compiled function does not accept.
         arrays = map(np.asarray, (*self.conditioned, *point, *rows))
         energy, *gradients = self._evaluate(*arrays)
         n = len(gradients) // 2
         return Evaluation(float(energy), gradients[:n], gradients[n:])
 
     def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
-        """Evaluate at a point with all rows, some thousands at a time."""
+        """Evaluate at a point with all rows, a few thousand at a time."""
         if not self.n_rows:
             return self(point, [])
         total: list[Any] = []
         n = 0
         for rows in self._chunks():
-            # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
+            # Each chunk's likelihood is scaled to the whole data, so the chunks are averaged.
             part, weight = self(point, rows), len(rows[0])
             found: list[Any] = [part.energy, *part.gradient, *part.pulled_back]
             arrays = [weight * a for a in found]
@@ -157,7 +157,7 @@ class HostGradient:
             return
         n = self.n_rows[0]
         if any(size != n for size in self.n_rows):
-            # Sources of different lengths have no common chunks that weigh the same.
+            # Sources of different lengths have no common chunks of equal weight.
             yield [np.arange(size) for size in self.n_rows]
             return
         for start in range(0, n, CHUNK):
@@ -175,7 +175,7 @@ class HostGradient:
         rows = [source.placeholder("rows", None) for source in potential.sources]
         time = tensor("time", dtype=dtype, shape=())
         position = manifold.project(points)
-        # Poles are softened by the length of a step: at the mode there is no step yet.
+        # Poles are softened over the length of a step; during the search there is no step yet.
         gradient = potential.gradient(position, rows, width=pt.zeros((), dtype=dtype))
         pulled_back = [
             g if x is y else pullback(x, y, g)

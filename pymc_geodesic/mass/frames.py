@@ -125,7 +125,7 @@ class VariableFrames:
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable with a diagonal mass.
 
-        Steps refuse a dense mass of a curved variable, or together with a known noise.
+        Steps raise an error for a dense mass of a curved variable, or with known noise.
         """
         found = self.maps[index]
         assert isinstance(found, Scaling)
@@ -156,7 +156,7 @@ class JointFrame:
     def variance(  # noqa: D102
         self, variance: tuple[TensorVariable | None, ...]
     ) -> tuple[TensorVariable | None, ...]:
-        # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
+        # Steps raise an error for a dense mass with known noise, which would no longer be diagonal.
         return variance
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102

@@ -186,7 +186,7 @@ class LowRankFrame:
     def variance(
         self, variance: tuple[TensorVariable | None, ...]
     ) -> tuple[TensorVariable | None, ...]:
-        """Leave the variance of a known noise as it is: steps refuse one with such a mass."""
+        """Return the variance unchanged: steps raise an error for known noise with such a mass."""
         return variance
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:

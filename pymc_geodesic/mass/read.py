@@ -139,7 +139,7 @@ _REASONS = {
 
 
 def require_kind(variable: SampledVariable, kind: MassKind, what: str) -> None:
-    """Refuse a mass that would turn velocities of a variable out of the tangent space."""
+    """Raise an error for a mass that would turn velocities out of the tangent space."""
     kinds, taken = get_args(MassKind), variable.manifold.mass
     if kinds.index(kind) <= kinds.index(taken):
         return

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Deterministics that depend on a batch, and therefore on other rows at every draw."""
+"""Deterministics that depend on a batch, and therefore on different rows at every draw."""
 
 from __future__ import annotations
 

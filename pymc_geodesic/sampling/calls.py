@@ -112,8 +112,8 @@ class Calls:
     def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
         """Make transitions too short to move, on the first rows of the data; return the energy.
 
-        It is not a number where the gradient is not finite. The chain stays as it is. Where it is
-        the start of a chain, the algorithm may refuse it.
+        It is NaN if the gradient is not finite. The chain does not change. At the start of a
+        chain, the algorithm may raise an error.
         """
         n_steps = self.length(chain) if self.problem.backend.is_jax else 1
         rows = chain.batches.trial(n_steps, self.reader)

@@ -3,7 +3,7 @@
 """Keywords that step methods have in common: their types, their defaults, the complete signature.
 
 Constructors pass shared keywords on as ``**options``. Here they are written out for ``help``, and
-unknown ones are refused before they reach a constructor that the user does not know.
+unknown ones raise an error before they reach a constructor that the user does not know.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def complete_signature(
 
 
 def require_known(cls: type, keywords: Mapping[str, Any]) -> None:
-    """Refuse keywords that a step does not take.
+    """Raise an error for keywords that a step does not take.
 
     Raises
     ------

@@ -36,7 +36,7 @@ def check_keywords(keywords: Mapping[str, Any]) -> None:
 
 
 def require_values(name: str, point: Mapping[str, np.ndarray], model: Model) -> None:
-    """Refuse a point that lacks a value variable of the model.
+    """Raise an error for a point that lacks a value variable of the model.
 
     Raises
     ------

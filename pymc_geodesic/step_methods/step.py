@@ -88,7 +88,7 @@ class Step(BlockedStep):
             STEP_METHODS.append(cls)
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
-        """Refuse unknown keywords, then let PyMC make a step or one for each variable."""
+        """Raise an error for unknown keywords, then let PyMC create one or several steps."""
         require_known(cls, keywords)
         check_keywords(keywords | {"vars": args[0]} if args else keywords)
         return super().__new__(cls, *args, **keywords)

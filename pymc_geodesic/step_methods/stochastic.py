@@ -204,7 +204,7 @@ def _require_local_options(
     batches: BatchOptions,
     options: Mapping[str, Any],
 ) -> None:
-    """Refuse what needs the gradient of the marginal likelihood of the rows."""
+    """Raise an error for options that need the gradient of the rows' marginal likelihood."""
     if schedule is None and algorithm.tuning_rule is not None:
         raise ValueError(
             f"`{name}` expected a `step_size` for a model with local variables, got none. The "

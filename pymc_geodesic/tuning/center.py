@@ -69,7 +69,7 @@ def descend(
 
 
 def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
-    """Refuse a center that is far from the posterior, where nothing measured there holds.
+    """Raise an error if a center is far from the posterior, where measurements are useless.
 
     Parameters
     ----------

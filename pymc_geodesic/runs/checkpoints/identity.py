@@ -95,7 +95,7 @@ def _seed(seed: np.random.SeedSequence) -> str:
 def require_same(
     found: Identity, expected: Identity, *, path: str, free: Collection[str] = ()
 ) -> None:
-    """Refuse to go on with another run.
+    """Raise an error if the run differs from that of the checkpoint.
 
     Parameters
     ----------
