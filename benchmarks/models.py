@@ -67,51 +67,82 @@ class Truth(NamedTuple):
         return self.is_exact or (self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS)
 
 
-class Found(NamedTuple):
-    """What a run came to, and what it said."""
+# Of a model that has no exact moments and that NUTS has not sampled.
+UNKNOWN = Truth([], [], False, np.inf, 0.0, np.nan)
 
-    bias: float
-    ratios: tuple[float, float]
+
+class Found(NamedTuple):
+    """Moments of every entry compared, what a run came to, and what it said.
+
+    Moments are empty where the run ended with an error.
+    """
+
+    mean: list[float]
+    sd: list[float]
     rhat: float
     ess: float
     seconds: float
     step_size: float
     said: list[str]
     advises_nuts: bool
+    news: str
 
-    @property
-    def is_right(self) -> bool:
+    def bias(self, truth: Truth) -> float:
+        """Return the largest error of a mean, in true deviations."""
+        if not self.mean:
+            return np.inf
+        if not truth.mean:
+            return np.nan
+        return float(np.max(np.abs(np.subtract(self.mean, truth.mean)) / truth.sd))
+
+    def ratios(self, truth: Truth) -> tuple[float, float]:
+        """Return the smallest and largest ratio of a deviation to the true one."""
+        if not self.sd:
+            return 0.0, np.inf
+        if not truth.sd:
+            return np.nan, np.nan
+        ratios = np.divide(self.sd, truth.sd)
+        return float(ratios.min()), float(ratios.max())
+
+    def is_right(self, truth: Truth) -> bool:
         """Whether means, widths and chains are within what was asked."""
-        low, high = self.ratios
+        low, high = self.ratios(truth)
         is_wide = low >= RATIOS[0] and high <= RATIOS[1]
-        return self.bias <= LARGEST_BIAS and is_wide and self.rhat <= LARGEST_RHAT
+        return self.bias(truth) <= LARGEST_BIAS and is_wide and self.rhat <= LARGEST_RHAT
 
 
 class Said(logging.Handler):
-    """What is logged as a warning, and whether NUTS on all rows is advised."""
+    """What is logged as a warning, what tuning found, and whether NUTS on all rows is advised."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self.lines: list[str] = []
-        self.advises_nuts = False
+        self.advises_nuts, self.news = False, ""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line."""
         text = record.getMessage()
         self.advises_nuts |= "NUTS on all rows is probably faster" in text
+        if "tuned itself" in text:
+            self.news = text
         if record.levelno >= logging.WARNING:
             self.lines.append(text)
 
 
+def read(path: Path) -> dict[str, Any]:
+    """Read what was measured before, by name."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
 def kept(path: Path, key: str, measure: Callable[[], Any], *, quick: bool) -> Any:
     """Return what was measured before, or measure and keep it."""
-    found = json.loads(path.read_text()) if path.exists() else {}
     if quick:
         return measure()
+    found = read(path)
     if key not in found:
         value = measure()
         # Another process may have written meanwhile.
-        found = json.loads(path.read_text()) if path.exists() else {}
+        found = read(path)
         found[key] = value
         RESULTS.mkdir(exist_ok=True)
         path.write_text(json.dumps(found) + "\n")
@@ -154,8 +185,8 @@ def by_nuts(case: Ordinary, *, quick: bool) -> Truth:
     return Truth(*moments, False, largest_rhat(draws), effective_samples(draws), seconds)
 
 
-def by_default(case: Ordinary, truth: Truth, seed: int, *, quick: bool) -> Found:
-    """Sample minibatches with nothing but defaults, and compare."""
+def by_default(case: Ordinary, seed: int, *, quick: bool) -> Found:
+    """Sample minibatches with nothing but defaults."""
     model, said = case.model(True), Said()
     log = logging.getLogger("pymc")
     log.addHandler(said)
@@ -169,23 +200,22 @@ def by_default(case: Ordinary, truth: Truth, seed: int, *, quick: bool) -> Found
             )
         except (pm.exceptions.SamplingError, ValueError) as error:
             seconds = time.process_time() - start
-            return Found(np.inf, (0.0, np.inf), np.inf, 0.0, seconds, np.nan, [str(error)], False)
+            return Found([], [], np.inf, 0.0, seconds, np.nan, [str(error)], False, "")
         finally:
             log.removeHandler(said)
     seconds = time.process_time() - start
     said.lines += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     draws = flat({name: idata.posterior[name].values for name in case.compared}, case.compared)
-    bias = np.abs(draws.mean(axis=(0, 1)) - truth.mean) / np.array(truth.sd)
-    ratios = draws.std(axis=(0, 1)) / np.array(truth.sd)
     return Found(
-        float(bias.max()),
-        (float(ratios.min()), float(ratios.max())),
+        draws.mean(axis=(0, 1)).tolist(),
+        draws.std(axis=(0, 1)).tolist(),
         largest_rhat(draws),
         effective_samples(draws),
         seconds,
         float(np.median(idata.sample_stats["step_size"])),
         said.lines,
         said.advises_nuts,
+        said.news,
     )
 
 
@@ -193,7 +223,7 @@ def verdict(found: Found, truth: Truth) -> str:
     """Judge a run in a word."""
     if not truth.is_known:
         return "not known"
-    if found.is_right:
+    if found.is_right(truth):
         return "right"
     return "says that it is not" if found.said else "SILENTLY WRONG"
 
@@ -201,11 +231,11 @@ def verdict(found: Found, truth: Truth) -> str:
 def line(key: str, found: Found, truth: Truth) -> list[Any]:
     """Write a run as a row of the table."""
     name, seed = key.split()
-    case, (low, high) = MODELS[name], found.ratios
+    case, (low, high) = MODELS[name], found.ratios(truth)
     return [
         f"{case.what}, N = {case.n_rows:,}",
         seed,
-        f"{found.bias:.3f}",
+        f"{found.bias(truth):.3f}",
         f"{low:.3f} to {high:.3f}",
         f"{found.rhat:.3f}",
         f"{found.ess:.0f} in {found.seconds:.1f}",
@@ -241,27 +271,34 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
     ]
 
 
+def all_kept() -> dict[str, tuple[Found, Truth]]:
+    """Read all runs and what they are compared with."""
+    truths = {name: Truth(*values) for name, values in read(TRUTHS).items()}
+    runs = {key: Found(*values) for key, values in read(RUNS).items()}
+    return {key: (found, truths.get(key.split()[0], UNKNOWN)) for key, found in runs.items()}
+
+
 def main() -> None:
     reader = parser(__doc__.splitlines()[0])
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)}")
     reader.add_argument("--seed", type=int, default=1)
-    reader.add_argument("--without-nuts", action="store_true", help="where exact moments are known")
+    reader.add_argument("--without-nuts", action="store_true", help="only known moments")
     options = reader.parse_args()
     if unknown := set(options.names) - set(MODELS):
         reader.error(f"expected names of {', '.join(MODELS)}; got {', '.join(sorted(unknown))}")
-    quick, runs = options.quick, {}
+    quick, runs, known = options.quick, {}, {} if options.quick else read(TRUTHS)
     for name in options.names or MODELS:
         case, key = MODELS[name], f"{name} {options.seed}"
-        truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
-        truth = Truth(*kept(TRUTHS, name, truth_now, quick=quick))
-        found_now = partial(by_default, case, truth, options.seed, quick=quick)
+        found_now = partial(by_default, case, options.seed, quick=quick)
         found = Found(*kept(RUNS, key, found_now, quick=quick))
+        truth = UNKNOWN
+        if name in known or case.moments is not None or not options.without_nuts:
+            truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
+            truth = Truth(*kept(TRUTHS, name, truth_now, quick=quick))
         runs[key] = found, truth
-        print(*line(key, found, truth), *found.said, sep=" | ", flush=True)
+        print(*line(key, found, truth), found.news, *found.said, sep=" | ", flush=True)
     if not quick:
-        truths = {name: Truth(*values) for name, values in json.loads(TRUTHS.read_text()).items()}
-        measured = json.loads(RUNS.read_text())
-        runs = {key: (Found(*values), truths[key.split()[0]]) for key, values in measured.items()}
+        runs = all_kept()
     header = ["model", "seed", "bias", "sd ratios", "R-hat", "ESS in CPU s", "NUTS"]
     header += ["over NUTS", "advises NUTS", "step", "verdict"]
     table("Ordinary models by defaults", header, [line(key, *pair) for key, pair in runs.items()])

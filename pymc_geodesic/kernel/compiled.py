@@ -18,6 +18,7 @@ from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.jax.many import ManyCalls
+from pymc_geodesic.kernel.jax.resident import copied_to_device
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
 __all__ = ["CompiledMap", "inputs_like", "of_length"]
@@ -113,9 +114,7 @@ class CompiledMap:
             array = arguments[i]
             held = self._copies.get(id(array))
             if held is None or held[0] is not array:
-                import jax
-
-                held = array, jax.device_put(array)
+                held = array, copied_to_device(array)
             copies[id(array)] = held
             arguments[i] = held[1]
         # Only the copies of the last call, so that the changing mass does not fill the memory.

@@ -4,25 +4,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytensor
 import pytensor.tensor as pt
 
 from pytensor.compile.mode import Mode, optdb
 from pytensor.configdefaults import config
+from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
     node_rewriter,
 )
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.scalar.math import Log1mexp, Softplus
-from pytensor.tensor import TensorVariable
+from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
 
-__all__ = ["interpreted", "runs_by_numpy"]
+__all__ = ["for_many", "interpreted", "runs_by_numpy"]
 
 
 # NumPy's limit for the operands of a function.
@@ -72,3 +74,41 @@ def runs_by_numpy(function) -> bool:
         and not isinstance(node.op.scalar_op, Add | Mul | Cast)
         for node in function.maker.fgraph.apply_nodes
     )
+
+
+def for_many(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    *,
+    varying: Collection[TensorVariable],
+) -> tuple[list[TensorVariable], list[TensorVariable]]:
+    """Write a graph for several values of some inputs at once, along a first axis.
+
+    A call of an interpreted function costs as much as its operations take on thousands of numbers.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph.
+    varying : collection of TensorVariable
+        Inputs that differ, at least one.
+
+    Returns
+    -------
+    inputs, outputs : list of TensorVariable
+        The new graph.
+
+    Raises
+    ------
+    NotImplementedError
+        If PyTensor cannot write an operation for many.
+    """
+    many = {x: tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
+    # What is written out in other operations is called for one after another otherwise.
+    plain = rewrite_graph(list(outputs), include=("inline_ofg_expansion",), clone=True)
+    n = next(iter(many.values())).shape[0]
+    written = [
+        x if x.ndim > one.ndim else pt.alloc(x, n, *x.shape)
+        for x, one in zip(vectorize_graph(plain, many), outputs, strict=True)
+    ]
+    return [many.get(x, x) for x in inputs], written

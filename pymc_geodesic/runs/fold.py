@@ -16,15 +16,11 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning, log_warning
 
 from pymc_geodesic.runs.progress import Progress
-from pymc_geodesic.sampling import Chain, ChainMethod, run
-from pymc_geodesic.sampling.advance import Sampler
+from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["Fold", "Keep", "Phase"]
+__all__ = ["Fold", "Keep", "Move", "Phase"]
 
-# Seconds of a segment. Copies of chains and one refresh of the progress bar cost some milliseconds,
-# and what a segment has drawn is lost when it is interrupted.
-SEGMENT_SECONDS = 0.3
 # Segments of a phase whose rows come from a loader, which is read anew for each chain of a segment.
 STREAM_SEGMENTS = 10
 
@@ -75,19 +71,40 @@ class Keep(Protocol):
         ...
 
 
+class Move(Protocol):
+    """How chains get from one segment to the next, as :func:`pymc_geodesic.sampling.run` says.
+
+    Attributes
+    ----------
+    seconds : float
+        That a segment should take.
+    reads_stream : bool
+        Whether rows come from a loader, which chains read one after another.
+    """
+
+    seconds: float
+    reads_stream: bool
+
+    def __call__(
+        self, chains: Sequence[Chain], n_draws: int, *, thin: int
+    ) -> tuple[list[Chain], Arrays, Arrays]:
+        """Return the chains some draws later, the draws and their statistics."""
+        ...
+
+    def close(self) -> None:
+        """Give back what moving needed."""
+        ...
+
+
 class Fold:
     """Chains that are moved segment by segment.
 
     Parameters
     ----------
-    sampler : Sampler
-        That of the step.
+    move : Move
+        Moves them, here or elsewhere.
     chains : sequence of Chain
         From :func:`~pymc_geodesic.sampling.begin`.
-    chain_method : {"vectorized", "sequential"}
-        How they are moved.
-    names : sequence of str
-        Value variables to keep.
     keep : Keep
         Where draws go.
     longest : float, optional
@@ -101,39 +118,33 @@ class Fold:
 
     def __init__(
         self,
-        sampler: Sampler,
+        move: Move,
         chains: Sequence[Chain],
         *,
-        chain_method: ChainMethod,
-        names: Sequence[str],
         keep: Keep,
         longest: float = math.inf,
     ) -> None:
-        self._sampler, self.chains = sampler, list(chains)
-        self._chain_method, self._names = chain_method, names
+        self._move, self.chains = move, list(chains)
         self._keep, self._longest = keep, longest
         self._said: set[str] = set()
 
     def draw(self, phase: Phase, progress: Progress) -> None:
         """Make the draws of a phase that have not been made, and keep them."""
         for n_draws in self._segments(phase):
-            self.chains, values, statistics = run(
-                self._sampler,
-                self.chains,
-                n_draws,
-                chain_method=self._chain_method,
-                thin=phase.thin,
-                names=self._names,
-            )
+            self.chains, values, statistics = self._move(self.chains, n_draws, thin=phase.thin)
             self._keep.put(phase, values, statistics, self.chains)
             phase.n_made += n_draws
             self._log(statistics["warning"])
             progress.update(statistics, n_draws, phase=phase.name, thin=phase.thin)
 
+    def close(self) -> None:
+        """Give back what moving needed."""
+        self._move.close()
+
     def _segments(self, phase: Phase) -> Iterator[int]:
         """Cut a phase into segments that take about as long as a user likes to wait."""
         left = (phase.n_draws - phase.n_made) // phase.thin
-        n = max(1, left // STREAM_SEGMENTS) if self._sampler.reads_stream else 1
+        n = max(1, left // STREAM_SEGMENTS) if self._move.reads_stream else 1
         while left:
             n = min(n, left)
             begin = time.perf_counter()
@@ -141,9 +152,9 @@ class Fold:
             seconds = time.perf_counter() - begin
             left -= n
             rate = n / max(seconds, 1e-6)
-            if not self._sampler.reads_stream:
+            if not self._move.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
-                n = max(1, min(4 * n, int(rate * SEGMENT_SECONDS)))
+                n = max(1, min(4 * n, int(rate * self._move.seconds)))
             elif seconds > self._longest:
                 n = max(1, int(rate * self._longest))
 

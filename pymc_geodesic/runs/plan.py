@@ -15,9 +15,12 @@ from pymc.model import Model
 
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
 from pymc_geodesic.runs.checkpoints.identity import identity_of
+from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.fold import Fold, Move, Phase
 from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.in_process import InProcess
+from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -41,6 +44,7 @@ class Plan:
     chain_method: ChainMethod
     checkpoint: Path | None
     checkpoint_every: float
+    client: Any
     began: float = field(default_factory=time.perf_counter)
 
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
@@ -56,7 +60,7 @@ class Plan:
         }
 
 
-def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
+def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Checkpoint, Fold]:
     """Begin a run, and count the draws that its checkpoint holds.
 
     Parameters
@@ -65,6 +69,8 @@ def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
         What is asked for.
     step : Step
         How to sample.
+    progress : Progress
+        Is told what workers of a cluster have done.
 
     Returns
     -------
@@ -104,15 +110,18 @@ def begin_run(plan: Plan, step: Step) -> tuple[InMemory | Checkpoint, Fold]:
         except ValueError:
             keep.close(failed=True)
             raise
-    fold = Fold(
-        step.sampler,
-        chains,
-        chain_method=method,
-        names=plan.traced.value_names,
-        keep=keep,
-        longest=plan.checkpoint_every,
+    return keep, Fold(
+        _move(plan, step, method, progress), chains, keep=keep, longest=plan.checkpoint_every
     )
-    return keep, fold
+
+
+def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:
+    names = plan.traced.value_names
+    if plan.client is None:
+        return InProcess(step.sampler, chain_method=method, names=names)
+    return OnWorkers(
+        plan.client, step.sampler, chain_method=method, names=names, watch=progress.watch
+    )
 
 
 def _open(

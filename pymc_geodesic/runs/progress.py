@@ -13,7 +13,7 @@ import numpy as np
 
 from pymc.progress_bar.rich_progress import default_progress_theme
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from pymc_geodesic.sampling.run import Arrays
@@ -47,7 +47,9 @@ class Progress:
         )
         self._task = self._progress.add_task("Compiling", total=n_draws, told="")
         self._n_transitions, self._n_divergences = 0, 0
-        self._seconds = 0.0
+        self._seconds, self._skipped = 0.0, 0
+        self._lines: dict[int, TaskID] = {}
+        self._diverged: dict[int, int] = {}
         self._last: float | None = None
         self._temperatures: list[np.ndarray] = []
 
@@ -66,7 +68,22 @@ class Progress:
 
     def skip(self, n_draws: int) -> None:
         """Count draws of an earlier process."""
+        self._skipped = n_draws
         self._progress.update(self._task, advance=n_draws)
+
+    def watch(self, chains: range, n_draws: int, statistics: Arrays) -> None:
+        """Count draws of some chains, which a worker has made, on lines of their own."""
+        diverged = statistics["diverging"].sum(axis=1)
+        for chain, n_divergences in zip(chains, diverged, strict=True):
+            if chain not in self._lines:
+                total = self._progress.tasks[0].total
+                self._lines[chain] = self._progress.add_task(
+                    f"  chain {chain}", total=total, told="", completed=self._skipped
+                )
+                self._diverged[chain] = 0
+            self._diverged[chain] += int(n_divergences)
+            told = f", {self._diverged[chain]} divergences"
+            self._progress.update(self._lines[chain], advance=n_draws, told=told)
 
     def update(self, statistics: Arrays, n_draws: int, *, phase: str, thin: int) -> None:
         """Count draws of all chains, and show what their statistics say."""

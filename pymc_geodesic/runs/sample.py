@@ -9,7 +9,7 @@ import time
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import xarray as xr
 
@@ -19,8 +19,9 @@ from pymc.model import Model, modelcontext
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.store import CheckpointError
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
+from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
@@ -28,6 +29,9 @@ from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import flag, positive, whole
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = ["ChainError", "sample"]
 
@@ -64,8 +68,9 @@ def sample(
     compute_convergence_checks: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
+    client: Client | None = None,
 ) -> xr.DataTree:
-    """Sample a model with all chains at once, in this process.
+    """Sample a model with all chains at once, in this process or on a cluster.
 
     Parameters
     ----------
@@ -106,6 +111,10 @@ def sample(
     checkpoint_every : float, default 60
         Seconds from one checkpoint to the next. What is drawn since the last one is lost in a
         crash, but not by Ctrl-C.
+    client : distributed.Client, optional
+        A Dask cluster, whose workers have one thread each. Chains are tuned together by one of
+        them, and then divided among all. What is lost with a worker is drawn again, to the same
+        draws. It needs the package distributed.
 
     Returns
     -------
@@ -154,6 +163,8 @@ def sample(
         raise ValueError(
             f"`chain_method` expected one of {get_args(ChainMethod)}, got {chain_method!r}."
         )
+    if client is not None:
+        require_client(client)
     plan = Plan(
         model=model,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
@@ -166,6 +177,7 @@ def sample(
         chain_method=chain_method,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
+        client=client,
     )
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
         keep, stopped = _drawn(plan, step, backend, progress)
@@ -185,10 +197,11 @@ def _drawn(
 ) -> tuple[InMemory | Checkpoint | None, BaseException | None]:
     """Make the draws of a run; return where they are, and what has ended it before its end."""
     keep: InMemory | Checkpoint | None = None
+    fold: Fold | None = None
     stopped: BaseException | None = None
     try:
         made = step_for(step, model=plan.model, backend=backend)
-        keep, fold = begin_run(plan, made)
+        keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)
         for phase in (plan.tuning, plan.sampling):
             fold.draw(phase, progress)
@@ -198,6 +211,9 @@ def _drawn(
         if keep is not None:
             keep.close(failed=True)
         raise
+    finally:
+        if fold is not None:
+            fold.close()
     if keep is not None:
         try:
             keep.close(failed=isinstance(stopped, CheckpointError))

@@ -32,6 +32,11 @@ class Sampler(Protocol):
         """Whether batches come from a loader, which chains read one after another."""
         ...
 
+    @property
+    def tunes_in_common(self) -> bool:
+        """Whether chains must be together for :meth:`adapt` in their tuning phase."""
+        ...
+
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
         """Return a new chain."""
         ...

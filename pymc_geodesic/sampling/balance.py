@@ -14,7 +14,7 @@ from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.tuning.noise import along_directions, rebalanced
 from pymc_geodesic.tuning.secants import N_DIRECTIONS
 
-__all__ = ["no_noise", "rebalance", "squared_velocity"]
+__all__ = ["add_squares", "no_noise", "rebalance"]
 
 # Weight of a temperature of one against draws: with fewer draws it is mostly chance.
 PRIOR_DRAWS = 20
@@ -30,10 +30,14 @@ def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
     return (*entries, np.zeros(N_DIRECTIONS, dtype))
 
 
-def squared_velocity(chain: GradientChain) -> list[np.ndarray]:
-    """Return the squares of a chain's velocity, by entry and along the directions of its mass."""
-    velocity = chain.state.velocity
-    return [v**2 for v in (*velocity, along_directions(velocity, chain.settings.mass))]
+def add_squares(chain: GradientChain) -> None:
+    """Add the squares of a chain's velocity, by entry and along the directions of its mass."""
+    velocity, tuning = chain.state.velocity, chain.tuning
+    assert tuning is not None, "only chains that tune themselves are balanced"
+    squares = [v**2 for v in (*velocity, along_directions(velocity, chain.settings.mass))]
+    before = tuning.squares or [np.zeros_like(square) for square in squares]
+    tuning.squares = [a + b for a, b in zip(before, squares, strict=True)]
+    tuning.n_squares += 1
 
 
 def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: float) -> None:
@@ -49,29 +53,30 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
         Of the correction.
     """
     tunings = [chain.tuning for chain in chains if chain.tuning is not None]
-    pooled = [draw for tuning in tunings for draw in tuning.squares]
-    if not pooled:
+    n_draws = sum(tuning.n_squares for tuning in tunings)
+    if n_draws == 0:
         return
-    *entries, along = (np.array(arrays) for arrays in zip(*pooled, strict=True))
+    sums = [tuning.squares for tuning in tunings if tuning.n_squares]
+    *entries, along = (np.sum(arrays, axis=0) / n_draws for arrays in zip(*sums, strict=True))
     factors = zip(manifold.factors, manifold.point_dims, entries, strict=True)
     temperatures = [_temperatures(factor, square, dim) for factor, dim, square in factors]
     settings = chains[0].settings
     noise = rebalanced(
         settings.measured_noise,
-        [*temperatures, along.mean(axis=0)],
+        [*temperatures, along],
         mass=settings.mass,
         shapes=manifold.shapes,
-        weight=weight * len(pooled) / (len(pooled) + PRIOR_DRAWS),
+        weight=weight * n_draws / (n_draws + PRIOR_DRAWS),
         friction=float(np.mean([chain.state.thermostat[0] for chain in chains])),
         step_size=settings.step_size,
     )
     for chain in chains:
         chain.settings = replace(chain.settings, measured_noise=noise)
     for tuning in tunings:
-        tuning.squares = []
+        tuning.squares, tuning.n_squares = [], 0
 
 
 def _temperatures(factor: Manifold, squares: np.ndarray, dim: int) -> np.ndarray:
-    """Average squares of velocities over draws and over the directions of each point."""
-    means = factor.over_core(squares.mean(axis=0)) / dim
+    """Average mean squares of velocities over the directions of each point."""
+    means = factor.over_core(squares) / dim
     return np.reshape(means, np.shape(means) + (1,) * factor.ndim_core)

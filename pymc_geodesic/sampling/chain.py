@@ -80,9 +80,11 @@ class Tuning:
         The last measurement; None before the first.
     window : list of list of ndarray
         Draws since then, for the next one.
-    squares : list of list of ndarray
-        Squares of the velocities of the same draws, of entries and along the directions of the
-        mass, where the noise of every entry is balanced.
+    squares : list of ndarray
+        Sums over the same draws of the squares of velocities, of entries and along the directions
+        of the mass, where the noise of every entry is balanced.
+    n_squares : int
+        Number of draws in these sums.
     clock : Clock or None
         When the last choice was made.
     speaks : bool
@@ -98,11 +100,33 @@ class Tuning:
     controlled: bool
     found: Findings | None = None
     window: list[list[np.ndarray]] = field(default_factory=list)
-    squares: list[list[np.ndarray]] = field(default_factory=list)
+    squares: list[np.ndarray] = field(default_factory=list)
+    n_squares: int = 0
     clock: Clock | None = None
     speaks: bool = True
     center: Center | None = None
     variance_ratio: float = np.nan
+
+    def forget_draws(self) -> None:
+        """Drop the draws that were kept for measurements to come."""
+        self.window, self.squares, self.n_squares = [], [], 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Put draws side by side: chains are copied often, and many small arrays take long."""
+        return self.__dict__ | {"window": _stacked(self.window)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take draws apart again."""
+        self.__dict__.update(state | {"window": _apart(state["window"])})
+
+
+def _stacked(draws: list[list[np.ndarray]]) -> list[np.ndarray]:
+    return [np.array(arrays) for arrays in zip(*draws, strict=True)]
+
+
+def _apart(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
+    # With an ellipsis an entry is an array without axes, and not a number.
+    return [[x[i, ...] for x in arrays] for i in range(len(arrays[0]) if arrays else 0)]
 
 
 @dataclass(kw_only=True)

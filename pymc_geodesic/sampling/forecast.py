@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What draws will cost, said when the tuning phase ends: before the wait and not after it."""
+"""The expected cost of draws, reported when the tuning phase ends: before the wait."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pymc_geodesic.tuning.self_tuner import autocorrelation_time, whitened
 
 __all__ = ["Clock", "News", "forecast", "noise_felt"]
 
-# Fewer draws tell neither their time nor how they are correlated.
+# With fewer draws neither their time nor their correlation can be estimated.
 FEWEST_DRAWS = 20
-# What NUTS with a diagonal mass does for an effective draw: so many gradients at least, and two for
-# each step along the longest direction in units of the shortest. Whether it is faster is only said
-# where it is by far.
-FEWEST_GRADIENTS, BY_FAR = 10, 2.0
+# Gradients that NUTS with a diagonal mass needs for an effective draw: at least so many, and two
+# for each step along the longest direction in units of the shortest. The estimate holds within a
+# factor that is stated with it.
+FEWEST_GRADIENTS, UNCERTAIN = 10, 3
 # Share of the noise from which it is said. With nine per cent the scales of 2,000 logistic groups
 # of 15 rows were off by six tenths of a standard deviation.
 LEAST_SHARE = 0.03
@@ -50,11 +50,14 @@ class Clock(NamedTuple):
     time : float
         In seconds since the epoch.
     n_drawn : int
-        Draws.
+        Draws of each chain.
+    n_chains : int
+        Chains that are moved together.
     """
 
     time: float
     n_drawn: int
+    n_chains: int = 1
 
 
 def forecast(
@@ -65,7 +68,7 @@ def forecast(
     mass: Mass,
     seconds_per_pass: float,
 ) -> str:
-    """Return the end of a sentence: what draws will cost, and whether NUTS would be faster.
+    """Return sentences on what draws will cost, and on NUTS where it should be faster.
 
     Parameters
     ----------
@@ -83,35 +86,38 @@ def forecast(
     n = 0 if clock is None else n_drawn - clock.n_drawn
     if clock is None or n < FEWEST_DRAWS or len(window) < n:
         return ""
-    seconds = (time.time() - clock.time) / n
-    share = 1 / autocorrelation_time(whitened(mass, window[-n:]), quantile=0.9)
-    text = f"; 1,000 draws take about {_rounded(1_000 * seconds)} s"
-    text += f", and {_rounded(1_000 * share)} of them are effective"
-    by_nuts = gradients_by_nuts(mass) * seconds_per_pass
-    if BY_FAR * by_nuts < seconds / share:
+    seconds = 1_000 * (time.time() - clock.time) / n
+    worth = 1_000 * clock.n_chains / autocorrelation_time(whitened(mass, window[-n:]), quantile=0.9)
+    chains = f" of each of {clock.n_chains} chains" if clock.n_chains > 1 else ""
+    text = (
+        f". 1,000 draws{chains} take about {_rounded(seconds)} s and are worth about "
+        f"{_rounded(worth)} independent ones"
+    )
+    by_nuts = worth * gradients_by_nuts(mass) * seconds_per_pass
+    if by_nuts < seconds:
         text += (
             ". NUTS on all rows is probably faster for this model: `pm.sample("
-            f"model=pmg.full_data(model))` takes about {_rounded(1_000 * by_nuts)} s for 1,000 "
-            "effective draws"
+            f"model=pmg.full_data(model))` should take about {_rounded(by_nuts)} s for as many, "
+            f"within a factor of {UNCERTAIN}"
         )
     return text
 
 
 def noise_felt(share: float) -> str:
-    """Return the end of a sentence: what gradient noise does to thousands of entries together.
+    """Return sentences on what gradient noise does to thousands of entries together.
 
     Parameters
     ----------
     share : float
-        Of the noise in the heat of an entry. Its friction makes up for it on average, but not for
-        how it depends on the entry.
+        Share of the kinetic energy of an entry that gradient noise supplies. The entry's friction
+        balances its mean, but not its dependence on the entry.
     """
     if share < LEAST_SHARE:
         return ""
     return (
-        f". Gradient noise makes {share:.0%} of the heat: single entries hardly feel it, but the "
-        "scale that many of them have in common may be off by some tenths of its standard "
-        "deviation. Larger batches lower it"
+        f". Gradient noise supplies {share:.0%} of the kinetic energy. Single entries are hardly "
+        "affected, but a scale that many entries share, such as that of a hierarchy, may be off by "
+        "a few tenths of its standard deviation; larger batches reduce this"
     )
 
 

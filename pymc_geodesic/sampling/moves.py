@@ -44,6 +44,10 @@ class ChainFailure(Exception):
         super().__init__(f"Chain {chain} failed.")
         self.chain = chain
 
+    def __reduce__(self) -> tuple[type[ChainFailure], tuple[int]]:
+        """Let another process raise it."""
+        return type(self), (self.chain,)
+
 
 def alone[T](moves: Moves[T]) -> T:
     """Bring the moves of one chain to their end."""

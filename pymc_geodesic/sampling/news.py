@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a chain says when its tuning phase ends."""
+"""What a chain reports when its tuning phase ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
 
 __all__ = ["news_of_tuning"]
 
-# Transitions per draw, and step sizes in posterior scales, from which something is amiss.
+# Transitions per draw, and step sizes in posterior scales, that deserve a warning.
 MANY_STEPS, SHORT_STEP = 200, 0.05
 
 
@@ -21,7 +21,7 @@ def news_of_tuning(
     has_velocity: bool,
     seconds_per_pass: float,
 ) -> News | None:
-    """Say what was found, what draws will cost, and what is amiss.
+    """Report what was found, what draws will cost, and what deserves a warning.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def news_of_tuning(
     if not (is_slow and has_velocity):
         return News(text)
     text += (
-        ". Steps so short mean that the posterior is far from Gaussian, or its gradients are very "
-        "noisy: take larger batches, write the model otherwise, and trust R-hat only over several "
+        ". Such short steps mean that the posterior is far from Gaussian or that its gradients are "
+        "very noisy. Take larger batches or reparametrise the model, and check R-hat over several "
         "chains"
     )
     return News(text, is_warning=True)
@@ -73,7 +73,7 @@ def _gradients(tuning: Tuning, has_batches: bool) -> str:
 
 
 def _share_of_noise(settings: Settings, mean_noise: float) -> float:
-    """Return the share of gradient noise in the heat of an entry, where it is balanced."""
+    """Return the share of an entry's kinetic energy that balanced gradient noise supplies."""
     if not settings.measured_noise:
         return 0.0
     half_noise = 0.5 * settings.step_size * mean_noise

@@ -19,7 +19,7 @@ from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.balance import rebalance, squared_velocity
+from pymc_geodesic.sampling.balance import add_squares, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.log import log
@@ -160,7 +160,7 @@ class SelfTuning:
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
             if self.balances:
-                chain.tuning.squares.append(squared_velocity(chain))
+                add_squares(chain)
 
     def news(self, chain: GradientChain) -> News | None:
         """Say in one line what was found, and what draws will cost."""
@@ -206,7 +206,7 @@ class SelfTuning:
         if first.n_drawn in _at(first, (COUNTED_AT,)):
             self._compare(found.mass, windows)
             for chain in chains:
-                _tuning(chain).clock = Clock(time.time(), chain.n_drawn)
+                _tuning(chain).clock = Clock(time.time(), chain.n_drawn, len(chains))
             if self.options.chooses_n_steps:
                 n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
                 for chain in chains:
@@ -227,7 +227,8 @@ class SelfTuning:
     def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Set what follows from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
-        tuning.found, tuning.window, tuning.squares = found, [], []
+        tuning.found, tuning.window = found, []
+        tuning.squares, tuning.n_squares = [], 0
         if options.reduction is not None:
             tuning.center, tuning.controlled = found.center, found.controlled
             tuning.variance_ratio = found.variance_ratio

@@ -130,6 +130,8 @@ class StochasticSampler:
             chain.state = chain.state._replace(thermostat=thermostat)
         if self.tuning is not None and (news := self.tuning.news(chain)):
             chain.news = news
+        if chain.tuning is not None:
+            chain.tuning.forget_draws()
         chain.monitors.settle()
         chain.tune = False
 
@@ -137,6 +139,11 @@ class StochasticSampler:
     def reads_stream(self) -> bool:
         """Whether batches come from a loader, which chains read one after another."""
         return self.calls.reader is not None
+
+    @property
+    def tunes_in_common(self) -> bool:
+        """Whether chains must be together for :meth:`adapt` in their tuning phase."""
+        return self.tuning is not None
 
     def adapt(self, chains: Sequence[GradientChain]) -> None:
         """Do what is due in the tuning phase before a draw of chains that are equally long."""

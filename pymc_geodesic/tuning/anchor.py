@@ -65,15 +65,21 @@ def is_gaussian_around(
         Source of pairs and rows.
     """
     slopes, ratios = [], []
+
+    def forces(points, rows):
+        found = gradient.many(points, [rows] * len(points))
+        return [joined(mass.force(one.pulled_back)) for one in found]
+
     with np.errstate(all="ignore"):
+        at_mode = joined(mass.force(gradient.whole(point).pulled_back))
         for _ in range(N_PAIRS):
             rows = gradient.rows(rng, SUBSAMPLE)
             noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
-            up, down = (
-                joined(mass.force(gradient(around(gradient, point, mass, z), rows).pulled_back))
-                for z in (noise, [-z for z in noise])
-            )
-            slopes.append((up + down) / 2)
+            ends = [around(gradient, point, mass, z) for z in (noise, [-z for z in noise])]
+            up, down, here = forces([*ends, point], rows)
+            # Of a million rows a subsample knows the mode to ten standard deviations only, but what
+            # changes around it to a part of one.
+            slopes.append((up + down) / 2 - here + at_mode)
             ratios.append(joined(noise) * (up - down) / 2)
     if not (np.all(np.isfinite(slopes)) and np.all(np.isfinite(ratios))):
         return False

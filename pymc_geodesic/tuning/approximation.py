@@ -119,21 +119,23 @@ class _Round:
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the mean energy, and gradient and curvatures in units of the scales."""
         energy, slope, curvature = 0.0, np.zeros_like(center), np.zeros_like(center)
-        for z, rows in zip(self._noise, self._parts, strict=True):
-            (above, up), (below, down) = (
-                self._evaluate(center + sign * scales * z, scales, rows) for sign in (1, -1)
-            )
+        ends = [center + sign * scales * z for z in self._noise for sign in (1, -1)]
+        found = self._evaluate(ends, scales)
+        for z, (above, up), (below, down) in zip(self._noise, found[::2], found[1::2], strict=True):
             energy += (above + below) / 2
             slope += (up + down) / 2
             curvature += z * (up - down) / 2
         n = len(self._parts)
         return energy / n, slope / n, curvature / n
 
-    def _evaluate(self, x: np.ndarray, scales: np.ndarray, rows) -> tuple[float, np.ndarray]:
-        point = [part.astype(self._dtype) for part in split(x, self._shapes)]
-        found = self._gradient(point, rows)
-        self.n_gradients += 1
-        return found.energy, scales * joined(found.pulled_back).astype(float)
+    def _evaluate(
+        self, ends: Sequence[np.ndarray], scales: np.ndarray
+    ) -> list[tuple[float, np.ndarray]]:
+        """Return energy and gradient at both ends of all pairs."""
+        points = [[part.astype(self._dtype) for part in split(x, self._shapes)] for x in ends]
+        found = self._gradient.many(points, [rows for rows in self._parts for _ in range(2)])
+        self.n_gradients += len(found)
+        return [(one.energy, scales * joined(one.pulled_back).astype(float)) for one in found]
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""

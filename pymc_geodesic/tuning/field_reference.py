@@ -74,7 +74,8 @@ class FieldReference:
         self._stop()
 
     def _stop(self) -> None:
-        self.frozen, self.mean = True, []
+        self.frozen = True
+        self.mean.clear()
 
     def _adopt(self) -> None:
         self.arrays = [mean.astype(self.dtype) for mean in self.mean]

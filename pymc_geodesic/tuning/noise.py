@@ -31,19 +31,19 @@ def measure_noise(
     """Measure the noise at some points: plain, and relative to a center if there is one."""
     plain: list[list[np.ndarray]] = []
     controlled: list[list[np.ndarray]] = []
+    n_batches = max(2, N_BATCHES // len(points))
     for point in points:
-        here, changed = [], []
-        for _ in range(max(2, N_BATCHES // len(points))):
-            rows = gradient.rows(rng)
-            found = gradient(point, rows).gradient
-            here.append(_in_frame(gradient, point, found, mass))
-            if center is not None:
-                there = gradient(gradient.nearest(*center, *point), rows).gradient
-                change = [a - b for a, b in zip(found, there, strict=True)]
-                changed.append(_in_frame(gradient, point, change, mass))
-        plain.append(_variance(here))
+        rows = [gradient.rows(rng) for _ in range(n_batches)]
+        here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
+        plain.append(_variance([_in_frame(gradient, point, g, mass) for g in here]))
         if center is not None:
-            controlled.append(_variance(changed))
+            nearest = gradient.nearest(*center, *point)
+            there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
+            changes = [
+                [a - b for a, b in zip(g, at_center, strict=True)]
+                for g, at_center in zip(here, there, strict=True)
+            ]
+            controlled.append(_variance([_in_frame(gradient, point, c, mass) for c in changes]))
     manifold = gradient.manifold
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None

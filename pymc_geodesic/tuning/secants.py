@@ -77,20 +77,24 @@ class AveragedCurvature:
         if length == 0 or not np.isfinite(length):
             return np.zeros_like(vector)
         step = HALF_WIDTH * vector / length
-        pairs = zip(self._noise, self._rows, strict=True)
+        ends = [noise + sign * step for noise in self._noise for sign in (1, -1)]
         total = np.zeros(self.size)
         with np.errstate(all="ignore"):
-            for noise, rows in pairs:
-                change = self._force(noise + step, rows) - self._force(noise - step, rows)
+            forces = self._forces(ends)
+            for ahead, behind in zip(forces[::2], forces[1::2], strict=True):
+                change = ahead - behind
                 total += np.where(np.isfinite(change), change, 0.0)
         return total / (2 * HALF_WIDTH * N_POINTS) * length
 
-    def _force(self, moved: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
-        moves = self._mass.rate(split(moved, self._shapes))
-        pairs = zip(self._center, moves, strict=True)
-        point = [np.asarray(x + move, x.dtype) for x, move in pairs]
-        found = self._gradient(point, rows)
-        return joined(self._mass.force(found.pulled_back)).astype(float)
+    def _forces(self, ends: Sequence[np.ndarray]) -> list[np.ndarray]:
+        found = self._gradient.many(
+            [self._moved(end) for end in ends], [rows for rows in self._rows for _ in range(2)]
+        )
+        return [joined(self._mass.force(one.pulled_back)).astype(float) for one in found]
+
+    def _moved(self, by: np.ndarray) -> list[np.ndarray]:
+        moves = self._mass.rate(split(by, self._shapes))
+        return [np.asarray(x + m, x.dtype) for x, m in zip(self._center, moves, strict=True)]
 
 
 def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:

@@ -104,6 +104,7 @@ class ThermostatSettling:
         if not self.measured_time > 0:
             return thermostat
         falls = self._is_falling(self.energies[int(LAST_CHANCE * self.tuning_draws) :])
+        self.energies = []
         if falls:
             self.unsettled = "the potential energy was still falling"
         elif self._is_off(thermostat, BEYOND_REPAIR):

@@ -24,9 +24,9 @@ def window(correlation, n=400):
     return [[row] for row in rows]
 
 
-def said(correlation, *, seconds=8.0, seconds_per_pass=np.nan):
+def said(correlation, *, seconds=8.0, seconds_per_pass=np.nan, n_chains=1):
     return forecast(
-        Clock(time.time() - seconds, 600),
+        Clock(time.time() - seconds, 600, n_chains),
         window(correlation),
         n_drawn=1_000,
         mass=UNIT,
@@ -37,14 +37,30 @@ def said(correlation, *, seconds=8.0, seconds_per_pass=np.nan):
 def test_it_tells_the_time_and_the_effective_draws():
     text = said(0.5)
     assert "1,000 draws take about 20 s" in text
-    effective = float(text.split(" of them")[0].split("and ")[-1].replace(",", ""))
     # (1 - 0.5) / (1 + 0.5) for the slowest of four entries, from 400 draws.
-    assert 200 < effective < 400
+    assert 200 < independent(text) < 400
 
 
-@pytest.mark.parametrize(("seconds_per_pass", "advises"), [(1e-4, True), (0.1, False)])
-def test_it_advises_nuts_where_it_is_faster_by_far(seconds_per_pass, advises):
-    assert ("NUTS" in said(0.5, seconds_per_pass=seconds_per_pass)) is advises
+def independent(text):
+    """How many draws the text says that 1,000 are worth."""
+    return float(text.split(" independent")[0].split("about ")[-1].replace(",", ""))
+
+
+def test_chains_that_move_together_are_worth_more():
+    text = said(0.5, n_chains=4)
+    assert "of each of 4 chains take about 20 s" in text
+    assert independent(text) == pytest.approx(4 * independent(said(0.5)), rel=0.05)
+
+
+# An effective draw takes some 20 s / 300 here, and ten gradients of all rows by NUTS.
+@pytest.mark.parametrize(
+    ("seconds_per_pass", "n_chains", "advises"),
+    [(1e-4, 1, True), (4e-3, 1, True), (4e-3, 4, False), (0.1, 1, False)],
+)
+def test_it_advises_nuts_where_it_is_expected_to_be_faster(seconds_per_pass, n_chains, advises):
+    text = said(0.5, seconds_per_pass=seconds_per_pass, n_chains=n_chains)
+    assert ("NUTS" in text) is advises
+    assert ("within a factor of 3" in text) is advises
     assert "NUTS" not in said(0.5)
 
 

@@ -120,6 +120,15 @@ def test_a_mode_is_trusted_where_the_posterior_is_gaussian_around_it(build, is_g
         assert found is bool(is_gaussian)
 
 
+def test_a_mode_is_trusted_although_a_subsample_hardly_knows_it(monkeypatch):
+    # The gradient of 100 rows of 4,000 is off by six standard deviations of the posterior.
+    monkeypatch.setattr("pymc_geodesic.tuning.anchor.SUBSAMPLE", 100)
+    setting = Setting(regression())
+    mode, mass = setting.mode(dense=True)
+    for seed in range(10):
+        assert is_gaussian_around(setting.gradient, mode, mass, rng=np.random.default_rng(seed))
+
+
 @pytest.mark.parametrize("build", [regression, quantile_regression, varying_intercepts])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_approximation_solves_its_two_equations(build, seed):

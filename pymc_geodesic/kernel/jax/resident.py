@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from pytensor.compile.mode import Mode, optdb
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.fg import FunctionGraph
@@ -28,7 +30,7 @@ from pymc_geodesic.kernel.jax.counted_scan import (
 )
 from pymc_geodesic.kernel.jax.stacking import Stacking
 
-__all__ = ["can_be_resident", "on_device", "resident"]
+__all__ = ["can_be_resident", "copied_to_device", "on_device", "resident"]
 
 TAG = "resident_jax"
 
@@ -47,16 +49,22 @@ class ResidentJAXLinker(JAXLinker):
         return super().fgraph_convert(fgraph, *args, **kwargs)
 
 
-def on_device(variable: SharedVariable) -> Any:
-    """Return the value of a shared variable on the device, copied there once."""
+def copied_to_device(array: np.ndarray) -> Any:
+    """Copy an array to the device."""
     import jax
 
-    # Makes JAX keep double precision, which it would otherwise reduce to single precision.
+    # Makes JAX keep double precision, which it would otherwise reduce to single precision. In a
+    # worker that was given a step, nothing else may have done so yet.
     import pytensor.link.jax.dispatch  # noqa: F401
 
+    return jax.device_put(array)
+
+
+def on_device(variable: SharedVariable) -> Any:
+    """Return the value of a shared variable on the device, copied there once."""
     container = variable.container
     if container not in _ON_DEVICE:
-        _ON_DEVICE[container] = jax.device_put(container.storage[0])
+        _ON_DEVICE[container] = copied_to_device(container.storage[0])
     return _ON_DEVICE[container]
 
 

@@ -8,6 +8,7 @@ import os
 import pickle
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
@@ -17,6 +18,9 @@ from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.sample import sample
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = ["read", "resume"]
 
@@ -64,6 +68,7 @@ def resume(
     step: StepArgument = None,
     draws: int | None = None,
     checkpoint_every: float = 60.0,
+    client: Client | None = None,
     progressbar: bool = True,
     compute_convergence_checks: bool = True,
 ) -> xr.DataTree:
@@ -83,6 +88,8 @@ def resume(
         Draws of each chain, those that there are included; by default as many as before.
     checkpoint_every : float
         Seconds from one checkpoint to the next.
+    client : distributed.Client, optional
+        A Dask cluster to go on with, whatever the run was begun on.
     progressbar, compute_convergence_checks : bool
         As for :func:`sample`.
 
@@ -110,6 +117,7 @@ def resume(
         step=step,
         checkpoint=path,
         checkpoint_every=checkpoint_every,
+        client=client,
         progressbar=progressbar,
         compute_convergence_checks=compute_convergence_checks,
     )

@@ -1,0 +1,93 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A function of points and rows that is evaluated at several points at once.
+
+An operation that is interpreted costs as much as its work on thousands of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Iterator, Sequence
+from itertools import batched, groupby
+
+import numpy as np
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.gathered import Gathered, gathered
+from pymc_geodesic.kernel.interpreted import for_many, interpreted, runs_by_numpy
+
+__all__ = ["AtPoints"]
+
+# Rows and numbers of points that are worked on together: what is computed of them takes memory.
+MOST_ROWS, MOST_NUMBERS = 20_000, 2**18
+
+Call = Sequence[np.ndarray]
+"""A point, and rows for each source of batches."""
+
+
+class AtPoints:
+    """Evaluate a graph by NumPy's own operations, or compiled by Numba where those do not do.
+
+    Parameters
+    ----------
+    fixed, points, rows : sequence of TensorVariable
+        Inputs: those that are the same for all points, the parts of a point, and indices of rows.
+    outputs : sequence of TensorVariable
+        The graph.
+    """
+
+    def __init__(
+        self,
+        fixed: Sequence[TensorVariable],
+        points: Sequence[TensorVariable],
+        rows: Sequence[TensorVariable],
+        outputs: Sequence[TensorVariable],
+    ) -> None:
+        self._n_parts = len(points)
+        self._gathered: list[Gathered] = []
+        n_numbers = sum(math.prod(x.type.shape) for x in points)
+        self._most = MOST_NUMBERS // max(n_numbers, 1)
+        if self._most > 1 and self._interprets_many(fixed, [*points, *rows], rows, outputs):
+            return
+        self._most, self._gathered = 1, []
+        inputs = [*fixed, *points, *rows]
+        self._function = interpreted(inputs, outputs)
+        if not runs_by_numpy(self._function):
+            self._function = Backend.resolve("numba", None).compile(inputs, outputs)
+
+    def __call__(self, fixed: Sequence[np.ndarray], calls: Sequence[Call]) -> list[Call]:
+        """Return the outputs of each call."""
+        # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.
+        fixed = [*map(np.asarray, fixed)]
+        if self._most == 1:
+            return [self._function(*fixed, *map(np.asarray, call)) for call in calls]
+        found: list[Call] = []
+        for block in self._blocks(calls):
+            columns = [*zip(*block, strict=True)]
+            rows = columns[self._n_parts :]
+            taken = [one.rows(rows[one.source]) for one in self._gathered]
+            arrays = self._function(*fixed, *taken, *map(np.stack, columns))
+            # With an ellipsis an entry is an array without axes, and not a number.
+            found += [[x[i, ...] for x in arrays] for i in range(len(block))]
+        return found
+
+    def _interprets_many(self, fixed, varying, rows, outputs) -> bool:
+        outputs, self._gathered = gathered(outputs, rows)
+        taken = [one.placeholder for one in self._gathered]
+        try:
+            written = for_many([*fixed, *taken, *varying], outputs, varying=[*taken, *varying])
+        except NotImplementedError:
+            return False
+        self._function = interpreted(*written)
+        return runs_by_numpy(self._function)
+
+    def _blocks(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
+        """Cut calls into blocks of the same shapes, for which there is memory."""
+        for _, alike in groupby(calls, key=lambda call: [np.shape(x) for x in call]):
+            same = list(alike)
+            n_rows = max((len(x) for x in same[0][self._n_parts :]), default=0)
+            yield from batched(same, max(1, min(MOST_ROWS // max(n_rows, 1), self._most)))

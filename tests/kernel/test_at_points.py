@@ -1,0 +1,86 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Energies and gradients at several points at once are those at one point after another."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel import at_points
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.potential import Potential
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.standard_normal((400, 3))
+
+
+def flat():
+    """A regression with groups, a kink, and a variable without data."""
+    group = RNG.integers(0, 5, 400)
+    with pm.Model() as model:
+        columns = ROWS[:, 0], ROWS[:, 1]
+        gb, xb, yb, zb = pm.Minibatch(group, ROWS, *columns, batch_size=20)
+        slope, spread = pm.Normal("slope", shape=3), pm.HalfNormal("spread")
+        offset = pm.Normal("offset", shape=5)
+        pm.Normal("free", shape=(2, 2))
+        pm.Normal("y", (xb * slope).sum(axis=1), spread, observed=yb, total_size=400)
+        pm.Laplace("z", offset[gb], spread, observed=zb, total_size=400)
+    return model
+
+
+def curved():
+    """Directions, whose constant is written inside another operation."""
+    data = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+    with pm.Model() as model:
+        mu = pmg.VonMisesFisher("mu", mu=[0, 0, 1], kappa=1.0)
+        kappa = pm.HalfNormal("kappa", 50.0)
+        batch = pm.Minibatch(data, batch_size=20)
+        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=400)
+    return model
+
+
+def without_data():
+    """A density alone."""
+    with pm.Model() as model:
+        pm.Dirichlet("p", np.ones(4))
+    return model
+
+
+def host(model):
+    point = model.initial_point()
+    potential = Potential(model, model.continuous_value_vars, initial_point=point)
+    gradient = HostGradient(potential)
+    values = [point[variable.value.name] for variable in potential.variables]
+    return gradient, gradient.to_points(*values)
+
+
+@pytest.mark.parametrize("build", [flat, curved, without_data])
+def test_several_points_at_once(build, monkeypatch):
+    model = build()
+    gradient, start = host(model)
+    monkeypatch.setattr(at_points, "MOST_NUMBERS", 1)
+    alone, _ = host(model)
+    rng = np.random.default_rng(1)
+    points = [[x + 0.1 * rng.standard_normal(x.shape) for x in start] for _ in range(7)]
+    # Rows of two lengths, and some that follow each other, which are not copied.
+    rows = [gradient.rows(rng, 30 + (i > 3)) for i in range(7)]
+    rows[-1] = [np.arange(5, 36) for _ in rows[-1]]
+    for found, asked, some in zip(gradient.many(points, rows), points, rows, strict=True):
+        expected = alone(asked, some)
+        np.testing.assert_allclose(found.energy, expected.energy, rtol=1e-12)
+        for name in ("gradient", "pulled_back"):
+            for a, b in zip(getattr(found, name), getattr(expected, name), strict=True):
+                assert a.shape == b.shape
+                np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+    whole, expected = gradient.whole(points[0]), alone.whole(points[0])
+    np.testing.assert_allclose(whole.energy, expected.energy, rtol=1e-12)
+
+
+def test_rows_that_follow_each_other_are_not_copied():
+    gradient, _ = host(curved())
+    [taken] = gradient._evaluate._gathered
+    held = taken.data.data if hasattr(taken.data, "data") else taken.data.get_value(borrow=True)
+    assert np.shares_memory(taken.rows([np.arange(10, 20)]), held)
+    assert not np.shares_memory(taken.rows([np.arange(10, 20)[::-1]]), held)
