@@ -87,7 +87,7 @@ class Frame(Protocol):
         ...
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
-        """Multiply what a velocity has along each direction of its own by ``exp(-exponent)``."""
+        """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
         ...
 
     def diagonal(self, index: int) -> Scaling:
@@ -96,7 +96,7 @@ class Frame(Protocol):
 
 
 class VariableFrames:
-    """Each variable with a mass of its own.
+    """Each variable with its own mass.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class JointFrame:
     Parameters
     ----------
     inverse : TensorVariable
-        The inverse of L, of shape ``(D, D)`` for the D entries of all variables in a row.
+        The inverse of L, of shape ``(D, D)`` for the D entries of all variables in order.
     shapes : sequence of tuple of int
         Shape of each variable.
     """
@@ -178,14 +178,14 @@ class JointFrame:
 
 
 class WeightedProduct(Product):
-    """A product whose velocities are in the frame in which their mass is one.
+    """A product whose velocities are in the frame of unit mass.
 
     Parameters
     ----------
     product : Product
         The product without mass.
     frame : Frame
-        The mass, of a kind that each factor takes: another would not keep velocities tangent.
+        The mass, of a kind that each factor takes; other masses do not keep velocities tangent.
     """
 
     def __init__(self, product: Product, *, frame: Frame) -> None:

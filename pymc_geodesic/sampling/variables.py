@@ -55,7 +55,7 @@ def global_and_local(
     Raises
     ------
     ValueError
-        As for :func:`value_variables`, and for a variable that is in both.
+        See :func:`value_variables`; also for a variable that is in both.
     """
     if local is None:
         return value_variables(model, vars), []

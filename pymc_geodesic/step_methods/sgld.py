@@ -23,8 +23,9 @@ class SGLD(StochasticStep):
         \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
             + \sqrt{\epsilon}\, z
 
-    A baseline, of first order: with a fixed step size it is biased in proportion to it, and too hot
-    by the gradient noise; with a decreasing one it converges, slowly.
+    It serves as a baseline of first order. With a fixed step size its bias is proportional to the
+    step size, and the gradient noise makes it too hot. With a decreasing step size it converges
+    slowly.
 
     Parameters
     ----------
@@ -34,14 +35,14 @@ class SGLD(StochasticStep):
         Step size :math:`\epsilon`, in units of the posterior variance (the square of the other
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
     steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
 
     Notes
     -----

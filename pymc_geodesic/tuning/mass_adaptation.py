@@ -55,7 +55,7 @@ def begin_mass(
     Raises
     ------
     ValueError
-        As for :func:`~pymc_geodesic.mass.read_mass`, and for a mass that is to be learned for a
+        See :func:`~pymc_geodesic.mass.read_mass`; also for a mass that is to be learned for a
         variable on a curved manifold.
     """
     if mass is None:

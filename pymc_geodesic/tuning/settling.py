@@ -109,7 +109,7 @@ def is_off(
     Parameters
     ----------
     start, end, time
-        As for :func:`balanced`; any of several thermostats may be off.
+        See :func:`balanced`; any of several thermostats may be off.
     dim : int
         Degrees of freedom of each thermostat.
     factor : float

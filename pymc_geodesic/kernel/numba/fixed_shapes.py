@@ -58,9 +58,7 @@ def _fixed_shape_numba(op, node, **kwargs):
     def fixed_shape(x):
         for i in range(len(lengths)):
             if lengths[i] not in (ANY, x.shape[i]):
-                raise AssertionError(
-                    "An array has a different shape from the one for which the kernel was compiled."
-                )
+                raise AssertionError("An array has another shape than the kernel was made for.")
         return x
 
     return fixed_shape, f"pymc_geodesic.FixedShape.2{lengths}"

@@ -91,7 +91,7 @@ def resume(
     client : distributed.Client, optional
         A Dask cluster to go on with, whatever the run was begun on.
     progressbar, compute_convergence_checks : bool
-        As for :func:`sample`.
+        See :func:`sample`.
 
     Returns
     -------
