@@ -59,7 +59,7 @@ def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
     )
     found = {"mean": mean, "mcse_mean": error, "angular_sd": angular_sd(x)[..., None]}
     found = {name: np.where(unknown[..., None], np.nan, value) for name, value in found.items()}
-    # Any frame is fine if no direction stands out.
+    # Any frame will do if no direction stands out.
     pole = np.where(unknown[..., None], np.eye(x.shape[-1])[-1], mean)
     frame = rotate_to_pole(x, pole)
     return found | {"resultant_length": length[..., None]} | _convergence(draws, frame)

@@ -22,7 +22,7 @@ LARGEST_SHARE = 0.25
 
 
 class Components(NamedTuple):
-    """Draws of a set of components, ``(chain, draw, K, V)``, and what they are."""
+    """Draws of a set of components, ``(chain, draw, K, V)``, and their geometry."""
 
     draws: np.ndarray
     geometry: Geometry
