@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The gradient noise of every entry, and how chains correct what is known of it."""
+"""The gradient noise of every entry, and its correction by chains."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pymc_geodesic.tuning.secants import N_DIRECTIONS
 
 __all__ = ["add_squares", "no_noise", "rebalance"]
 
-# Weight of a temperature of one against draws: with fewer draws it is mostly chance.
+# Weight of a temperature of one against draws: temperatures of fewer draws are mostly noise.
 PRIOR_DRAWS = 20
 
 
 def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
-    """Return a noise of zero in the form in which it is measured."""
+    """Return zero noise in the form of measured noise."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     entries = [
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
@@ -46,11 +46,11 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
     Parameters
     ----------
     chains : sequence of GradientChain
-        They share their noise.
+        Chains, which share their noise.
     manifold : Product
-        Where the chains are.
+        Manifold of the chains.
     weight : float
-        Of the correction.
+        Weight of the correction.
     """
     tunings = [chain.tuning for chain in chains if chain.tuning is not None]
     n_draws = sum(tuning.n_squares for tuning in tunings)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which variables a step samples."""
+"""The variables that a step samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ type Variables = TensorVariable | str | Sequence[TensorVariable | str]
 def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable]:
     """Resolve the user's ``vars`` to value variables in the model's order.
 
-    The order matters: PyMC's own steps swap the values of variables given in another one.
+    The order matters: PyMC's own steps swap the values of variables given in another order.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable
 def global_and_local(
     model: Model, vars: Variables | None, local: LocalGMC | None
 ) -> tuple[list[TensorVariable], list[TensorVariable]]:
-    """Resolve the user's ``vars`` and ``local``; without ``vars`` take all that is not local.
+    """Resolve the user's ``vars`` and ``local``; the default is all variables that are not local.
 
     Raises
     ------

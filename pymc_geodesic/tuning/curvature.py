@@ -16,12 +16,12 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 
 __all__ = ["curvature_mass", "largest_curvature"]
 
-# Entries whose curvature is measured one by one; more are measured by random directions.
+# Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64
 N_DIRECTIONS = 8
 N_POWER = 12
-# Cube root of the rounding error: what balances rounding and curvature of a central difference.
+# Cube root of the rounding error, which balances rounding and curvature in central differences.
 DIFFERENCE = 6e-6
 # Curvatures below this share of the largest, or negative ones, are replaced by it: the posterior is
 # then not Gaussian there, and only draws show its width.
@@ -40,8 +40,9 @@ def curvature_mass(
 ) -> Mass:
     """Return the mass that gives the posterior near ``point`` unit curvature in its frame.
 
-    Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
-    number for each variable whose manifold takes no more.
+    It is dense if ``dense``, if all manifolds take a dense mass and if there are not too many
+    entries. Otherwise it is diagonal, with a number for each variable whose manifold takes only
+    that.
     """
 
     def at(x):
@@ -76,8 +77,8 @@ def largest_curvature(
 ) -> float:
     """Largest curvature at ``point`` in the frame of ``mass``, by power iteration.
 
-    By differences over an infinitesimal distance, or over ``half_width`` to both sides, in units of
-    the frame.
+    Computed by differences over an infinitesimal distance, or over ``half_width`` to both sides, in
+    units of the frame.
     """
 
     def at(x):
@@ -144,8 +145,8 @@ def _mean_curvature(
         total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
     manifold = gradient.manifold
     mean = _floored(np.asarray(total / (N_DIRECTIONS * manifold.dims[i])))
-    # The size of a compact one is a scale of its own: a flat density must not send a point around
-    # in no time.
+    # The size of a compact manifold is a scale too: with a flat density a point must not circle
+    # around it in a step.
     return np.maximum(mean, 1.0) if manifold.factors[i].is_compact else mean
 
 

@@ -26,31 +26,31 @@ __all__ = ["OnWorkers", "Watch", "require_client"]
 type Watch = Callable[[range, int, Arrays], None]
 """Is told which chains have made how many draws, and with which statistics."""
 
-# To send chains there and back takes hundredths of a second, and what a segment has drawn is lost
+# Sending chains there and back takes hundredths of a second, and the draws of a segment are lost
 # with its worker.
 SEGMENT_SECONDS = 2.0
-# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
+# Segments are repeated after external errors, such as a file that is temporarily unreadable.
 RETRIES = 2
 
 
 class OnWorkers:
-    """Move chains in blocks, each by a worker; chains that are tuned together, by one of them.
+    """Move chains in blocks, one per worker; one worker moves all chains that are tuned together.
 
-    This process keeps the chains after the last segment. What is lost with a worker is begun again
-    from them, by Dask.
+    This process keeps the chains after the last segment. If a worker is lost, Dask repeats its
+    segment from them.
 
     Parameters
     ----------
     client : distributed.Client
         The cluster.
     sampler : Sampler
-        That of the step.
+        Sampler of the step.
     chain_method : {"vectorized", "sequential"}
-        How the chains of a block are moved.
+        How to move the chains of a block.
     names : collection of str
         Value variables to keep.
     watch : callable
-        Is told what workers have done.
+        Receives the progress of workers.
     """
 
     seconds = SEGMENT_SECONDS
@@ -96,12 +96,12 @@ class OnWorkers:
         return [chain for part in moved for chain in part], _joined(values), _joined(statistics)
 
     def close(self) -> None:
-        """Let the workers forget the sampler."""
+        """Remove the sampler from the workers."""
         self._client.unforward_logging("pymc")
         self._client.unregister_worker_plugin(self._run)
 
     def _blocks(self, chains: Sequence[Chain]) -> list[range]:
-        """Cut chains into as many blocks as there were workers at the beginning."""
+        """Divide chains into as many blocks as there were workers at the beginning."""
         n, first = len(chains), chains[0]
         if self._tunes_in_common and first.n_drawn < max(first.tuning_draws, 1):
             return [range(n)]
@@ -111,7 +111,7 @@ class OnWorkers:
     def _gathered(self, segments: Sequence[Segment], blocks: Sequence[range]) -> list[Any]:
         from distributed import as_completed
 
-        # A chain that comes back to its worker finds its place in a stream.
+        # A chain that returns to its worker finds its place in a stream.
         places = sorted(self._client.nthreads())
         futures = [
             self._client.submit(
@@ -137,14 +137,14 @@ class OnWorkers:
 
 
 def require_client(client: Any) -> None:
-    """Refuse what is no client of Dask.
+    """Raise an error if the argument is not a Dask client.
 
     Raises
     ------
     ImportError
         If Dask is not installed.
     TypeError
-        If it is something else.
+        If the argument is something else.
     """
     if find_spec("distributed") is None:
         raise ImportError(
