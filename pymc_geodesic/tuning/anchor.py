@@ -77,8 +77,8 @@ def is_gaussian_around(
             noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
             ends = [around(gradient, point, mass, z) for z in (noise, [-z for z in noise])]
             up, down, here = forces([*ends, point], rows)
-            # For a million rows, a subsample determines the mode only to ten standard deviations, but
-            # changes around it to a fraction of one.
+            # For a million rows, a subsample determines the mode only to ten standard deviations,
+            # but changes around it to a fraction of one.
             slopes.append((up + down) / 2 - here + at_mode)
             ratios.append(joined(noise) * (up - down) / 2)
     if not (np.all(np.isfinite(slopes)) and np.all(np.isfinite(ratios))):
