@@ -19,7 +19,7 @@ __all__ = ["MinibatchGuard", "install"]
 
 
 class MinibatchGuard(BlockedStep):
-    """A step that PyMC asks for its competence, and never gets a variable.
+    """A step that PyMC queries for its competence, and that never samples a variable.
 
     Once the steps of this package are loaded, they issue the warning themselves.
     """

@@ -31,7 +31,7 @@ __all__ = [
 # autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
 BEST_FRICTION = 1.0
 # Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
-# and forces that are not linear have errors of their own.
+# and nonlinear forces cause further errors.
 LARGEST_STEP = 0.5
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05

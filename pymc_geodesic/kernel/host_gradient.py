@@ -123,7 +123,7 @@ class HostGradient:
     def many(
         self, points: Sequence[Sequence[np.ndarray]], rows: Sequence[Sequence[np.ndarray]]
     ) -> list[Evaluation]:
-        """Evaluate at several points, each with rows of its own: faster than one after another."""
+        """Evaluate at several points, each with its own rows: faster than one after another."""
         calls = [[*point, *some] for point, some in zip(points, rows, strict=True)]
         n, found = len(self.manifold.shapes), self._evaluate(self.conditioned, calls)
         return [Evaluation(float(x[0]), list(x[1 : n + 1]), list(x[n + 1 :])) for x in found]

@@ -84,7 +84,7 @@ def together[T](moves: Sequence[Moves[T]]) -> list[T]:
     Raises
     ------
     ChainFailure
-        If a chain fails. An error of a call for several chains is raised as it is.
+        If a chain fails. An error of a call for several chains is raised unchanged.
     """
     results: dict[int, T] = {}
 

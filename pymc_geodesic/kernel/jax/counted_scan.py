@@ -38,7 +38,7 @@ class CountedScan(Op):
     Parameters
     ----------
     scan : Scan
-        The scan that goes on to the end.
+        The scan, which runs to its end.
     counter : int
         Index of the sequence that counts the iterations.
     """

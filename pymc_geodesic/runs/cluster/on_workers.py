@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["OnWorkers", "Watch", "require_client"]
 
 type Watch = Callable[[range, int, Arrays], None]
-"""Is told which chains have made how many draws, and with which statistics."""
+"""Receives the chains that have made draws, the number of draws, and their statistics."""
 
 # Sending chains there and back takes hundredths of a second, and the draws of a segment are lost
 # with its worker.
@@ -175,8 +175,8 @@ def _required_workers(client: Client) -> int:
     processes = client.run(_process)
     if len(set(processes.values())) < len(processes):
         raise ValueError(
-            f"`client` expected workers in processes of their own, got {len(processes)} in "
-            f"{len(set(processes.values()))}. Start one worker, or pass `processes=True`."
+            f"`client` expected each worker in its own process, got {len(processes)} workers in "
+            f"{len(set(processes.values()))} processes. Start one worker, or pass `processes=True`."
         )
     return len(threads)
 
