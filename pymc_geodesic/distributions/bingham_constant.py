@@ -32,7 +32,7 @@ __all__ = ["LARGEST_DIMENSION", "bingham_log_normalizer", "bingham_saddle"]
 # Above it the integrand on the parabola can exceed that at the saddle point. Up to it, errors were
 # below 1e-11 of closed forms.
 LARGEST_DIMENSION = 100
-# Points of half the rule, and where it ends, in widths of the integrand at the saddle point.
+# Points of half the rule, and its end, in widths of the integrand at the saddle point.
 _N_POINTS, _REACH = 160, 16.0
 # From the lower end 1/2 the eighth iteration is within 1e-3 of the saddle point for n = 100; the
 # integral does not depend on it.

@@ -181,7 +181,7 @@ class Manifold(ABC):
 
         For a field that does not depend on the chain, on a manifold without boundary or vanishing
         there, :math:`E[F \cdot \nabla U] = T E[\operatorname{div} F]` under the density
-        :math:`\exp(-U / T)`. F is taken where the transition starts. Not a number by default.
+        :math:`\exp(-U / T)`. F is evaluated at the start of the transition. NaN by default.
         """
         nan = pt.constant(float("nan"), dtype=visit.position.dtype)
         return Work(nan, nan, nan)
