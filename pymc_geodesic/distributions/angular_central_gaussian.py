@@ -84,7 +84,7 @@ class AngularCentralGaussian(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``cov`` can be seen not to hold finite covariance matrices, or ``observed`` not to hold
+        If known values of ``cov`` are not finite covariance matrices, or ``observed`` does not hold
         unit vectors (norm 1 within 1e-6). Symbolic matrices are checked when the log density is
         evaluated.
 

@@ -123,7 +123,7 @@ class Bingham(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``A`` can be seen not to hold finite symmetric matrices, or ``observed`` not to hold
+        If known values of ``A`` are not finite symmetric matrices, or ``observed`` does not hold
         unit vectors (norm 1 within 1e-6). Symbolic matrices are replaced by their symmetric part.
 
     Notes

@@ -180,9 +180,9 @@ class BivariateVonMises(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``kappa`` can be seen to be negative or not finite, an argument not to have two
-        entries, or ``observed`` not to hold angles from -pi to pi. Symbolic parameters are checked
-        when the log density is evaluated.
+        If known values of ``kappa`` are negative or not finite, an argument does not have two
+        entries, or ``observed`` does not hold angles from -pi to pi. Symbolic parameters are
+        checked when the log density is evaluated.
 
     Notes
     -----

@@ -91,7 +91,7 @@ def known_shape(support_shape: Any) -> tuple[int, int]:
 
 
 def check_shape(shapes: Mapping[str, Any], expected: tuple[int, int], owner: str) -> None:
-    """Raise an error when the last two axes of an array or tensor are visibly not as expected."""
+    """Raise an error if the last two axes of an array or tensor are known and not as expected."""
     for argument, shape in shapes.items():
         known = tuple(shape)[-2:]
         fits = all(found in (None, size) for found, size in zip(known, expected, strict=False))
@@ -124,7 +124,7 @@ def check_parameter(parameter: TensorVariable, owner: str) -> tuple[int, int]:
 
 
 def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) -> None:
-    """Raise an error when ``x`` visibly does not hold orthonormal columns in its last two axes.
+    """Raise an error if ``x`` is known and lacks orthonormal columns in its last two axes.
 
     Parameters
     ----------

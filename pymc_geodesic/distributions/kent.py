@@ -104,9 +104,9 @@ class Kent(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``frame`` can be seen not to hold orthonormal columns (within 1e-6), ``kappa`` or
-        ``beta`` to be negative or not finite, or ``observed`` not to hold unit vectors. Symbolic
-        parameters are checked when the log density is evaluated.
+        If known values of ``frame`` do not have orthonormal columns (within 1e-6), known values of
+        ``kappa`` or ``beta`` are negative or not finite, or ``observed`` does not hold unit
+        vectors. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----

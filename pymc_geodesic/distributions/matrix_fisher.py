@@ -110,8 +110,8 @@ class MatrixFisher(Continuous):
     Raises
     ------
     ValueError
-        When F does not end in axes of (3, 3), or is visibly not finite, or ``observed`` can be seen
-        not to hold rotations.
+        If F does not end in axes of (3, 3), known values of F are not finite, or ``observed`` does
+        not hold rotations.
 
     Notes
     -----

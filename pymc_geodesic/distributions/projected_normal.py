@@ -102,9 +102,9 @@ class ProjectedNormal(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``cov`` can be seen not to hold finite covariance matrices, ``mu`` not to be finite or
-        of another length, or ``observed`` not to hold unit vectors (norm 1 within 1e-6). Symbolic
-        matrices are checked when the log density is evaluated.
+        If known values of ``cov`` are not finite covariance matrices, known values of ``mu`` are
+        not finite or have another length, or ``observed`` does not hold unit vectors (norm 1 within
+        1e-6). Symbolic matrices are checked when the log density is evaluated.
 
     Notes
     -----

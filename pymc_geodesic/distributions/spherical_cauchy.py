@@ -84,9 +84,9 @@ class SphericalCauchy(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``rho`` can be seen to be out of range. Symbolic parameters
-        are checked when the log density is evaluated.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``rho`` are out of range. Symbolic
+        parameters are checked when the log density is evaluated.
 
     Notes
     -----

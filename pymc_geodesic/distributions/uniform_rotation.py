@@ -74,8 +74,7 @@ class UniformRotation(Continuous):
     TypeError
         When n is not a whole number.
     ValueError
-        When n is below 2, a shape does not end in (n, n), or ``observed`` can be seen not to hold
-        rotations.
+        If n is below 2, a shape does not end in (n, n), or ``observed`` does not hold rotations.
 
     Notes
     -----

@@ -89,7 +89,7 @@ def direction_and_number(
     Raises
     ------
     ValueError
-        When either can be seen to be out of range, or the shapes do not fit each other.
+        If known values of either are out of range, or the shapes do not fit each other.
     """
     mu, number = as_float_tensor(mu), as_float_tensor(number)
     check_unit_vectors(mu, "mu", owner)
@@ -112,7 +112,7 @@ def _unit_vector_transform(op, rv):
 def check_shape(
     shape: Any, length: int | None, owner: str, *, parameter: str = "parameters"
 ) -> None:
-    """Raise a ValueError when the keyword ``shape`` visibly ends with another length."""
+    """Raise a ValueError if the keyword ``shape`` is known to end with another length."""
     if isinstance(shape, tuple | list) and shape and isinstance(shape[-1], int):
         check_lengths({parameter: length, "shape": shape[-1]}, owner)
 

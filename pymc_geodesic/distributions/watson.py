@@ -92,8 +92,8 @@ class Watson(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen not to be finite. Symbolic
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are not finite. Symbolic
         parameters are checked when the log density is evaluated.
 
     Notes

@@ -77,8 +77,8 @@ class WrappedCauchy(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
-        pi. Symbolic parameters are checked when the log density is evaluated.
+        If known values of ``rho`` are out of range, or ``observed`` does not hold angles from -pi
+        to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----

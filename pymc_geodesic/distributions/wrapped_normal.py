@@ -88,7 +88,7 @@ class WrappedNormal(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``sigma`` can be seen not to be positive, or ``observed`` not to hold angles from -pi
+        If known values of ``sigma`` are not positive, or ``observed`` does not hold angles from -pi
         to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
