@@ -207,13 +207,13 @@ _HOMES = {
     "tuning.directions": ("initial_directions",),
     "tuning.monte_carlo_em": ("MonteCarloEM",),
 }
-"""Modules of public names, which are imported when they are used."""
+"""Modules of public names, which are imported on first use."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or a room of the package, on first use."""
+    """Import a public name, or a subpackage, on first use."""
     if name in _HOME_OF:
         value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
     else:

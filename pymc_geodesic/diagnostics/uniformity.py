@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Tests of whether directions, axes or angles come from everywhere alike."""
+"""Tests of uniformity for directions, axes and angles."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def bingham_test(X: ArrayLike) -> UniformityTest:
 
 
 def watson_test(angles: ArrayLike) -> UniformityTest:
-    r"""Test angles for uniformity by Watson's U^2, which also sees several modes.
+    r"""Test angles for uniformity by Watson's U^2, which also detects several modes.
 
     With sorted :math:`u_i = \theta_i / 2 \pi` in [0, 1),
 
@@ -117,7 +117,7 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
 
         U^2 = \sum_i \left( u_i - \bar u - \tfrac{2i - 1}{2N} + \tfrac12 \right)^2 + \frac{1}{12 N}.
 
-    The statistic is modified for small N after Stephens, and its probability is that of the limit.
+    The statistic is modified for small N as in Stephens, and its probability is that of the limit.
 
     Parameters
     ----------

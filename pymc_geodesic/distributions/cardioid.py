@@ -59,7 +59,7 @@ class CardioidRV(SymbolicRandomVariable):
 @with_signature()
 class Cardioid(AngleDistribution):
     r"""
-    Cardioid distribution: a cosine on a constant.
+    Cardioid distribution, whose density is a constant plus a cosine.
 
     The density is with respect to length on the circle:
 
@@ -83,8 +83,8 @@ class Cardioid(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
-        pi. Symbolic parameters are checked when the log density is evaluated.
+        If known values of ``rho`` are out of range, or ``observed`` does not hold angles from -pi
+        to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----

@@ -43,7 +43,7 @@ def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarra
     Parameters
     ----------
     vectors : array_like, shape (..., 2)
-        Vectors of any length but zero.
+        Vectors of any nonzero length.
     degrees : bool
         Whether to return degrees rather than radians.
 

@@ -63,7 +63,7 @@ class KentRV(SymbolicRandomVariable):
             height.log_density, mode=height.mode, width=height.width, size=full, rng=rng
         )
         squared_sine = 1.0 / pt.cosh(s) ** 2
-        # Twice the angle around has a von Mises distribution, and every quadrant the same.
+        # Twice the angle has a von Mises distribution, and all quadrants have the same probability.
         double, one_minus_square, next_rng = draw_cosine(2, beta_ * squared_sine, full, next_rng)
         minor = one_minus_square[..., 0] / (1.0 + double[..., 0])
         next_rng, signs = random_signs((2, *tuple(full)), next_rng)
@@ -106,9 +106,9 @@ class Kent(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``frame`` can be seen not to hold orthonormal columns (within 1e-6), ``kappa`` or
-        ``beta`` to be negative or not finite, or ``observed`` not to hold unit vectors. Symbolic
-        parameters are checked when the log density is evaluated.
+        If known values of ``frame`` do not have orthonormal columns (within 1e-6), known values of
+        ``kappa`` or ``beta`` are negative or not finite, or ``observed`` does not hold unit
+        vectors. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----

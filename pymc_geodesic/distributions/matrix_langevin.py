@@ -83,8 +83,8 @@ class MatrixLangevin(Continuous):
     Raises
     ------
     ValueError
-        When the last two axes of F are not known or p is not between 1 and n - 1, F is visibly not
-        finite, or ``observed`` can be seen not to have orthonormal columns.
+        If the last two axes of F are not known or p is not between 1 and n - 1, known values of F
+        are not finite, or ``observed`` does not have orthonormal columns.
 
     Notes
     -----

@@ -51,7 +51,7 @@ class PowerSphericalRV(SymbolicRandomVariable):
         if rv_size_is_none(full := size):
             full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
         half = 0.5 * (pt.as_tensor(dimension(mu)).astype(kappa.dtype) - 1.0)
-        # Half of one minus the cosine keeps its digits where the cosine does not.
+        # Half of one minus the cosine keeps digits that the cosine loses.
         next_rng, y = pm.Beta.dist(half, half + kappa, size=full, rng=rng, return_next_rng=True)
         y = y[..., None]
         next_rng, draws = directions_about(mu, 1.0 - 2.0 * y, 4.0 * y * (1.0 - y), next_rng)
@@ -88,8 +88,8 @@ class PowerSpherical(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen to be negative or not finite.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are negative or not finite.
         Symbolic parameters are checked when the log density is evaluated.
 
     Notes
@@ -143,7 +143,7 @@ class PowerSpherical(UnitVectorDistribution):
         log_two, log_pi = np.log([2.0, np.pi]).astype(kappa.dtype)
         log_scale = pt.gammaln(alpha + beta) - pt.gammaln(alpha)
         log_scale = log_scale - (alpha + beta) * log_two - beta * log_pi
-        # Opposite to the mean direction, where rounding may go below.
+        # Opposite to the mean direction, where rounding may give a negative number.
         height = pt.maximum(1.0 + cosine(value, mu), np.finfo(value.dtype).tiny)
         res = on_support(kappa * pt.log(height) + log_scale, value, has_unit_norm)
         return check_parameters(

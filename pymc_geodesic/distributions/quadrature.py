@@ -26,7 +26,7 @@ def spaced(n_points: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     n_points : int
-        Number of points; of an odd number the middle one is zero.
+        Number of points; if it is odd, the middle point is zero.
     reach : float
         The largest point.
     """
@@ -55,8 +55,8 @@ def log_integral(
     log_density : callable
         f, for points along a new last axis. Analytic near the real line.
     mode, width : TensorVariable
-        Roughly where f is largest, and :math:`(-f'')^{-1/2}` there. The integral does not depend
-        on them, so that no gradient is taken through them.
+        Approximate location of the maximum of f, and :math:`(-f'')^{-1/2}` there. The integral does
+        not depend on them, so no gradient is taken through them.
 
     Returns
     -------

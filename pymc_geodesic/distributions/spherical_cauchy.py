@@ -86,9 +86,9 @@ class SphericalCauchy(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``rho`` can be seen to be out of range. Symbolic parameters
-        are checked when the log density is evaluated.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``rho`` are out of range. Symbolic
+        parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -140,7 +140,7 @@ class SphericalCauchy(UnitVectorDistribution):
         lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
         check_lengths(lengths, "SphericalCauchy")
         n = pt.as_tensor(dimension(mu, value)).astype(value.dtype)
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         distance = ((value - mu) ** 2).sum(axis=-1)
         ratio = pt.log1p(-rho) + pt.log1p(rho) - pt.log((1.0 - rho) ** 2 + rho * distance)
         res = (n - 1.0) * ratio - sphere_log_area(n, value.dtype)

@@ -74,8 +74,7 @@ class SphericalUniform(Continuous):
     Raises
     ------
     ValueError
-        When n is unknown or below 2, or ``observed`` can be seen not to hold unit
-        vectors.
+        If n is unknown or below 2, or if ``observed`` does not hold unit vectors.
 
     Notes
     -----

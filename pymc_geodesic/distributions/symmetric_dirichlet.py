@@ -113,8 +113,8 @@ class SymmetricDirichlet(SimplexContinuous):
     Raises
     ------
     ValueError
-        When K is unknown or below 2, ``alpha`` can be seen not to be positive and finite,
-        or ``observed`` can be seen not to hold probability vectors with positive entries that sum
+        If K is unknown or below 2, if ``alpha`` is known and not positive and finite,
+        or if ``observed`` does not hold probability vectors with positive entries that sum
         to 1 (within 1e-6; 1e-4 in single precision). A symbolic ``alpha`` is checked when the log
         density is evaluated.
 

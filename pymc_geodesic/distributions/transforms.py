@@ -24,8 +24,8 @@ __all__ = [
     "unit_vectors",
 ]
 
-# Mean of the auxiliary distribution of the length, in units of its width. With NUTS, 3 and less let
-# trajectories cross the origin; 8 and more make the ring too thin for its length.
+# Mean of the auxiliary distribution of the length, in units of its width. With NUTS, trajectories
+# cross the origin at 3 and less; at 8 and more the ring is too thin for its length.
 _RADIUS = 4.0
 
 
@@ -57,8 +57,8 @@ class UnitVectorTransform(EmbeddedTransform):
     measure. If the density of :math:`x` is :math:`p(x)`, the density
     :math:`p(y / |y|) \, e^{-(|y| - 4)^2/2}` of :math:`y` factors into :math:`p(x)` and
     :math:`r^{n-1} e^{-(r - 4)^2/2}`: the direction has density proportional to :math:`p`, and the
-    radius is independent of it. This holds for any proper distribution of the radius; only the
-    geometry that the sampler sees depends on it.
+    radius is independent of it. This holds for any proper distribution of the radius, which
+    affects only the geometry of the sampler's target.
 
     The usual choice, a standard normal vector, lets the radius come close to 0 in low dimensions,
     where the map is singular: at n = 2 and kappa = 50, 172 of 4,000 NUTS draws diverged. With the
@@ -98,7 +98,7 @@ class UnitVectorTransform(EmbeddedTransform):
 class UnitVectorsTransform(UnitVectorTransform):
     """Write the rows of a matrix with a joint density as directions.
 
-    As :class:`UnitVectorTransform`, with the auxiliary log densities of all rows summed.
+    Like :class:`UnitVectorTransform`, with the auxiliary log densities of all rows summed.
     """
 
     name = "unitvectors"
@@ -122,9 +122,9 @@ class FrameTransform(EmbeddedTransform):
 
     Notes
     -----
-    By :math:`dY = \prod_i R_{ii}^{n - i} \, dR \, dX`, with dX the surface measure but for a
-    constant, the density :math:`p(X(Y)) \, J(Y)` of Y factors into p(X) and a density of R: X has
-    density p whatever the distribution of R, as it is for unit vectors.
+    Because :math:`dY = \prod_i R_{ii}^{n - i} \, dR \, dX`, with dX the surface measure up to a
+    constant, the density :math:`p(X(Y)) \, J(Y)` of Y factors into p(X) and a density of R. As for
+    unit vectors, X has density p whatever the distribution of R.
 
     References
     ----------
@@ -153,10 +153,10 @@ class FrameTransform(EmbeddedTransform):
 
 
 class RotationTransform(FrameTransform):
-    """Write a rotation as the Q of an unconstrained matrix, with the last column turned if needed.
+    """Write a rotation as the Q of an unconstrained matrix, with the last column's sign adapted.
 
-    As :class:`FrameTransform`. Matrices of either sign of the determinant mean rotations, each half
-    with the same distribution.
+    Like :class:`FrameTransform`. Matrices with determinants of both signs represent rotations, and
+    both halves have the same distribution.
     """
 
     name = "rotation"

@@ -76,12 +76,11 @@ class UniformRotation(Continuous):
     TypeError
         When n is not a whole number.
     ValueError
-        When n is below 2, a shape does not end in (n, n), or ``observed`` can be seen not to hold
-        rotations.
+        If n is below 2, a shape does not end in (n, n), or ``observed`` does not hold rotations.
 
     Notes
     -----
-    The log density of a matrix that is no rotation is -inf. Leading axes of ``shape`` are
+    The log density of a matrix that is not a rotation is -inf. Leading axes of ``shape`` are
     independent rotations. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.RotationTransform`.
 

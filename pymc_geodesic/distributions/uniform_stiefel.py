@@ -81,8 +81,8 @@ class UniformStiefel(Continuous):
     TypeError
         When n or p is not a whole number.
     ValueError
-        When p is not between 1 and n - 1, a shape does not end in (n, p), or ``observed`` can be
-        seen not to have orthonormal columns.
+        If p is not between 1 and n - 1, a shape does not end in (n, p), or ``observed`` does not
+        have orthonormal columns.
 
     Notes
     -----

@@ -124,8 +124,8 @@ class VonMisesFisher(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen to be negative or not finite.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are negative or not finite.
         Symbolic parameters are checked when the log density is evaluated.
 
     Notes

@@ -54,7 +54,7 @@ class WrappedCauchyRV(SymbolicRandomVariable):
 @with_signature()
 class WrappedCauchy(AngleDistribution):
     r"""
-    Wrapped Cauchy distribution: a Cauchy variable seen as an angle.
+    Wrapped Cauchy distribution: a Cauchy variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -79,8 +79,8 @@ class WrappedCauchy(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
-        pi. Symbolic parameters are checked when the log density is evaluated.
+        If known values of ``rho`` are out of range, or ``observed`` does not hold angles from -pi
+        to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -121,7 +121,7 @@ class WrappedCauchy(AngleDistribution):
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to length."""
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         spread = (1 - rho) ** 2 + 4 * rho * pt.sin(0.5 * (value - mu)) ** 2
         res = pt.log1p(rho) + pt.log1p(-rho) - pt.log(spread) - np.log(2 * np.pi)
         res = on_support(res.astype(value.dtype), value, is_angle)

@@ -65,7 +65,7 @@ def _log_by_harmonics(angle: TensorVariable, sigma: TensorVariable) -> TensorVar
 @with_signature()
 class WrappedNormal(AngleDistribution):
     r"""
-    Wrapped normal distribution: a normal variable seen as an angle.
+    Wrapped normal distribution: a normal variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -90,7 +90,7 @@ class WrappedNormal(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``sigma`` can be seen not to be positive, or ``observed`` not to hold angles from -pi
+        If known values of ``sigma`` are not positive, or ``observed`` does not hold angles from -pi
         to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
@@ -136,7 +136,7 @@ class WrappedNormal(AngleDistribution):
     def logp(value, mu, sigma) -> TensorVariable:
         """Return the log density with respect to length."""
         angle = wrapped(value - mu)
-        # Each form only sees scales where it is exact, and its gradient is finite there.
+        # Each form is used only for scales at which it is exact and its gradient is finite.
         turns = _log_by_turns(angle, pt.minimum(sigma, 1.0))
         harmonics = _log_by_harmonics(angle, pt.maximum(sigma, 1.0))
         res = on_support(pt.where(sigma < 1.0, turns, harmonics), value, is_angle)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Energies and gradients on the host, for the optimisation and the measurements of tuning."""
+"""Energies and gradients on the host, for optimisation and measurements while tuning."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pymc_geodesic.potential.stream import StreamSource
 
 __all__ = ["Evaluation", "HostGradient"]
 
-# Rows whose gradient is evaluated at once. Enough of them to forget the cost of a call, few enough
-# for the rows of a hundred numbers each to stay in a processor's cache.
+# Rows whose gradient is evaluated at once: so many that the cost of a call is negligible, and so
+# few that rows of a hundred numbers fit into a processor's cache.
 CHUNK = 10_000
-# Rows on which curvature is measured, and the search for a mode begins.
+# Rows on which curvature is measured and the search for a mode begins.
 SUBSAMPLE = 10_000
 FUNCTIONS = (
     "_evaluate",
@@ -68,9 +68,9 @@ class Evaluation(NamedTuple):
 class HostGradient:
     """Evaluate the potential of a model, for some rows of its data or for all.
 
-    The graph is interpreted where NumPy has all its operations: some hundred calls on thousands of
-    rows each are done before a compiler has begun. Points are lists of arrays in the embedding;
-    they are projected on the manifold first.
+    The graph is interpreted if NumPy has all its operations: a few hundred calls on thousands of
+    rows take less time than compiling. Points are lists of arrays in the embedding;
+    they are first projected onto the manifold.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class HostGradient:
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the functions anew from the graph."""
+        """Recreate the functions from the graph."""
         self.__dict__.update(state)
         self.elsewhere = None
         self._interpret(self._potential)
@@ -136,13 +136,13 @@ class HostGradient:
     def many(
         self, points: Sequence[Sequence[np.ndarray]], rows: Sequence[Sequence[np.ndarray]]
     ) -> list[Evaluation]:
-        """Evaluate at several points, each with rows of its own: faster than one after another."""
+        """Evaluate at several points, each with its own rows: faster than one after another."""
         calls = [[*point, *some] for point, some in zip(points, rows, strict=True)]
         n, found = len(self.manifold.shapes), self._evaluate(self.conditioned, calls)
         return [Evaluation(float(x[0]), list(x[1 : n + 1]), list(x[n + 1 :])) for x in found]
 
     def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
-        """Evaluate at a point with all rows, some thousands at a time."""
+        """Evaluate at a point with all rows, a few thousand at a time."""
         if not self.n_rows:
             return self(point, [])
         if self._stream is None or not self.has_partitions:
@@ -221,7 +221,7 @@ class HostGradient:
             return
         n = self.n_rows[0]
         if any(size != n for size in self.n_rows):
-            # Sources of different lengths have no common chunks that weigh the same.
+            # Sources of different lengths have no common chunks of equal weight.
             yield [np.arange(size) for size in self.n_rows]
             return
         for start in range(0, n, CHUNK):
@@ -239,7 +239,7 @@ class HostGradient:
         rows = [source.placeholder("rows", None) for source in potential.sources]
         time = tensor("time", dtype=dtype, shape=())
         position = manifold.project(points)
-        # Poles are softened by the length of a step: at the mode there is no step yet.
+        # Poles are softened over the length of a step; during the search there is no step yet.
         gradient = potential.gradient(position, rows, width=pt.zeros((), dtype=dtype))
         pulled_back = [
             g if x is y else pullback(x, y, g)

@@ -45,10 +45,10 @@ class Reader(Protocol):
         ...
 
 
-# Normals of a transition or more are drawn in parts of this many, each by a generator of its own,
-# once there are enough of them to keep several threads busy.
+# Normals are drawn in parts of this size, each by its own generator, if there are enough of them
+# to keep several threads busy.
 PART = 2**16
-# Bytes at a multiple of which JAX takes an array as it is, and does not copy it.
+# JAX does not copy arrays whose address is a multiple of this number of bytes.
 ALIGNMENT = 64
 
 
@@ -66,7 +66,7 @@ def draw_noise(
 ) -> list[np.ndarray]:
     """Draw standard normals for ``n_steps`` transitions, one array per shape.
 
-    The draws follow from the generator alone, whatever the number of threads.
+    The draws depend only on the generator, not on the number of threads.
     """
     return [_normals(rng, (n_steps, *shape), np.dtype(dtype)) for shape in shapes]
 
@@ -77,7 +77,7 @@ def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
     normals = _aligned(shape, dtype)
     flat = normals.reshape(-1)
     parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
-    # Seeded by draws and not by `rng.spawn`, whose count of children no saved state remembers.
+    # Seeded by draws, because a saved state does not contain the count of `rng.spawn`'s children.
     seeds = np.random.SeedSequence(rng.integers(2**32, size=4).tolist()).spawn(len(parts))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(_fill, parts, seeds))
@@ -97,18 +97,18 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 class BatchStream:
-    """Rows of each minibatch for each transition: where a chain is in its data.
+    """Rows of each minibatch for each transition, and the position of a chain in its data.
 
     Parameters
     ----------
     sources : sequence of BatchSource, or one StreamSource
-        The model's minibatches, each of which gets indices of its own; or a stream, whose batches
-        are handed out themselves.
+        The model's minibatches, each with its own indices; or a stream, which provides the batches
+        themselves.
     steps_per_batch : int
         Transitions that share one batch before the next is drawn.
     replacement : bool
-        Draw each row anew, as ``pm.Minibatch`` does; otherwise go through a random order of all
-        rows, and begin another where it ends.
+        Draw each row independently, as ``pm.Minibatch`` does. Otherwise go through a random order
+        of all rows, and begin another one at its end.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class BatchStream:
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
     def fresh(self, n_steps: int) -> np.ndarray:
-        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        """Return whether each of the next ``n_steps`` transitions is the first to see its batch."""
         return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
     def draw(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Flat space, the manifold of every variable that declares no other."""
+"""Flat space, the manifold of every variable without another manifold."""
 
 from __future__ import annotations
 

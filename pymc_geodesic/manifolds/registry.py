@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which manifold a random variable lives on."""
+"""The manifold of each random variable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pymc_geodesic.manifolds.sphere import Sphere
 
 __all__ = ["manifold_named", "manifold_of", "manifolds_for", "register_manifold"]
 
-# Also of manifolds whose distributions have not been imported when a run is read from a file.
+# Includes manifolds whose distributions are not yet imported when a run is read from a file.
 _by_name: dict[str, Manifold] = {m.name: m for m in (Euclidean(), Sphere(), ProjectiveSphere())}
 
 
@@ -124,7 +124,7 @@ def manifolds_for(rv: TensorVariable) -> tuple[Manifold, ...]:
 
 
 def manifold_named(name: str) -> Manifold | None:
-    """Return the manifold of a name that a run has recorded, or None if nothing registers it now.
+    """Return the manifold with a name that a run has recorded, or None if it is not registered.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def manifold_named(name: str) -> Manifold | None:
     return _by_name.get(name)
 
 
-# PyMC's own distributions; ours register theirs where they are written.
+# PyMC's own distributions; ours register their manifolds in their own files.
 register_manifold(SimplexContinuous, Simplex())
 register_manifold(CircularContinuous, Circle())
 register_manifold(LKJCorr, CholeskyCorr(), on_request=True)

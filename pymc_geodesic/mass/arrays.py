@@ -30,7 +30,7 @@ class Mass(Protocol):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether every entry has a mass of its own."""
+        """Whether the mass is diagonal."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class Mass(Protocol):
         ...
 
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Map such velocities to the rates at which positions move."""
+        """Map velocities of the frame to the rates at which positions move."""
         ...
 
     def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -55,7 +55,7 @@ class Mass(Protocol):
         ...
 
     def refined(self, covariance: np.ndarray) -> Mass:
-        """Return the mass that makes a covariance, given in the present frame, the identity.
+        """Return the mass in whose frame a covariance, given in the present frame, is the identity.
 
         A vector is the diagonal of a covariance. Entries that share a number in the mass get the
         mean of their variances.
@@ -89,7 +89,7 @@ def averaged(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 class VariableMasses:
-    """A mass for each variable by itself.
+    """A separate mass for each variable.
 
     Parameters
     ----------

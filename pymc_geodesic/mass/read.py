@@ -38,8 +38,8 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
         read = _by_name(mass, variables, dtype)
     else:
         read = _of_all_entries(mass, variables, dtype)
-    # Without a mass of one the draws are the same to the last bit: compilers may round products
-    # with one differently.
+    # A mass of one is left out, which keeps draws the same to the last bit: compilers may round
+    # products with one differently.
     return None if read.is_one else read
 
 
@@ -145,7 +145,7 @@ _REASONS = {
 
 
 def require_kind(variable: SampledVariable, kind: MassKind, what: str) -> None:
-    """Refuse a mass that would turn velocities of a variable out of the tangent space."""
+    """Raise an error for a mass that would turn velocities out of the tangent space."""
     kinds, taken = get_args(MassKind), variable.manifold.mass
     if kinds.index(kind) <= kinds.index(taken):
         return

@@ -72,8 +72,8 @@ class SampledVariable:
     def check(self, value: np.ndarray) -> str | None:
         """Return why PyMC's value is not on the manifold, as a sentence, or None.
 
-        With a transform that is the identity on the manifold a start can be impossible; any other
-        transform only gives possible starts.
+        If the transform is the identity on the manifold, a start can be invalid. Any other
+        transform gives only valid starts.
         """
         keeps_points = self.transform is None or isinstance(self.transform, EmbeddedTransform)
         return self.manifold.check(value) if keeps_points else None
@@ -118,10 +118,10 @@ def has_custom_transform(model: Model, rv: TensorVariable) -> bool:
 
 
 def _geometry(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold of the values of a variable, whatever a transform makes of them.
+    """Return the manifold of the values of a variable, whatever their transform.
 
-    The circular transform makes an angle of any variable. A manifold of axes gives way to that of
-    directions where the model tells their ends apart.
+    The circular transform makes any variable an angle. A manifold of axes is replaced by that of
+    directions if the model distinguishes the ends of an axis.
     """
     if isinstance(model.rvs_to_transforms[rv], CircularTransform):
         return Circle()
@@ -148,7 +148,7 @@ def _position_shape(
 
 
 def _require_points(name: str, manifold: Manifold, shape: tuple[int, ...]) -> None:
-    """Refuse a variable whose axes hold no points of its manifold, or points that cannot move."""
+    """Raise an error if a variable's shape holds no points of its manifold, or fixed points."""
     if (missing := manifold.ndim_core - len(shape)) > 0:
         axes = "axis" if manifold.ndim_core == 1 else f"{manifold.ndim_core} axes"
         raise ValueError(

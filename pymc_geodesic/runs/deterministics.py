@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a model computes from its free variables, for many draws at once."""
+"""Free variables and Deterministics of a model, computed for many draws at once."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Traced"]
 
-# Bytes of values that are worked on at once: intermediate results are larger by some factor.
+# Bytes of values that are processed at once; intermediate results are several times larger.
 MOST_BYTES = 2**26
 
 
 class Traced:
     """The variables that a run returns, as functions of PyMC's values.
 
-    PyMC calls a function for every draw. Here all draws are worked on together by NumPy, so that
+    PyMC calls a compiled function for every draw. Here NumPy processes all draws together, and
     nothing is compiled.
 
     Parameters
@@ -43,14 +43,14 @@ class Traced:
     Attributes
     ----------
     variables : list of TensorVariable
-        Their graphs.
+        Graphs of the variables.
     value_names : list of str
-        Value variables that they depend on.
+        Value variables on which they depend.
 
     Raises
     ------
     ValueError
-        If the model has no such variable, or none is to be returned.
+        If the model has no such variable, or no variable is requested.
     """
 
     def __init__(

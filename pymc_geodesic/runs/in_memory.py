@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Draws kept in memory, in arrays that are there before the first draw."""
+"""Draws kept in memory, in arrays that are allocated before the first draw."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class InMemory:
     Parameters
     ----------
     phases : sequence of Phase
-        The tuning phase, and what follows.
+        The tuning phase, and the phase after it.
     model : Model
-        Says coordinates and data.
+        The model, for coordinates and data.
     traced : Traced
         Variables to return.
     record : str
-        What the run keeps of its step.
+        Record of the step.
     began : float
         When the run began, by ``time.perf_counter``.
     running : Running, optional
@@ -78,10 +78,10 @@ class InMemory:
                 store[name][:, n_kept : n_kept + n] = array
 
     def close(self, *, failed: bool) -> None:
-        """Nothing is left to be done."""
+        """Do nothing."""
 
     def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return all draws as ``pm.sample`` does; None if there are none."""
+        """Return all draws in the form of ``pm.sample``; None if there are none."""
         tuning, sampling = phases = self._phases
         if not any(phase.n_kept for phase in phases):
             return None
@@ -101,7 +101,7 @@ class InMemory:
 
 
 def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:
-    """Join the draws that there are in each part."""
+    """Join the draws of the parts."""
     cut = [{name: x[:, :n] for name, x in arrays.items()} for arrays, n in parts if n]
     if len(cut) == 1:
         return cut[0]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How a run begins, or goes on where its checkpoint is."""
+"""The beginning of a run, or its continuation from a checkpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Plan", "begin_run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What the arguments of a run ask for; see :func:`pymc_geodesic.runs.sample`."""
+    """The arguments of a run; see :func:`pymc_geodesic.runs.sample`."""
 
     model: Model
     tuning: Phase
@@ -56,7 +56,7 @@ class Plan:
         return [*dict.fromkeys([*self.traced.value_names, *running])]
 
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
-        """Return those that can be written as JSON."""
+        """Return the arguments that can be written as JSON."""
         return {
             "draws": self.sampling.n_draws,
             "tune": self.tuning.n_draws,
@@ -74,18 +74,18 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     Parameters
     ----------
     plan : Plan
-        What is asked for.
+        The arguments.
     step : Step
-        How to sample.
+        The step.
     progress : Progress
-        Is told what workers of a cluster have done.
+        Receives the progress of workers of a cluster.
 
     Returns
     -------
     keep : InMemory or Checkpoint
-        Where draws go.
+        Storage of the draws.
     fold : Fold
-        Makes them.
+        Makes the draws.
     """
     method = _possible(plan.chain_method, step)
     chain_seeds = seeds(plan.random_seed, plan.n_chains)
@@ -144,7 +144,7 @@ def _open(
         initvals=plan.initvals,
         arguments={name: value for name, value in arguments.items() if name != "draws"},
     )
-    # Without a seed, or a start, those on disk are meant.
+    # Without a seed or starts, those on disk are used.
     free = {"the seeds"} if plan.random_seed is None else set()
     free |= {"`initvals`"} if plan.initvals is None else set()
     run = RunOnDisk(

@@ -24,7 +24,7 @@ __all__ = ["RunningMoments", "TraceOfStatistics"]
 class RunningMoments:
     r"""Keep the moments of large variables, and every k-th draw, instead of all draws.
 
-    Pass it to ``pm.sample`` as ``callback``, and name in ``var_names`` the variables whose draws
+    Pass it to ``pm.sample`` as ``callback``, and list in ``var_names`` the variables whose draws
     are recorded as usual. For each chain and entry the mean and the variance are updated as
 
     .. math::
@@ -233,6 +233,6 @@ class TraceOfStatistics(NDArray):
 
 
 def _keep_without_variables(trace: NDArray) -> None:
-    # The callback is the only place where PyMC hands out the trace of ``var_names=[]``.
+    # Only the callback has access to the trace of ``var_names=[]``.
     if type(trace) is NDArray and not trace.varnames:
         trace.__class__ = TraceOfStatistics

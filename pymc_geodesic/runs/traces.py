@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""From arrays of draws to the ``DataTree`` of PyMC, by PyMC's own conversion."""
+"""Conversion of arrays of draws to a ``DataTree``, by PyMC's own converter."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ __all__ = ["Drawn", "to_datatree"]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a run has drawn, of all chains alike.
+    """The draws of a run, equally many for all chains.
 
     Attributes
     ----------
     values, statistics : dict of str to ndarray, shape (chains, n_warmup + n_draws, ...)
         PyMC's values and the statistics; those of the tuning phase, if they are kept, come first.
     record : str
-        What the run keeps of its step.
+        Record of the step.
     n_warmup, n_draws : int
-        Draws that are kept.
+        Numbers of kept draws.
     tune : int
         Length of the tuning phase.
     seconds : float
-        That the run took.
+        Duration of the run.
     """
 
     values: Arrays
@@ -53,14 +53,14 @@ class Drawn:
 
 
 def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = True) -> xr.DataTree:
-    """Return draws as ``pm.sample`` does.
+    """Return draws in the form of ``pm.sample``.
 
     Parameters
     ----------
     drawn : Drawn
         The draws.
     model : Model
-        Says coordinates and data.
+        The model, for coordinates and data.
     traced : Traced
         Variables to return.
     checks : bool
@@ -103,5 +103,5 @@ def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
 
 
 def _unused(*arrays: np.ndarray) -> Any:
-    """Stand in for the function by which PyMC's traces compute variables from a point."""
+    """Replace the function with which PyMC's traces compute variables from a point."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Keywords that mean the same for every step, checked before anything is built from them."""
+"""Checks of the keywords that have the same meaning for every step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pymc_geodesic.validation import flag, mapping, pymc_model, share
 
 __all__ = ["check_keywords", "require_values"]
 
-# A smaller error would ask for millions of transitions per effective draw.
+# A smaller error would need millions of transitions per effective draw.
 LEAST_ACCURACY = 1e-4
 
 
@@ -29,7 +29,7 @@ def check_keywords(keywords: Mapping[str, Any]) -> None:
     Raises
     ------
     ValueError, TypeError
-        If one is not what its name asks for.
+        If a keyword has an invalid value.
     """
     for name, value in keywords.items():
         if name in CHECKS and value is not None:
@@ -37,12 +37,12 @@ def check_keywords(keywords: Mapping[str, Any]) -> None:
 
 
 def require_values(name: str, point: Mapping[str, np.ndarray], model: Model) -> None:
-    """Refuse a point that lacks a value variable of the model.
+    """Raise an error for a point that lacks a value variable of the model.
 
     Raises
     ------
     ValueError
-        If one is missing.
+        If a variable is missing.
     """
     wanted = [value.name for value in model.value_vars]
     if missing := [value for value in wanted if value not in point]:

@@ -24,13 +24,13 @@ class SGHMC(SGGMC):
         v &\leftarrow e^{-C \epsilon / 2} v, \quad
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
-    with :math:`f = \cosh(C \epsilon / 2)`. A baseline: it needs to know the gradient noise
-    V, and is too hot without.
+    with :math:`f = \cosh(C \epsilon / 2)`. It serves as a baseline: without the gradient noise V it
+    is too hot.
 
     Parameters
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
@@ -39,7 +39,7 @@ class SGHMC(SGGMC):
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
 
     Notes
     -----

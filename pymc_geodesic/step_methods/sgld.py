@@ -23,8 +23,9 @@ class SGLD(StochasticStep):
         \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
             + \sqrt{\epsilon}\, z
 
-    A baseline, of first order: with a fixed step size it is biased in proportion to it, and too hot
-    by the gradient noise; with a decreasing one it converges, slowly.
+    It serves as a baseline of first order. With a fixed step size its bias is proportional to the
+    step size, and the gradient noise makes it too hot. With a decreasing step size it converges
+    slowly.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class SGLD(StochasticStep):
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
 
     Notes
     -----

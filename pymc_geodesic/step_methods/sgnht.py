@@ -36,15 +36,16 @@ class SGNHT(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size h; by default found in the tuning phase, as for :class:`SGGMC`.
+        Step size h. By default the tuning phase finds it, see :class:`SGGMC`.
     diffusion : float, optional
-        Injected noise A. With a ``step_size`` it is ``0.01 / step_size`` by default, else found.
+        Injected noise A. By default it is ``0.01 / step_size`` if ``step_size`` is given; otherwise
+        the tuning phase finds it.
     integrator : {"splitting", "euler"}
-        How the dynamics are discretised. Euler needs much smaller steps.
+        Discretisation of the dynamics. Euler's method needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
-        As for :class:`gSGNHT`.
+        See :class:`gSGNHT`.
     steps_per_batch, gradient_noise
-        As for :class:`gSGNHT`.
+        See :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
@@ -53,7 +54,7 @@ class SGNHT(StochasticStep):
     Raises
     ------
     ValueError
-        As for :class:`gSGNHT`; for a variable on a sphere or simplex; for an unknown integrator.
+        See :class:`gSGNHT`; also for a variable on a sphere or simplex; for an unknown integrator.
 
     Notes
     -----
@@ -124,7 +125,7 @@ class SGNHT(StochasticStep):
         a : float
             Injected noise per transition; the paper uses 0.001 to 0.1.
         vars, **keywords
-            As for the class.
+            See the class.
         """
         step_size = float(np.sqrt(positive("eta", eta)))
         return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)

@@ -83,7 +83,7 @@ class CollapsedMeanTopics(Continuous):
     Raises
     ------
     ValueError
-        If ``mu`` can be seen not to be a unit vector, or ``n_topics`` is not positive.
+        If a known ``mu`` is not a unit vector, or ``n_topics`` is not positive.
 
     References
     ----------

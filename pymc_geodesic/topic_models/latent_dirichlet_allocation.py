@@ -112,7 +112,7 @@ class LatentDirichletAllocation(Discrete):
         :class:`SymmetricDirichlet` for :class:`SGRLD`, ``pm.math.softmax`` of normal variables for
         :class:`SGNHT`.
     alpha : array_like of float
-        Dirichlet parameters of the proportions, positive, one or K of them. Not random.
+        Dirichlet parameters of the proportions, positive, one or K of them; no random variable.
     observed : BagOfWords, ``pm.Minibatch`` of one, or sparse or dense counts of shape (D, V)
         The documents.
     total_size : int, optional

@@ -89,7 +89,7 @@ class SphericalAdmixture(Continuous):
     Raises
     ------
     ValueError
-        If the documents can be seen not to be unit vectors.
+        If known documents are not unit vectors.
 
     Notes
     -----

@@ -16,12 +16,12 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 
 __all__ = ["curvature_mass", "largest_curvature"]
 
-# Entries whose curvature is measured one by one; more are measured by random directions.
+# Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64
 N_DIRECTIONS = 8
 N_POWER = 12
-# Cube root of the rounding error: what balances rounding and curvature of a central difference.
+# Cube root of the rounding error, which balances rounding and curvature in central differences.
 DIFFERENCE = 6e-6
 # Curvatures below this share of the largest, or negative ones, are replaced by it: the posterior is
 # then not Gaussian there, and only draws show its width.
@@ -76,8 +76,8 @@ def largest_curvature(
 ) -> float:
     """Largest curvature at ``point`` in the frame of ``mass``, by power iteration.
 
-    By differences over an infinitesimal distance, or over ``half_width`` to both sides, in units of
-    the frame.
+    Computed by differences over an infinitesimal distance, or over ``half_width`` to both sides, in
+    units of the frame.
     """
 
     def at(x):

@@ -273,7 +273,7 @@ def test_steps_that_do_not_fit_are_refused(made):
         for message, bad in cases.items():
             with pytest.raises((TypeError, ValueError), match=message):
                 pmg.sample(step=bad, **SHORT)
-    with pytest.raises(ValueError, match="one of another"):
+    with pytest.raises(ValueError, match="a step of another"):
         pmg.sample(model=regression(), step=step, **SHORT)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["OnWorkers", "Watch", "require_client"]
 
 type Watch = Callable[[range, int, Arrays], None]
-"""Is told which chains have made how many draws, and with which statistics."""
+"""Receives the chains that have made draws, the number of draws, and their statistics."""
 
 # Seconds after which a run looks whether anybody works for it.
 PATIENCE = 20.0
@@ -41,23 +41,23 @@ SEGMENT_SECONDS = 2.0
 
 
 class OnWorkers:
-    """Move chains in blocks, each by a worker; chains that are tuned together, by one of them.
+    """Move chains in blocks, one per worker; one worker moves all chains that are tuned together.
 
-    This process keeps the chains after the last segment. What is lost with a worker is begun again
-    from them, by Dask.
+    This process keeps the chains after the last segment. If a worker is lost, Dask repeats its
+    segment from them.
 
     Parameters
     ----------
     client : distributed.Client
         The cluster.
     sampler : Sampler
-        That of the step.
+        Sampler of the step.
     chain_method : {"vectorized", "sequential"}
-        How the chains of a block are moved.
+        How to move the chains of a block.
     names : collection of str
         Value variables to keep.
     watch : callable
-        Is told what workers have done.
+        Receives the progress of workers.
     """
 
     seconds = SEGMENT_SECONDS
@@ -159,14 +159,14 @@ class OnWorkers:
 
 
 def require_client(client: Any) -> None:
-    """Refuse what is no client of Dask.
+    """Raise an error if the argument is not a Dask client.
 
     Raises
     ------
     ImportError
         If Dask is not installed.
     TypeError
-        If it is something else.
+        If the argument is something else.
     """
     if find_spec("distributed") is None:
         raise ImportError(

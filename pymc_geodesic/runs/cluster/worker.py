@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a worker of the cluster keeps and does."""
+"""The state and the tasks of a worker of the cluster."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ RETRIES = 2
 
 
 class Segment(NamedTuple):
-    """What a worker is asked for.
+    """A request to a worker.
 
     Attributes
     ----------
     run : str
-        Name of the run, under which the worker has its sampler.
+        Name of the run, under which the worker stores its sampler.
     chains : sequence of Chain
-        Chains to move, equally long.
+        Chains to move, of equal length.
     n_draws, thin : int
-        How far, and how many of the draws to keep.
+        Number of draws, and the interval of those to keep.
     chain_method : {"vectorized", "sequential"}
-        How they are moved.
+        How to move the chains.
     names : collection of str
         Value variables to keep.
     """
@@ -102,21 +102,21 @@ def must_be_together(sampler: Sampler, chain: Chain) -> bool:
 
 
 def _sampler(name: str) -> Sampler:
-    """Return the sampler of a run, with all that was compiled for it in this worker."""
+    """Return the sampler of a run, with the functions compiled for it in this worker."""
     from distributed import get_worker
 
     plugin: Any = get_worker().plugins[name]
     if plugin.sampler is None:
-        # By the first task and not in `setup`, where a worker has to answer its scheduler.
+        # By the first task, not in `setup`, during which a worker must answer its scheduler.
         plugin.sampler = pickle.loads(plugin.pickled)
     return plugin.sampler
 
 
 def sampler_plugin(sampler: Sampler) -> Any:
-    """Make a ``WorkerPlugin`` that brings a sampler to every worker, now or later.
+    """Create a ``WorkerPlugin`` that sends a sampler to every present and future worker.
 
     Its class is pickled by value, so that a worker unpickles it without importing this package: the
-    caches of what is compiled must have their folder before PyTensor is imported.
+    folder of the compilation caches must be set before PyTensor is imported.
     """
     import cloudpickle
 
@@ -133,7 +133,7 @@ def sampler_plugin(sampler: Sampler) -> Any:
             flags = os.environ.get("PYTENSOR_FLAGS", "")
             if "pytensor" in sys.modules or "base_compiledir" in flags:
                 return
-            # A worker that is killed while it writes leaves half a file, and only to itself.
+            # A worker that is killed while writing leaves an incomplete file in its own folder.
             own = f"base_compiledir={worker.local_directory}/pytensor"
             os.environ["PYTENSOR_FLAGS"] = f"{flags},{own}" if flags else own
 
