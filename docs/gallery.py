@@ -17,6 +17,9 @@ GROUPS = {
     "Directions": [
         "comets",
         "orbit_planes",
+        "star_tracker",
+        "dihedrals",
+        "principal_components",
         "wind",
         "noisy_circle",
         "two_directions",

@@ -75,17 +75,13 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
     ecliptic, sungrazers = (starts @ NAMED.T).argmax(axis=0)
     rest = 3 - ecliptic - sungrazers
     with build_model(normals):
-        # The clusters differ in size, so their directions differ in gradient noise.
-        step = pmg.gSGNHT(thermostat="per_point", n_steps=20)
-        return pm.sample(
+        return pmg.sample(
             draws,
             tune=tune,
             chains=chains,
-            cores=min(chains, 2),
-            step=step,
             random_seed=20261121,
-            # The northern cluster is first, as in the prior.
-            initvals={"mu": starts[np.argsort(-starts[:, 2])], "kappa": [20.0, 2.0]},
+            # As the priors name them.
+            initvals={"mu": starts[[ecliptic, sungrazers, rest]], "kappa": [20.0, 200.0, 1.0]},
             progressbar=progressbar,
         )
 
@@ -119,8 +115,9 @@ def counts(idata: xr.DataTree) -> list[tuple[str, int, float, float]]:
         data of the same size from the posterior.
     """
     normals, rng = load_comets(), np.random.default_rng(1)
-    posterior = idata.posterior.stack(sample=("chain", "draw")).transpose("sample", ...)
-    thinned = posterior.isel(sample=np.linspace(0, posterior.sizes["sample"] - 1, 50).astype(int))
+    posterior = idata.posterior.to_dataset().stack(sample=("chain", "draw"))
+    chosen = np.linspace(0, posterior.sizes["sample"] - 1, 50).astype(int)
+    thinned = posterior.transpose("sample", ...).isel(sample=chosen)
     found = []
     for name, direction in zip(CLUSTERS, NAMED, strict=False):
         height = rng.uniform(np.cos(CAP), 1.0, 5000)
