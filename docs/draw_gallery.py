@@ -32,7 +32,7 @@ from matplotlib.transforms import Bbox
 # In pixels: the width of a picture, of a thumbnail where it is shown, and of its smallest text.
 WIDTH, SHOWN_WIDTH, SMALLEST_TEXT = 1350, 300, 10
 ASPECT = 0.75
-# Drawn from their stand-ins: the terms of MovieLens forbid to pass any of it on.
+# Drawn from substitute data: MovieLens does not permit redistribution.
 STAND_INS = {"matrix_factorization"}
 
 

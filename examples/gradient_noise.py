@@ -16,7 +16,7 @@ def gradient_noise_rows(n_rows: int, variance: np.ndarray, *, seed: int) -> np.n
     """Draw normal rows with mean exactly zero and covariance exactly ``diag(variance)``.
 
     Given to :func:`add_gradient_noise`, they add noise of this covariance to every gradient and
-    leave the posterior as it is.
+    do not change the posterior.
     """
     rows = np.random.default_rng(seed).standard_normal((n_rows, len(variance)))
     rows -= rows.mean(axis=0)

@@ -47,7 +47,7 @@ def data_file(*parts: str, path: str | Path | None = None) -> Path | None:
     folder = os.environ.get("PYMC_GEODESIC_DATA")
     if folder and Path(folder, *parts).is_file():
         return Path(folder, *parts)
-    say(f"No {'/'.join(parts)} in $PYMC_GEODESIC_DATA: taking a small stand-in.")
+    say(f"No {'/'.join(parts)} in $PYMC_GEODESIC_DATA: using a small substitute.")
     return None
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     # Modules of the same names make mypy think that these are defined twice.
     from pymc_geodesic.diagnostics import (  # type: ignore[no-redef]
-        RunningMoments,
         configurational_temperature,
         diagnose,
+        fold_components,
         kernel_stein_discrepancy,
         kinetic_temperature,
         stein_check,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         SphericalCauchy,
         SphericalUniform,
         SymmetricDirichlet,
+        UniformBall,
         UniformRotation,
         UniformStiefel,
         VonMisesFisher,
@@ -61,6 +62,10 @@ if TYPE_CHECKING:
     )
     from pymc_geodesic.latents.gmc import LocalGMC
     from pymc_geodesic.manifolds import (
+        Ball,
+        Box,
+        CholeskyCorr,
+        CholeskyCov,
         Circle,
         Euclidean,
         Manifold,
@@ -73,6 +78,7 @@ if TYPE_CHECKING:
         register_manifold,
     )
     from pymc_geodesic.mass import TangentMass
+    from pymc_geodesic.parquet import ParquetRows
     from pymc_geodesic.plots import (
         from_longitude_latitude,
         plot_rose,
@@ -83,7 +89,7 @@ if TYPE_CHECKING:
         to_longitude_latitude,
     )
     from pymc_geodesic.potential import check_minibatch, full_data
-    from pymc_geodesic.runs import read, resume, sample  # type: ignore[no-redef]
+    from pymc_geodesic.runs import RunningMoments, read, resume, sample  # type: ignore[no-redef]
     from pymc_geodesic.schedules import ConstantSchedule, CyclicalSchedule, PolynomialSchedule
     from pymc_geodesic.step_methods import (
         GMC,
@@ -110,9 +116,9 @@ _install_guard()
 
 _HOMES = {
     "diagnostics": (
-        "RunningMoments",
         "configurational_temperature",
         "diagnose",
+        "fold_components",
         "kernel_stein_discrepancy",
         "kinetic_temperature",
         "stein_check",
@@ -143,6 +149,7 @@ _HOMES = {
         "MatrixLangevin",
         "SphericalUniform",
         "SymmetricDirichlet",
+        "UniformBall",
         "UniformRotation",
         "UniformStiefel",
         "VonMisesFisher",
@@ -152,6 +159,10 @@ _HOMES = {
     ),
     "latents.gmc": ("LocalGMC",),
     "manifolds": (
+        "Ball",
+        "Box",
+        "CholeskyCorr",
+        "CholeskyCov",
         "Circle",
         "ProjectiveSphere",
         "Euclidean",
@@ -164,6 +175,7 @@ _HOMES = {
         "register_manifold",
     ),
     "mass": ("TangentMass",),
+    "parquet": ("ParquetRows",),
     "plots": (
         "from_longitude_latitude",
         "plot_rose",
@@ -174,7 +186,7 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
-    "runs": ("read", "resume", "sample"),
+    "runs": ("RunningMoments", "read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",
@@ -195,13 +207,13 @@ _HOMES = {
     "tuning.directions": ("initial_directions",),
     "tuning.monte_carlo_em": ("MonteCarloEM",),
 }
-"""Modules of public names, which are imported when they are used."""
+"""Modules of public names, which are imported on first use."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name, or a room of the package, on first use."""
+    """Import a public name, or a subpackage, on first use."""
     if name in _HOME_OF:
         value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
     else:
@@ -227,9 +239,13 @@ __all__ = [
     "SGRLD",
     "AngularCentralGaussian",
     "BagOfWords",
+    "Ball",
     "Bingham",
     "BivariateVonMises",
+    "Box",
     "Cardioid",
+    "CholeskyCorr",
+    "CholeskyCov",
     "Circle",
     "CollapsedMeanTopics",
     "ConstantSchedule",
@@ -244,6 +260,7 @@ __all__ = [
     "MatrixFisher",
     "MatrixLangevin",
     "MonteCarloEM",
+    "ParquetRows",
     "PolynomialSchedule",
     "PowerSpherical",
     "ProjectedNormal",
@@ -258,6 +275,7 @@ __all__ = [
     "Stiefel",
     "SymmetricDirichlet",
     "TangentMass",
+    "UniformBall",
     "UniformRotation",
     "UniformStiefel",
     "VonMisesFisher",
@@ -273,6 +291,7 @@ __all__ = [
     "fit_kent",
     "fit_von_mises_fisher",
     "fit_watson",
+    "fold_components",
     "from_longitude_latitude",
     "full_data",
     "gSGNHT",

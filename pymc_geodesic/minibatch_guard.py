@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A warning for minibatch models that costs nothing before there is one.
+"""A warning for minibatch models that does not load the steps of this package.
 
-Steps are loaded when they are used. Somebody who never uses one, and lets NUTS sample a model with
-``pm.Minibatch``, is warned all the same.
+Steps are loaded on first use. A user who never uses one, and lets NUTS sample a model with
+``pm.Minibatch``, is still warned.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ __all__ = ["MinibatchGuard", "install"]
 
 
 class MinibatchGuard(BlockedStep):
-    """A step that PyMC asks for its competence, and never gets a variable.
+    """A step that PyMC queries for its competence, and that never samples a variable.
 
-    Once the steps of this package are loaded they speak for themselves.
+    Once the steps of this package are loaded, they issue the warning themselves.
     """
 
     @staticmethod
@@ -38,6 +38,6 @@ class MinibatchGuard(BlockedStep):
 
 
 def install() -> None:
-    """Have PyMC ask, from the first import of the package on."""
+    """Register the guard with PyMC, when the package is first imported."""
     if MinibatchGuard not in STEP_METHODS:
         STEP_METHODS.append(MinibatchGuard)

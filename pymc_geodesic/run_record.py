@@ -24,7 +24,7 @@ __all__ = ["ATTRIBUTE", "STATISTIC", "RunRecord", "install", "read_records", "wr
 STATISTIC, ATTRIBUTE = "sampler", "pymc_geodesic"
 # Settings of where a step runs rather than how it samples, and those recorded elsewhere.
 NOT_SETTINGS = {"backend", "blocked", "compile_kwargs", "initial_point", "model", "rng", "vars"}
-# Longer than the text of any schedule; arrays are cut off.
+# Longer than the text of any schedule; arrays are truncated.
 LONGEST = 200
 
 

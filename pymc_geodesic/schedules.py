@@ -37,6 +37,12 @@ class ConstantSchedule:
     ------
     ValueError
         If ``step_size`` is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ConstantSchedule(0.1)(np.array([0, 1000]))
+    array([0.1, 0.1])
     """
 
     def __init__(self, step_size: float) -> None:

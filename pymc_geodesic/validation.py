@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Checks of arguments, whose errors say what was expected and what was got."""
+"""Checks of arguments, whose errors state what was expected and what was got."""
 
 from __future__ import annotations
 

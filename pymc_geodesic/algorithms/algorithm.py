@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""An algorithm as a value: all that the rest of the package knows of a sampler."""
+"""An algorithm as a value: everything that the rest of the package knows about a sampler."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Algorithm", "Kernel", "Setup", "any_manifold", "draw_velocity", "fla
 
 
 class Setup(NamedTuple):
-    """What a state is made from.
+    """The arguments from which an initial state is made.
 
     Attributes
     ----------
     position : tuple of ndarray
         A point of the embedding, one array per variable.
     manifold : Product
-        Where it is.
+        The manifold of the point.
     parameters : Mapping
         Parameters of the dynamics, by name.
     """
@@ -64,7 +64,7 @@ def any_manifold(name: str, variables: Sequence[SampledVariable]) -> None:
 
 
 def flat_only(name: str, variables: Sequence[SampledVariable]) -> None:
-    """Refuse variables on curved manifolds."""
+    """Raise an error for variables on curved manifolds."""
     for variable in variables:
         if not variable.is_flat:
             raise ValueError(
@@ -83,8 +83,8 @@ class Algorithm:
     state : type
         Named tuple of the state, with a field ``position``.
     init : callable
-        ``(setup, rng) -> state``: the state of a new chain, arrays in the named tuple. What
-        it draws comes from the chain's generator.
+        ``(setup, rng) -> state``: the state of a new chain, arrays in the named tuple. ``rng``
+        is the chain's generator.
     dynamics : Dynamics
         The transition, which takes the parameters by their names.
     parameters : mapping of str to callable
@@ -93,35 +93,35 @@ class Algorithm:
         Shape of each array of standard normals that a transition takes, given the product.
     statistics : callable
         ``(state, *, step_size, noise_variance, n_steps, parameters) -> dict``: numbers that are
-        recorded per draw, from the state after it, the last step size, the largest variance that is
-        known of the gradient's noise, and the number of transitions.
+        recorded per draw. The arguments are the state after the draw, the last step size, the
+        largest known variance of the gradient noise, and the number of transitions.
     statistic_names : tuple of str
-        Their names.
+        Names of the statistics.
     order : int
-        Power of the step size with which the bias goes.
+        Power of the step size to which the bias is proportional.
     tuning_rule : callable, optional
-        Gives step size and parameters from what the tuning phase measures; see
+        Computes step size and parameters from the measurements of the tuning phase; see
         :mod:`pymc_geodesic.algorithms.tuning_rules`.
     grouping : str, optional
-        How thermostats are shared, if the state has any: they are settled in the tuning phase.
+        How thermostats are shared, if the state has any. The tuning phase settles them.
     hurries : bool
-        Whether the transition has a parameter ``tuning``, with which its thermostat moves faster.
+        Whether the transition has a parameter ``tuning``, which makes its thermostat move faster.
     balances : bool
-        Whether the transition has a parameter ``measured_noise``, whose friction it adds.
+        Whether the transition has a parameter ``measured_noise`` and adds friction for this noise.
     require : callable
         ``(name, variables)``: raises if the algorithm cannot move the variables.
     bind : callable, optional
-        ``(variables) -> Algorithm``: what depends on the variables themselves.
+        ``(variables) -> Algorithm``: the algorithm for these variables, if it depends on them.
     kernel : callable, optional
-        ``(potential, *, backend) -> kernel``, in place of the compiled scan of transitions.
+        ``(potential, *, backend) -> kernel``, used instead of the compiled scan of transitions.
     check_start : callable, optional
         ``(kernel, inputs, variables)``: raises if a chain cannot start.
     full_data : bool
-        Whether the transitions see all rows, and not batches.
+        Whether the transitions use all rows instead of batches.
     tells_positions : bool
         Whether the gradients give the temperature of the positions.
     mishap, advice : str
-        What has happened, and what to do, where a transition is not finite.
+        The event and the remedy, for the warning about a transition that is not finite.
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
     coordinates : mapping of Manifold class to Manifold
@@ -153,5 +153,5 @@ class Algorithm:
 
 
 def draw_velocity(setup: Setup, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Draw standard normals; the kernel projects them on the tangent space of the first point."""
+    """Draw standard normals; the kernel projects them onto the tangent space of the first point."""
     return tuple(noise[0] for noise in draw_noise(rng, 1, setup.manifold.shapes, setup.dtype))

@@ -56,8 +56,8 @@ def cir_transition(
 class CoxIngersollRoss:
     r"""Transitions with shapes :math:`a_k = 1 + \pi_k \partial_k \ell` estimated from minibatches.
 
-    The loop and the random numbers are NumPy's: the noncentral chi-squared distribution has no form
-    with a fixed number of random inputs, and NumPy draws it exactly. The gradient is compiled.
+    The loop and the random numbers use NumPy: noncentral chi-squared draws cannot be computed from
+    a fixed number of random inputs, and NumPy draws them exactly. The gradient is compiled.
 
     Parameters
     ----------
@@ -128,9 +128,9 @@ class CoxIngersollRoss:
 def require_positive_shapes(
     kernel: CoxIngersollRoss, inputs: Inputs, variables: Sequence[SampledVariable]
 ) -> None:
-    """Refuse a start where some shape is not positive."""
+    """Raise an error if some shape is not positive at the start."""
     for variable, shape in zip(variables, kernel.shapes(inputs), strict=True):
-        # What is not finite is for the check of the log density.
+        # The check of the log density handles values that are not finite.
         if np.all(np.isfinite(shape)) and np.any(shape <= 0):
             raise SamplingError(
                 f"`dynamics='cir'` expected weights dl/dlog(p) of `{variable.name}` above -1, "

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Step sizes that follow from what is observed, where a distribution knows a rule."""
+"""Step sizes that follow from the observed data, for distributions that have a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pymc_geodesic.schedules import Schedule
 __all__ = ["default_schedule", "node_of", "register_default_schedule"]
 
 Rule = Callable[[Model, Sequence[SampledVariable]], Schedule | None]
-"""Maps a model and the variables of a step to step sizes; None where it does not apply."""
+"""Maps a model and the variables of a step to step sizes; None if it does not apply."""
 
 _RULES: dict[type, Rule] = {}
 
@@ -30,13 +30,13 @@ def register_default_schedule(distribution: type, rule: Rule) -> None:
     distribution : type
         Class of the random variable operation.
     rule : callable
-        Gives the step sizes, or None.
+        Returns the step sizes, or None.
     """
     _RULES[distribution] = rule
 
 
 def default_schedule(model: Model, variables: Sequence[SampledVariable]) -> Schedule | None:
-    """Return the step sizes that an observed distribution of the model knows, or None."""
+    """Return the step sizes from the rule of an observed distribution of the model, or None."""
     for rv in model.observed_RVs:
         rule = _RULES.get(type(node_of(rv).op))
         if rule is not None:
@@ -45,6 +45,6 @@ def default_schedule(model: Model, variables: Sequence[SampledVariable]) -> Sche
 
 
 def node_of(rv: TensorVariable) -> Apply:
-    """Look behind the scaling of a variable with ``total_size``."""
+    """Return the node of a variable, without its scaling by ``total_size``."""
     scaled = isinstance(rv.owner.op, MinibatchRandomVariable)
     return rv.owner.inputs[0].owner if scaled else rv.owner

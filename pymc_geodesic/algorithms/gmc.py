@@ -47,7 +47,7 @@ def leapfrog(
         (x, v) &\leftarrow \text{geodesic}(x, v, \epsilon) \\
         v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)]
 
-    The step size is one for all, or one for each row of independent rows.
+    The step size is one number for all variables, or one for each row of independent rows.
     """
     velocity = _half_kick(manifold, phase, step_size)
     position, velocity = manifold.geodesic(phase.position, velocity, step_size)
@@ -57,7 +57,7 @@ def leapfrog(
 
 
 def hamiltonian(phase: Phase) -> TensorVariable:
-    """Total energy ``U(x) + v.v / 2``, of everything or of each row as the potential energy is."""
+    """Total energy ``U(x) + v.v / 2``, one number or one per row, like the potential energy."""
     n_row_axes = phase.energy.ndim
     squares = [(v * v).sum(axis=tuple(range(n_row_axes, v.ndim))) for v in phase.velocity]
     return phase.energy + 0.5 * sum(squares)

@@ -30,7 +30,7 @@ __all__ = ["State", "gsgnht", "init", "thermostat_noise_variance", "transition"]
 
 
 class State(NamedTuple):
-    """Positions, velocities and the frictions that steer their temperature."""
+    """Positions, velocities and the frictions that control their temperature."""
 
     position: Point
     velocity: Point
@@ -48,10 +48,10 @@ def init(setup: Setup, rng: np.random.Generator, *, grouping: Grouping) -> State
 def thermostat_noise_variance(
     diffusion: TensorVariable, step_size: TensorVariable, variance: TensorVariable | None
 ) -> TensorVariable:
-    """Variance to inject in O: ``(2 A - eps V) eps``, and never less than zero.
+    """Variance to inject in O: ``(2 A - eps V) eps``, but at least zero.
 
-    Nothing more is needed than to stop at zero: the thermostat finds the friction that balances
-    whatever noise is left.
+    Zero as a lower bound is enough: the thermostat finds the friction that balances
+    the remaining noise.
     """
     injected = 2 * diffusion * step_size
     return injected if variance is None else pt.maximum(injected - step_size**2 * variance, 0)
@@ -79,11 +79,12 @@ def transition(
         \text{O:}\;& v \leftarrow \Lambda(x) [v - \epsilon \nabla \tilde U(x)
                      + \sqrt{2 A \epsilon}\, z]
 
-    with m the intrinsic dimension; ``tuning`` is described in
+    with m the intrinsic dimension. ``tuning`` is described in
     :meth:`~pymc_geodesic.algorithms.thermostat.Thermostat.heat`, and the friction that is added for
-    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`; with it O is
-    that of :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`, which leaves positions as
-    wide as they are at any friction. On Euclidean space this is the splitting form of SGNHT.
+    ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`. With
+    ``measured_noise``, O is that of
+    :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`, with which the width of the positions
+    does not depend on the friction. On Euclidean space this is the splitting form of SGNHT.
 
     With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
     the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
@@ -120,7 +121,7 @@ def transition(
 
 
 def gsgnht(grouping: Grouping) -> Algorithm:
-    """Return the algorithm with its thermostats shared as ``grouping`` says."""
+    """Return the algorithm with thermostats shared according to ``grouping``."""
     return Algorithm(
         state=State,
         init=partial(init, grouping=grouping),

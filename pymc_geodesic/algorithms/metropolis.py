@@ -27,7 +27,7 @@ __all__ = ["MetropolisInputs", "MetropolisKernel", "MetropolisOutputs"]
 
 
 class MetropolisInputs(NamedTuple):
-    """What a call takes.
+    """The inputs of a call.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class MetropolisInputs(NamedTuple):
     mass : sequence
         Arrays of the mass.
     schedule : array or None
-        What each leapfrog step does; the kernel adds it.
+        The role of each leapfrog step; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -54,7 +54,7 @@ class MetropolisInputs(NamedTuple):
 
 
 class MetropolisOutputs(NamedTuple):
-    """What a call returns.
+    """The outputs of a call.
 
     Attributes
     ----------

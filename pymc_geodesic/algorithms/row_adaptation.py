@@ -26,8 +26,8 @@ class RowAdaptation(NamedTuple):
     log_start : TensorVariable, shape (n_rows,)
         Logarithms of the step sizes at the start.
     gains : TensorVariable, shape (n_trajectories,)
-        Change of the logarithm for an excess of one over the target; zero for the trajectories
-        after all that adapt.
+        Change of the logarithm for an excess of one over the target; zero after the
+        trajectories that adapt.
     target_accept : float
         Target of the acceptance probability.
     """
@@ -37,13 +37,13 @@ class RowAdaptation(NamedTuple):
     target_accept: float
 
     def step_size(self, log_own: TensorVariable, which: TensorVariable) -> TensorVariable:
-        r"""Return the rows' step sizes in a trajectory: their own while they adapt.
+        r"""Return the rows' step sizes in a trajectory: their own step sizes while they adapt.
 
-        What a row has found depends on the states that it has visited, and so on the one that it is
-        in: fixed then, it would bias the draws until the chain has forgotten that state. After
-        adaptation a row therefore has the step size of the start unless its own is a factor of two
-        away, and entirely its own beyond a factor of four. This is firm thresholding of the
-        difference d of the logarithms,
+        A row's own step size depends on the states that it has visited, and so on its present
+        state. Keeping it would bias the draws until the chain has forgotten that state. After
+        adaptation a row therefore returns to the initial step size, unless its own differs by more
+        than a factor of two; beyond a factor of four the row keeps its own. This is firm
+        thresholding of the difference d of the logarithms,
 
         .. math::
 

@@ -92,7 +92,7 @@ def statistics(
     parameters: Mapping[str, float],
     **measured: Any,
 ) -> dict[str, float]:
-    """Return the largest friction in use: that given, or what the gradient noise needs."""
+    """Return the largest friction in use: the given one, or the one the gradient noise needs."""
     needed = float(least_friction(step_size, noise_variance))
     return {"friction": max(parameters["friction"], needed)}
 

@@ -67,7 +67,7 @@ def euler_transition(
 
 
 def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
-    """Return the algorithm: the splitting of the geodesic one, or the steps as first printed."""
+    """Return the algorithm: the geodesic splitting, or the steps as first printed."""
     splitting = replace(gsgnht(grouping), require=flat_only)
     if integrator == "splitting":
         return splitting

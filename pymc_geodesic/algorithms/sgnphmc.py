@@ -21,12 +21,12 @@ from pymc_geodesic.potential.estimate import Estimate, Estimator
 
 __all__ = ["State", "Trajectory", "init", "sgnphmc", "transition"]
 
-# The largest logarithm whose exponential is a number.
+# The largest logarithm whose exponential is finite.
 LARGEST_LOG = 700.0
 
 
 class Trajectory(NamedTuple):
-    """What a trajectory carries besides position and velocity.
+    """The state of a trajectory besides position and velocity.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 def init(setup: Setup, rng: np.random.Generator) -> State:
-    """Begin before a trajectory, which draws all that it needs."""
+    """Begin before a trajectory; the trajectory draws its velocities itself."""
     zeros = [np.zeros((), setup.dtype) for _ in range(5)]
     start = tuple(np.zeros_like(x) for x in setup.position)
     return State(setup.position, draw_velocity(setup, rng), Trajectory._make([*zeros, start]))
@@ -131,7 +131,7 @@ def _begun(
     thermal_mass: TensorVariable,
     n_leapfrog: int,
 ) -> tuple[Point, Trajectory]:
-    """Return the velocity and the trajectory to go on with: new ones where one has ended."""
+    """Return the velocity and the trajectory, drawn anew if the last trajectory has ended."""
     *fresh_velocity, fresh_q = noise
     carried = state.trajectory
     first = pt.eq(carried.count % n_leapfrog, 0)
@@ -192,7 +192,7 @@ def _rescale(velocity, log_s, q, step_size, thermal_mass):
 
 def statistics(state: State, **measured: Any) -> dict[str, float]:
     """Return s and the bracket of H at the end of the draw."""
-    # A chain that is thrown out has no number for it.
+    # It is not a number for a chain that has diverged.
     log_s = min(float(state.trajectory.log_s), LARGEST_LOG)
     return {"time_scaling": float(np.exp(log_s)), "energy_error": float(state.trajectory.error)}
 
@@ -206,7 +206,7 @@ def _with_one_more(manifold: Product) -> list[tuple[int, ...]]:
 
 
 def sgnphmc(n_leapfrog: int) -> Algorithm:
-    """Return the algorithm with trajectories of a number of steps."""
+    """Return the algorithm with a given number of steps per trajectory."""
     return Algorithm(
         state=State,
         init=init,

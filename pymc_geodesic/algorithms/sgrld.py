@@ -38,7 +38,7 @@ Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", 
 
 
 class State(NamedTuple):
-    """Log probabilities, and the logarithms of the totals that coordinates have besides.
+    """Log probabilities, and the log totals that some coordinates have in addition.
 
     ``n_accepted`` counts the steps that a Metropolis test has accepted in the last call.
     """
@@ -167,7 +167,7 @@ def init(
     gamma_shapes: Sequence[np.ndarray],
     counts: bool,
 ) -> State:
-    """Draw the totals from their distribution, which leaves that of the probabilities alone."""
+    """Draw the totals from their distribution, which does not depend on the probabilities."""
     totals = []
     for x, gamma_shape in zip(setup.position, gamma_shapes, strict=True):
         gammas = rng.gamma(gamma_shape, size=(*x.shape[:-1], 1))
@@ -176,7 +176,7 @@ def init(
 
 
 def statistics(state: State, *, n_steps: int, **measured: Any) -> dict[str, float]:
-    """Return the share of steps that the test has accepted; all of them without one."""
+    """Return the share of steps that the test has accepted; one without a test."""
     accepted = state.n_accepted
     return {"acceptance_rate": 1.0 if accepted is None else float(accepted) / n_steps}
 
@@ -188,10 +188,10 @@ def sgrld(
     exact: bool = False,
     metropolis: bool = False,
 ) -> Algorithm:
-    """Return the algorithm in some coordinates; with exact transitions, or with a test."""
+    """Return the algorithm in given coordinates; with exact transitions, or with a test."""
     algorithm = Algorithm(
         state=State,
-        # Without variables, and so without coordinates, before it is bound to some.
+        # Before it is bound to variables it has no coordinates.
         init=partial(init, gamma_shapes=(), counts=metropolis),
         dynamics=Dynamics(transition),
         statistics=statistics,
@@ -201,7 +201,7 @@ def sgrld(
         coordinates={Simplex: LogSimplex()},
         require=_simplex_only,
         full_data=metropolis,
-        # The exact potential of the test is evaluated past the estimator.
+        # The test evaluates the exact potential without the estimator.
         tells_positions=not metropolis,
     )
     if metropolis:
@@ -257,8 +257,8 @@ def _simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
 def _gamma_shape(variable: SampledVariable) -> float | np.ndarray:
     """Shape of the Gamma distribution of the total: the prior's concentration, else K.
 
-    Any value leaves the distribution of the probabilities as it is; the prior's gives the paper's
-    algorithm.
+    The distribution of the probabilities does not depend on it. With the prior's concentration
+    this is the paper's algorithm.
     """
     size = variable.shape[-1]
     alpha = known_concentration(variable.rv)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""What coordinates of the probability simplex have in common, for Riemannian Langevin dynamics.
+r"""Common parts of coordinates of the probability simplex, for Riemannian Langevin dynamics.
 
 For a log density :math:`\ell(\pi)` with respect to Lebesgue measure on the first K - 1 entries,
 all formulas are in terms of the gradient in log coordinates, :math:`g_k = \pi_k \partial_k \ell`,
@@ -10,11 +10,11 @@ and of
 
     h_k = g_k - \pi_k \sum_j g_j ,
 
-so that nothing is divided by an entry near zero unless the metric itself demands it. The expanded
-coordinates have a total :math:`r = \sum_k \theta_k` beside :math:`\pi`; it is given the Gamma
+so that nothing is divided by an entry near zero unless the metric requires it. The expanded
+coordinates have a total :math:`r = \sum_k \theta_k` in addition to :math:`\pi`. It has the Gamma
 distribution with shape s, which for a Dirichlet prior with total concentration s is the paper's
 Gamma prior on :math:`\theta`. All arrays have K entries in the last axis, also in the reduced
-coordinates, whose updates are those of the first K - 1 entries written symmetrically.
+coordinates, whose updates of the first K - 1 entries are written symmetrically.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 Metric = Literal["fisher", "identity"]
 
-# The smallest entry of theta: an entry of zero would absorb, because its noise is zero too. The
+# The smallest entry of theta: a zero entry would stay zero, because its noise is zero too. The
 # inverse still leaves room for counts of 1e15 before it overflows.
 FLOOR = {"float64": 1e-290, "float32": 1e-30}
 
@@ -95,7 +95,7 @@ class SimplexCoordinates(ABC):
         return theta
 
     def contains(self, theta: TensorVariable) -> TensorVariable:
-        """Whether a step needs no reflection that its proposal density does not know of."""
+        """Return whether a step needs no reflection that its proposal density does not include."""
         return pt.constant(np.array(True))
 
     @abstractmethod
@@ -118,7 +118,7 @@ def size_of(theta: TensorVariable) -> TensorVariable:
 
 
 def projection_of(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
-    """Take the mean under the probabilities out of a gradient."""
+    """Subtract the mean under the probabilities from a gradient."""
     return g - pi * total_of(g)
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Four coordinates of the probability simplex; see :mod:`.simplex_chart` for what they share."""
+"""Four coordinates of the probability simplex; :mod:`.simplex_chart` has their common parts."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ __all__ = [
     "momentum_decay",
 ]
 
-# The SGGMC paper recommends 0.01 to 0.1; the careful end suits models it has not seen.
+# The SGGMC paper recommends 0.01 to 0.1; the cautious end suits other models.
 DEFAULT_MOMENTUM_DECAY = 0.01
-# Leaves a little noise to inject where the gradient's own noise is all that the friction can carry.
+# Leaves a little noise to inject even if the gradient noise uses up all of the friction.
 FRICTION_MARGIN = 1.001
 
 
@@ -58,7 +58,7 @@ def damp_balanced(
     *,
     step_size: TensorVariable,
 ) -> Point:
-    r"""B for half a step, with a friction more that balances what is measured of gradient noise.
+    r"""B for half a step, with additional friction that balances the measured gradient noise.
 
     A noise of variance :math:`V_i` needs :math:`\epsilon V_i / 2`. Then what is left for a
     thermostat is the same for all entries. ``noise`` has the variances of the entries of each
@@ -67,9 +67,9 @@ def damp_balanced(
     directions of the mass exceed what entries with independent noise would make of them; without
     it nothing is added.
 
-    A thermostat for each entry would find its friction by itself, but must not be used where noise
-    grows with the distance from a center: it follows the velocity, and so makes positions too wide
-    by half the covariance of their squares and those of the velocity.
+    A thermostat for each entry would find this friction too. But it must not be used if the noise
+    grows with the distance from a center: it follows the velocity, which makes positions too wide
+    by half the covariance of squared positions and squared velocities.
     """
     if not noise:
         return damp(velocity, friction, step_size / 2)
@@ -91,7 +91,7 @@ def balanced_estimate(
 ) -> tuple[Estimate, tuple[TensorVariable, ...]]:
     """Scale a gradient, and find the variance to inject, for entries whose noise is measured.
 
-    ``friction`` is what is left without noise, and ``noise`` as for :func:`damp_balanced`.
+    ``friction`` is the friction without noise; ``noise`` is that of :func:`damp_balanced`.
     """
     entries = noise[: len(manifold.factors)]
     own = _with_noise((friction,) * len(entries), entries, step_size)
@@ -119,7 +119,7 @@ def kick(
     r"""O: :math:`v \leftarrow \Lambda(x)[v - \epsilon \nabla U + \sqrt{s}\, z]`.
 
     ``noise`` holds standard normals z, ``noise_variance`` the variance s of each variable. The
-    velocity is projected too: it is tangent already, up to rounding, which would otherwise pile up.
+    velocity is projected too: it is tangent up to rounding errors, which would accumulate.
     """
     kicked = tuple(
         v - step_size * g + pt.sqrt(s) * z
@@ -148,8 +148,8 @@ def balanced_kick(
     ``s = 2 C eps - eps^2 V`` are the limits for small ``C eps``; at ``C eps = 1`` theirs give the
     kinetic temperature 0.85, and ``f = 1`` alone positions too wide by ``cosh(1/2) = 1.13``.
 
-    Where the gradient's noise leaves no room for the scale, f is as large as it allows, and one
-    where :func:`matched_friction` had to raise the friction.
+    If the gradient's noise is too large for this scale, f is the largest possible scale. It is one
+    if :func:`matched_friction` had to raise the friction.
     """
     scales, variances = [], []
     for factor, c, v in zip(manifold.factors, friction, variance, strict=True):
@@ -172,11 +172,11 @@ def matched_friction(
     step_size: TensorVariable,
     variance: tuple[TensorVariable | None, ...],
 ) -> tuple[TensorVariable, ...]:
-    r"""Friction that carries the gradient noise: at least ``asinh(eps^2 V / 2) / eps``.
+    r"""Friction that balances the gradient noise: at least ``asinh(eps^2 V / 2) / eps``.
 
-    Where the noise covariance ``V`` exceeds what the friction dissipates, no injected noise can be
-    negative enough; the friction is then raised in B and O alike, which keeps the balance of
-    fluctuation and dissipation at the price of slower diffusion. On a curved manifold the friction
+    If the noise covariance ``V`` exceeds what the friction dissipates, the injected noise would
+    need a negative variance. The friction is then raised in both B and O, which preserves the
+    balance of fluctuation and dissipation but slows diffusion. On a curved manifold the friction
     must be the same in all directions of a point, so the largest entry of ``V`` decides.
     """
 
@@ -189,10 +189,10 @@ def matched_friction(
 
 
 def least_friction(step_size, variance):
-    """Smallest friction that dissipates what gradient noise of this variance heats in a step."""
+    """Smallest friction that dissipates the heat of gradient noise of this variance in a step."""
     return np.arcsinh(0.5 * FRICTION_MARGIN * step_size**2 * variance) / step_size
 
 
 def momentum_decay(step_size: float, dim: int) -> float:
-    """Friction, or noise that needs it, that takes one per cent of the velocity per transition."""
+    """Friction, or noise that needs it, that damps the velocity by one per cent per transition."""
     return DEFAULT_MOMENTUM_DECAY / step_size

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Nose-Hoover thermostats: frictions that steer the kinetic temperature to one."""
+"""Nose-Hoover thermostats: frictions that control the kinetic temperature."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class Thermostat:
     ) -> tuple[TensorVariable, ...]:
         """Advance xi by ``time (v.v / m - 1)``, the thermostat's share of the A piece.
 
-        While ``tuning`` is not zero, xi moves faster by ``max(1, xi^2 / 4)``. The plain thermostat
-        needs of the order of ``1 / step_size^2`` transitions to find a friction of the order of
-        ``1 / step_size``, more than most chains make. The gain is below the ``xi^2 / 2`` at which
-        friction and temperature would begin to oscillate around each other, and small enough that
-        xi changes by at most an eighth at zero temperature, and by half where it is hot.
+        While ``tuning`` is not zero, xi moves faster by a factor of ``max(1, xi^2 / 4)``. The plain
+        thermostat needs of the order of ``1 / step_size^2`` transitions to find a friction of the
+        order of ``1 / step_size``, more than most chains make. The factor is below ``xi^2 / 2``, at
+        which friction and temperature would begin to oscillate. It is so small that xi changes by
+        at most an eighth at zero temperature, and by half at high temperature.
         """
         groups = zip(thermostat, self.temperature(velocity), strict=True)
         if tuning is None:
@@ -95,7 +95,7 @@ class Thermostat:
             return pt.switch(tuning > 0, pt.maximum(1.0, fast), 1.0)
 
         def excess(temperature):
-            # On the way from a poor start single transitions can be hot beyond all measure.
+            # Single transitions from a poor start can be extremely hot.
             return pt.switch(tuning > 0, pt.minimum(temperature - 1, 4.0), temperature - 1)
 
         return tuple(xi + time * gain(xi) * excess(temperature) for xi, temperature in groups)
@@ -113,7 +113,7 @@ class Thermostat:
 
     @property
     def group_dims(self) -> tuple[int, ...]:
-        """Degrees of freedom of one thermostat of each array of them."""
+        """Degrees of freedom of one thermostat in each array."""
         if self.grouping == "shared":
             return (self.manifold.dim,)
         per_variable = self.grouping == "per_variable"

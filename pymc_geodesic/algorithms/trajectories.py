@@ -25,7 +25,7 @@ __all__ = ["Trajectories", "leapfrog_schedule", "run_trajectories", "schedule_in
 
 
 class Trajectories(NamedTuple):
-    """What all trajectories give, symbolically.
+    """Symbolic results of all trajectories.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Trajectories(NamedTuple):
     positions : tuple of TensorVariable
         Position after each trajectory, ``(n_trajectories, ...)``, one tensor per variable.
     acceptance, accepted, diverging, energy : TensorVariable
-        Of each trajectory, and of each row where rows are tested by themselves: probability of
+        For each trajectory, and for each row if rows are tested separately: probability of
         acceptance, whether it was accepted, whether the energy was not finite, and the Hamiltonian
         after the test.
     log_step_sizes : TensorVariable or None
-        Of each row as it has adapted, where rows adapt.
+        The adapted step size of each row, if rows adapt.
     """
 
     last: Phase
@@ -68,9 +68,9 @@ def run_trajectories(
 ) -> Trajectories:
     """Run trajectories from a position.
 
-    Refreshing the velocity and testing the trajectory are switched in by flags: one flat scan
-    compiles faster than nested ones and gives the same numbers. So does a step of no length before
-    all others, because every step evaluates the energy and gradient where it ends.
+    Flags switch on the refreshment of the velocity and the test of the trajectory: one flat scan
+    compiles faster than nested ones and gives the same numbers. A step of length zero comes before
+    all others, because every step evaluates the energy and gradient at its end.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def run_trajectories(
         Potential energy and gradient at a position; one energy for each row if ``n_rows`` is given.
     n_rows : int, optional
         Length of the first axis of all variables, if their rows are independent of each other and
-        are accepted by themselves.
+        are accepted separately.
     n_leapfrog : int
         Leapfrog steps per trajectory.
     schedule : TensorVariable, shape (n_trajectories * n_leapfrog + 1, 4)
-        What each leapfrog step does, from :func:`leapfrog_schedule`.
+        The role of each leapfrog step, from :func:`leapfrog_schedule`.
     step_sizes : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
-        Step size of the leapfrog in each trajectory; where rows adapt, by which theirs is
-        multiplied.
+        Step size of the leapfrog in each trajectory. If rows adapt, it multiplies the rows' own
+        step sizes.
     log_uniforms : TensorVariable, shape (n_trajectories,) or (n_trajectories, n_rows)
         Logarithms of the uniforms of the Metropolis tests.
     noises : sequence of TensorVariable
@@ -100,7 +100,7 @@ def run_trajectories(
     Returns
     -------
     Trajectories
-        With a first axis for the trajectories, but in ``last`` and ``log_step_sizes``.
+        The first axis is the trajectory, except in ``last`` and ``log_step_sizes``.
     """
     begin, carry = _begin(position, manifold, n_rows, adaptation)
 
@@ -133,7 +133,7 @@ def run_trajectories(
 
 
 class Carried(NamedTuple):
-    """What the scan carries.
+    """The values that the scan carries.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class Carried(NamedTuple):
     kept_energy : TensorVariable
         The Hamiltonian there.
     log_own : TensorVariable or None
-        Logarithms of the rows' step sizes, where they adapt.
+        Logarithms of the rows' step sizes, if they adapt.
     """
 
     current: Phase
@@ -152,7 +152,7 @@ class Carried(NamedTuple):
 
 
 class Flags(NamedTuple):
-    """Whether a step is the one of no length, the first of its trajectory, or the last."""
+    """Whether a step has length zero, is the first of its trajectory, or the last."""
 
     at_start: TensorVariable
     first: TensorVariable
@@ -162,7 +162,7 @@ class Flags(NamedTuple):
 def _begin(
     position: Point, manifold: Product, n_rows: int | None, adaptation: RowAdaptation | None
 ) -> tuple[Carried, Carry]:
-    """Stand still at a position; return what the scan carries, and in which form."""
+    """Return the initial values of the scan at a position, and their structure."""
     energy_shape = () if n_rows is None else (n_rows,)
     energy = pt.zeros(energy_shape, dtype=position[0].dtype)
     at_rest = tuple(pt.zeros_like(x) for x in position)
@@ -211,9 +211,9 @@ def _leapfrog_step(
     log_uniform: TensorVariable,
     noise: Point,
 ) -> tuple[Carried, list[TensorVariable]]:
-    """Make a leapfrog step, between a new velocity and a test where they are due.
+    """Make a leapfrog step, with a new velocity before it and a test after it where flags say so.
 
-    Also return what is recorded: acceptance, accepted, diverging and energy.
+    Also return the recorded values: acceptance, accepted, diverging and energy.
     """
     fresh = manifold.to_tangent(old.current.position, noise)
     velocity = _choose(flags.first, fresh, old.current.velocity)
@@ -236,20 +236,20 @@ def _leapfrog_step(
 
 
 def schedule_input(n_trajectories: int | None, n_leapfrog: int) -> TensorVariable:
-    """Make the input for a schedule, of a length that is known for JAX alone."""
+    """Make the input for a schedule, whose length is static only for JAX."""
     length = None if n_trajectories is None else n_trajectories * n_leapfrog + 1
     return tensor("schedule", dtype="int64", shape=(length, 4))
 
 
 @lru_cache(maxsize=8)
 def leapfrog_schedule(n_trajectories: int, n_leapfrog: int) -> np.ndarray:
-    """Say of each step which trajectory it belongs to, and where it is.
+    """Return the trajectory and the role of each step.
 
     Returns
     -------
     ndarray of int, shape (n_trajectories * n_leapfrog + 1, 4)
-        The number of the trajectory, and one or zero for: the step of no length before all others,
-        the first of a trajectory, the last of one.
+        The number of the trajectory, and one or zero for: the step of length zero before all
+        others, the first step of a trajectory, the last step of a trajectory.
     """
     schedule = np.zeros((n_trajectories * n_leapfrog + 1, 4), dtype="int64")
     schedule[1:, 0] = np.repeat(np.arange(n_trajectories), n_leapfrog)

@@ -1,10 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""From what was measured to a step size and a friction.
+r"""Rules that compute step size and friction from measurements.
 
 In the frame of the mass the posterior has about unit variance. Let :math:`\lambda` be the largest
 curvature there, V the variance of the gradient's noise, and :math:`b` twice the accuracy: the
-relative error that a variance may have. Each of two errors gets half of it.
+tolerated relative error of a variance. It is split equally between two errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 # autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
 BEST_FRICTION = 1.0
 # Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
-# and forces that are not linear have errors of their own.
+# and nonlinear forces cause further errors.
 LARGEST_STEP = 0.5
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
@@ -43,11 +43,11 @@ class GradientNoise(NamedTuple):
     Attributes
     ----------
     mean, largest : float
-        Over the entries of all variables; for a point on a curved manifold the mean is over its
-        directions, of which it has fewer.
+        Over the entries of all variables. For a point on a curved manifold the mean is over its
+        directions, which are fewer than its entries.
     by_entry : tuple of ndarray
-        That of each entry, for each variable; on a curved manifold the mean over the directions of
-        a point, for all its entries.
+        Variance of each entry, for each variable. On a curved manifold it is the mean over the
+        directions of a point, for all its entries.
     """
 
     mean: float
@@ -56,16 +56,16 @@ class GradientNoise(NamedTuple):
 
 
 class Demands(NamedTuple):
-    """What the step size must respect.
+    """The quantities that limit the step size.
 
     Attributes
     ----------
     noise : GradientNoise
-        Of the estimator in use.
+        Noise of the estimator in use.
     curvature : float
         Largest curvature in the frame.
     accuracy : float
-        Error allowed, in posterior standard deviations.
+        Tolerated error, in posterior standard deviations.
     """
 
     noise: GradientNoise
@@ -74,7 +74,7 @@ class Demands(NamedTuple):
 
     @property
     def variance_error(self) -> float:
-        """Relative error that a variance may have, b."""
+        """Tolerated relative error of a variance, b."""
         return 2 * self.accuracy
 
     @property
@@ -84,16 +84,16 @@ class Demands(NamedTuple):
 
 
 Rule = Callable[[Demands], tuple[float, dict[str, float]]]
-"""Maps what was measured to a step size and parameters."""
+"""Maps measurements to a step size and parameters."""
 
 
 def require_step_size(step_size: float, demands: Demands) -> None:
-    """Refuse a step size that follows from measurements which are not finite.
+    """Raise an error if the step size follows from measurements that are not finite.
 
     Raises
     ------
     SamplingError
-        If it is not a positive, finite number.
+        If the step size is not a positive, finite number.
     """
     if not (np.isfinite(step_size) and step_size > 0):
         raise SamplingError(
@@ -109,12 +109,12 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
     Its friction settles at :math:`\xi = A + \epsilon \bar V / 2`. Positions are too wide by
     :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by
-    :math:`\epsilon (V_{max} - \bar V) / 2 \xi`; each may be b / 2.
+    :math:`\epsilon (V_{max} - \bar V) / 2 \xi`. The limit of each error is b / 2.
     """
     b = demands.variance_error
     excess = max(demands.noise.largest - demands.noise.mean, 0.0)
     product = 2 * np.sqrt(b)
-    # Friction a step size asks for: for its noise, for the differences in it, and for mixing.
+    # Friction needed at a step size: for its noise, for differences of the noise, and for mixing.
     per_step = max(excess / b, (0.5 + LEAST_INJECTED) * demands.noise.mean)
     step_size = min(demands.stable_step, product / BEST_FRICTION)
     if per_step > 0:
@@ -125,33 +125,33 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
 
 def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    r"""Give the step size and the diffusion where the noise of every entry is balanced by itself.
+    r"""Give the step size and the diffusion if friction balances the noise of each entry.
 
-    Each has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. What is
-    left of the noise is its correlations, which make the share :math:`\epsilon V_i / 2 \xi_i` of
-    the heat; on average it may be b. Variances are too large by :math:`\epsilon^2 / 4` in the bulk
-    of the directions, whose curvature is about one. Thousands of entries that are all a little too
-    wide move the scale of their distribution by much more than their own, so that this may be a
-    twentieth of b only.
+    Each entry has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. Only
+    the correlations of the noise remain, which cause the share :math:`\epsilon V_i / 2 \xi_i` of
+    the heat; the limit of its average is b. Variances are too large by :math:`\epsilon^2 / 4` in
+    most directions, whose curvature is about one. Thousands of entries that are all slightly too
+    wide change the scale of their distribution by much more than each of them changes, so the limit
+    of this error is only a twentieth of b.
     """
     b, mean = demands.variance_error, demands.noise.mean
     step_size = min(demands.stable_step, np.sqrt(b / 5))
     if mean > 0:
-        # Beyond a product of one with the friction a step forgets its velocity.
+        # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
     return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * mean / (2 * b)))}
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
-    r"""Give the step size, in posterior scales, and the friction where the noise is not known.
+    r"""Give the step size, in posterior scales, and the friction if the noise is not known.
 
-    The temperature is too high by :math:`\epsilon V_{max} / 2 C`, which may be b.
+    The temperature is too high by :math:`\epsilon V_{max} / 2 C`. The limit of this error is b.
     """
     b = demands.variance_error
     per_step = 0.5 * demands.noise.largest / b
     step_size = min(demands.stable_step, 1 / BEST_FRICTION)
     if per_step > 0:
-        # Beyond a product of one a step forgets its velocity, and moves by diffusion.
+        # If step size times friction exceeds one, a step forgets its velocity and only diffuses.
         step_size = min(step_size, np.sqrt(1 / per_step))
     return float(step_size), {"friction": float(max(BEST_FRICTION, per_step * step_size))}
 

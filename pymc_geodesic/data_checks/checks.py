@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""All checks of a step's data: when the step is built, and when a chain starts."""
+"""All checks of a step's data: when the step is created, and when a chain starts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class DataChecks:
                 require_independent_rows(density, point, heads[density.source.batches])
 
     def check_start(self, point: Point) -> None:
-        """Check what may differ between chains: the start, and data that have been replaced.
+        """Check the start, which may differ between chains, and whether data have been replaced.
 
         Raises
         ------
@@ -127,7 +127,7 @@ def _require_possible(density: RowDensity, point: Point) -> None:
 
 
 def _head(source: Source) -> np.ndarray:
-    """Return the numbers of some different rows, or some rows of a stream."""
+    """Return the indices of some different rows, or some rows of a stream."""
     wanted = 2 * N_ROWS
     if isinstance(source, BatchSource):
         rng = np.random.default_rng(1)

@@ -22,7 +22,7 @@ NEEDED = (
 
 
 def require_independent_rows(density: RowDensity, point: Point, head: np.ndarray) -> None:
-    """Refuse an observed variable if the log density of a row depends on other rows of the batch.
+    """Raise an error if the log density of a row depends on other rows of the batch.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _require_additive(
 
 
 def _close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether finite log densities are equal up to rounding."""
+    """Return whether finite log densities are equal up to rounding."""
     finite = np.isfinite(a) & np.isfinite(b)
     a, b = a[finite], b[finite]
     if not a.size:

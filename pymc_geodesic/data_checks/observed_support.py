@@ -135,7 +135,7 @@ def _shown(values: np.ndarray) -> str:
 def _off_support(rv: TensorVariable, values: np.ndarray) -> tuple[str, np.ndarray] | None:
     """Look for faults that a density does not reveal: points off a manifold, and rounded numbers.
 
-    Return a text of what was expected and got, and the indices of the rows.
+    Return what was expected and got, and the indices of the rows.
     """
     base = observed_rv(rv)
     if base.dtype.startswith(("int", "uint", "bool")) and values.dtype.kind == "f":

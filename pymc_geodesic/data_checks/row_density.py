@@ -28,8 +28,8 @@ __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
 
 Point = Mapping[str, np.ndarray]
 
-# Rows evaluated at once: many enough to hide the cost of a call, few enough for the processor's
-# cache and for the memory: at most this number of batches, or 500 rows.
+# Rows evaluated at once: so many that the cost of a call is negligible, and so few that they fit
+# into the cache and the memory. At most this number of batches, or 500 rows.
 CHUNK = 10_000
 BATCHES = 50
 AT_LEAST = 500

@@ -42,7 +42,7 @@ class DataRecord:
         self._sums = [_checksum(variable) for variable in self._data]
 
     def require_unchanged(self) -> None:
-        """Refuse to continue with a copy of data that have changed.
+        """Raise an error if data have changed since they were copied.
 
         Raises
         ------

@@ -11,9 +11,9 @@ from pymc_geodesic.diagnostics.directional import (
     mean_resultant_length,
 )
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
+from pymc_geodesic.diagnostics.fold import fold_components
 from pymc_geodesic.diagnostics.frames import align_frames, column_angles, mean_frame
 from pymc_geodesic.diagnostics.kernel_stein import KernelSteinDiscrepancy, kernel_stein_discrepancy
-from pymc_geodesic.diagnostics.running_moments import RunningMoments
 from pymc_geodesic.diagnostics.stein import SteinCheck, stein_check
 from pymc_geodesic.diagnostics.step_halving import StepHalving, step_halving
 from pymc_geodesic.diagnostics.summary import summary
@@ -31,7 +31,6 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "KernelSteinDiscrepancy",
-    "RunningMoments",
     "SteinCheck",
     "StepHalving",
     "UniformityTest",
@@ -44,6 +43,7 @@ __all__ = [
     "column_angles",
     "configurational_temperature",
     "diagnose",
+    "fold_components",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
     "mean_direction",

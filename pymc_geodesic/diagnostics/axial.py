@@ -66,6 +66,11 @@ def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:
     axis : array_like
         Unit vectors, broadcastable to `x`.
 
+    Returns
+    -------
+    ndarray, shape (...)
+        The angles.
+
     Examples
     --------
     >>> angles_to_axis([[1.0, 0.0], [-1.0, 0.0]], [1.0, 0.0])
@@ -73,7 +78,7 @@ def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:
     """
     x, axis = np.asarray(x, dtype=float), np.asarray(axis, dtype=float)
     along = (x * axis).sum(axis=-1, keepdims=True)
-    # At small angles the orthogonal part keeps its digits and the arc cosine does not.
+    # At small angles the orthogonal part keeps digits that the arc cosine loses.
     across = np.linalg.norm(x - along * axis, axis=-1)
     return np.arctan2(across, np.abs(along[..., 0]))
 

@@ -59,7 +59,7 @@ def directional_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
     )
     found = {"mean": mean, "mcse_mean": error, "angular_sd": angular_sd(x)[..., None]}
     found = {name: np.where(unknown[..., None], np.nan, value) for name, value in found.items()}
-    # Any frame is fine if no direction stands out.
+    # Any frame will do if no direction stands out.
     pole = np.where(unknown[..., None], np.eye(x.shape[-1])[-1], mean)
     frame = rotate_to_pole(x, pole)
     return found | {"resultant_length": length[..., None]} | _convergence(draws, frame)
@@ -139,6 +139,6 @@ def _warn(draws: xr.DataArray, where: np.ndarray, sentence: str, figure: np.ndar
     first = tuple(int(i) for i in np.argwhere(where)[0])
     place = f"[{', '.join(map(str, first))}]" if first else ""
     others = int(where.sum()) - 1
-    more = f" The same holds for {others} other vectors of the variable." if others else ""
+    more = f" The same holds for other vectors of the variable ({others})." if others else ""
     text = f"`{draws.name}{place}` {sentence.format(float(figure[first]))}{more}"
     warnings.warn(text, UserWarning, stacklevel=5)

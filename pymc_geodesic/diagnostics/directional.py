@@ -56,7 +56,7 @@ def mean_resultant_length(x: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Of shape (...): one if all draws agree, near zero if they come from everywhere.
+        Of shape (...): one if all draws agree, near zero if they are spread over the sphere.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def angles_to(x: ArrayLike, center: ArrayLike) -> np.ndarray:
     90.0
     """
     chord = np.linalg.norm(np.asarray(x, dtype=float) - np.asarray(center, dtype=float), axis=-1)
-    # At small angles the half chord keeps its digits and the arc cosine does not.
+    # At small angles the half chord keeps digits that the arc cosine loses.
     return 2 * np.arcsin(np.minimum(chord / 2, 1))
 
 
@@ -121,7 +121,7 @@ def angular_sd(x: ArrayLike) -> np.ndarray:
 
 
 def cap_radius(x: ArrayLike, probability: float) -> np.ndarray:
-    """Return the angular radius of the cap about the mean direction that holds a probability.
+    """Return the angular radius of the cap about the mean direction with a given probability.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ __all__ = [
 
 # In standard errors.
 SIGNIFICANT = 4.0
-# Entries beyond which covariances are taken as diagonal.
+# Largest number of entries with full covariances; larger ones are treated as diagonal.
 LARGEST_COVARIANCE = 100
 TOO_LARGE, TOO_SMALL = "step_size_too_large", "friction_too_small"
 
@@ -37,8 +37,8 @@ class Evidence(NamedTuple):
     stats : mapping of str to ndarray
         Sample statistics, ``(chain, draw)``.
     temperatures : DataFrame or None
-        Of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has none, or
-        if the chains have not converged.
+        Result of :func:`~pymc_geodesic.diagnostics.kinetic_temperature`; None if the step has no
+        kinetic temperature, or if the chains have not converged.
     points : mapping of str to ndarray
         Draws of each variable as the sampler moves it, ``(chain, draw, entry)``.
     exact_gradients : bool
@@ -67,7 +67,7 @@ def differs(row: pd.Series, tolerance: float) -> bool:
 def principal_scales(evidence: Evidence, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Find the standard deviations of the draws within chains along principal axes.
 
-    Each axis comes with its share of the velocity of the variable ``name``.
+    Each axis is returned with its share of the velocity of the variable ``name``.
     """
     names = list(evidence.points)
     parts = [evidence.points[key] for key in names]

@@ -21,7 +21,7 @@ from pymc_geodesic.manifolds.fields import Visit
 
 __all__ = ["Field"]
 
-# Entries of all moments that are held at once.
+# Number of entries of all moments that are held in memory at once.
 CHUNK = 5_000_000
 
 
@@ -31,7 +31,7 @@ class Field:
     Parameters
     ----------
     manifold : Manifold
-        Where the points are.
+        The manifold of the points.
     shape : tuple of int
         Shape of the variable.
     dtype : str
@@ -52,14 +52,14 @@ class Field:
     def work_and_divergence(
         self, x: np.ndarray, gradient: np.ndarray, *, reference: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate ``F . dU`` and ``div F`` at every draw; not a number where no field is known.
+        """Evaluate ``F . dU`` and ``div F`` at every draw; NaN if the manifold has no field.
 
         Parameters
         ----------
         x, gradient : ndarray
             Points and gradients of the potential energy in the embedding, ``(draw, *shape)``.
         reference : ndarray
-            Other draws, of the same form, that the field is chosen by. With the same ones the
+            Other draws, in the same form, that choose the field. With the same draws the
             averages would be biased.
 
         Returns
@@ -80,10 +80,10 @@ def _at_draws(
     shapes: Sequence[tuple[int, ...]],
     given: Sequence[TensorVariable] = (),
 ) -> Callable:
-    """Make a function of many draws, along the first axis of its arrays, from graphs of one.
+    """Turn graphs of one draw into a function of many draws, along the first axis of its arrays.
 
-    It returns for each graph what ``reduce`` makes of its values, one part of the draws after the
-    other: arrays of these ``shapes`` are held for one part only.
+    For each graph it returns ``reduce`` of the values. The draws are processed in parts, so that
+    arrays of these ``shapes`` are held only for one part.
     """
     many = [tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
     graphs = vectorize_graph(list(outputs), dict(zip(inputs, many, strict=True))) if outputs else []
@@ -97,7 +97,7 @@ def _at_draws(
         for start in range(0, len(draws[0]), size):
             chunk = [array[start : start + size] for array in draws]
             for part, graph, one in zip(parts, function(*chunk, *rest), outputs, strict=True):
-                # What is the same at all draws has kept its own shape.
+                # Values that are the same at all draws have kept their shape.
                 value = np.asarray(graph)
                 full = np.broadcast_to(value, (len(chunk[0]), *value.shape))
                 part.append(reduce(value if value.ndim > one.ndim else full))

@@ -25,7 +25,7 @@ class Finding:
     severity : {"error", "warning"}
         Whether the draws are useless, or biased by more than a tenth.
     sentence : str
-        What was found, in plain words.
+        The finding in plain words.
     advice : str
         Which parameter to change, and in which direction.
     evidence : mapping
@@ -52,7 +52,7 @@ class Diagnosis:
     findings : tuple of Finding
         Worst first; empty for a run without faults.
     not_checked : str
-        What could not be checked, and why; empty if nothing was left out.
+        Checks that could not be made, and why; empty if all were made.
     """
 
     findings: tuple[Finding, ...]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Summary statistics of frames: their mean frame, and how far draws are from it."""
+"""Summary statistics of frames: their mean frame, and the distances of draws from it."""
 
 from __future__ import annotations
 

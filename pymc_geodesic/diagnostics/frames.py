@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Draws of frames: their mean, their spread, and their alignment where symmetry leaves a choice."""
+"""Draws of frames: their mean, their spread, and their alignment under symmetries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["align_frames", "column_angles", "mean_frame"]
 
 Symmetry = Literal["signs", "permutations", "rotations"]
 
-# Rounds of aligning to the mean of what is aligned; the mean hardly moves after the first.
+# Rounds of aligning to the mean of the aligned draws; the mean hardly moves after the first.
 N_ROUNDS = 20
 
 
@@ -51,7 +51,7 @@ def mean_frame(x: ArrayLike) -> np.ndarray:
 
 
 def column_angles(x: ArrayLike, center: ArrayLike) -> np.ndarray:
-    """Angles between the columns of frames and those of another, in radians.
+    """Return the angles between the columns of frames and those of another, in radians.
 
     Parameters
     ----------
@@ -61,6 +61,7 @@ def column_angles(x: ArrayLike, center: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., p)
+        One angle for each column, from 0 to pi.
 
     Examples
     --------
@@ -85,8 +86,8 @@ def align_frames(
     x : array_like, shape (draws, n, p) or (chains, draws, n, p)
         Draws.
     reference : array_like, shape (n, p), optional
-        What to align to; by default the mean of the aligned draws, found by iteration from the last
-        one.
+        Reference of the alignment; by default the mean of the aligned draws, found by iteration
+        from the last draw.
     symmetry : {"signs", "permutations", "rotations"}
         Whether columns are determined up to their signs, as principal components are; up to signs
         and order, as independent components; or up to rotations among each other, as the factors of

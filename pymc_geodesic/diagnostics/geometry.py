@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Which variables of a posterior are unit vectors or probability vectors.
 
-A run of this package records the manifold of every variable that it samples. Only of other draws,
+A run of this package records the manifold of every variable that it samples. For other draws,
 such as those of NUTS or of Deterministics, the geometry is detected from the numbers.
 """
 
@@ -37,15 +37,15 @@ __all__ = [
 Geometry = Literal["direction", "composition", "frame", "plain"]
 """A unit vector or a probability vector along the last axis, orthonormal columns, or neither."""
 
-# Draws stored in single precision lie on their manifold to fewer digits.
+# Draws stored in single precision are on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
-# For vectors that are said to be on a manifold, which may have been written with few digits.
+# For vectors that the user declares to be on a manifold, which may have few digits.
 CLAIMED_TOLERANCE = 2e-3
 
 
 def recorded_manifolds(idata: xr.DataTree) -> dict[str, Manifold]:
-    """Return the manifolds of the variables of a run, as far as the run has recorded them."""
+    """Return the recorded manifolds of the variables of a run."""
     names = {key: name for record in read_records(idata) for key, name in record.manifolds.items()}
     found = {key: manifold_named(name) for key, name in names.items()}
     return {key: manifold for key, manifold in found.items() if manifold is not None}
@@ -66,26 +66,27 @@ def geometries(
     draws : Dataset
         Draws of each variable.
     manifolds : mapping of str to Manifold, optional
-        Of the variables for which a run has recorded it. Vectors of which some entries were left
-        out are plain.
+        Manifolds of the variables for which a run has recorded them. Vectors with missing entries
+        are plain.
     sample_dims : sequence of str
         Dimensions that number the draws.
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, or probability vectors. By default those that
-        are recorded as such, and of the others those whose last axis has two entries or more, and
-        in all draws a norm of one, or no negative entry and a sum of one.
+        are recorded as such. Other variables are included if the last axis has two entries or more
+        and, in all draws, a norm of one, or no negative entry and a sum of one.
 
     Returns
     -------
     dict
         For each variable "direction", "composition", "frame" or "plain". A vector with a single
-        one is both of the first, and counts as a composition. A frame has orthonormal columns in
-        its last two axes in all draws, and is not named in ``directions`` or ``compositions``.
+        one and zeros is both a direction and a composition, and counts as a composition. A frame
+        has orthonormal columns in its last two axes in all draws, and is not named in
+        ``directions`` or ``compositions``.
 
     Raises
     ------
     ValueError
-        If a name is not that of a variable with an axis of its own, or its vectors are not unit
+        If a name is not that of a variable with at least one axis, or its vectors are not unit
         vectors or probability vectors.
     """
     for argument, names in {"directions": directions, "compositions": compositions}.items():
@@ -133,7 +134,7 @@ def _geometry(array: np.ndarray, manifold: Manifold | None) -> Geometry:
 
 
 def _fits(array: np.ndarray, *, is_direction: bool) -> bool:
-    """Whether vectors lie where they are said to, to the digits with which they may be written."""
+    """Return whether vectors are on their declared manifold, within the tolerance."""
     sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
     is_one = bool(np.all(np.abs(sizes - 1) < CLAIMED_TOLERANCE))
     return is_one and (is_direction or bool(array.min() > -CLAIMED_TOLERANCE))
@@ -145,7 +146,7 @@ def intrinsic_dimension(values: xr.DataArray, geometry: Geometry, *, n_sample_di
 
 
 def geometry_manifold(geometry: Geometry) -> Manifold:
-    """Return the manifold that draws lie on of which no more is known than how they look."""
+    """Return the manifold of draws of a detected geometry."""
     found: dict[Geometry, Manifold] = {
         "direction": Sphere(),
         "composition": Simplex(),
@@ -156,7 +157,7 @@ def geometry_manifold(geometry: Geometry) -> Manifold:
 
 
 def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
-    """Raise a ValueError if vectors do not have the geometry that the user named."""
+    """Raise a ValueError if vectors do not have the geometry that the user declared."""
     is_direction = argument == "directions"
     if _fits(array, is_direction=is_direction):
         return

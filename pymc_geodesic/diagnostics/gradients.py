@@ -224,7 +224,7 @@ def _free_draws(
             f"{missing}. Pass the model that was sampled, and sample without `var_names`."
         )
     every = -(-posterior.sizes["draw"] // max_draws)
-    # If the number is not divisible, the last draws are kept and not the first.
+    # If the number is not divisible, the last draws are kept rather than the first.
     start = (posterior.sizes["draw"] - 1) % every
     thinned = posterior.isel(draw=slice(start, None, every))
     return {name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in names}

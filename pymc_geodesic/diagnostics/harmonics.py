@@ -54,14 +54,14 @@ def stein_values(
 
 
 def pairs_of(n: int) -> list[tuple[int, int]]:
-    """Pairs of different entries, as long as they are not too many."""
+    """Pairs of different entries, if there are not too many."""
     return list(combinations(range(n), 2)) if n <= LARGEST_PAIRED else []
 
 
 def points_of(
     *arrays: np.ndarray,
 ) -> Iterator[tuple[tuple[int, ...], list[np.ndarray]]]:
-    """Go through the points of a variable whose points are vectors along the last axis."""
+    """Yield the points of a variable whose points are vectors along the last axis."""
     for prefix in np.ndindex(arrays[0].shape[2:-1]):
         yield prefix, [array[(slice(None), slice(None), *prefix)] for array in arrays]
 

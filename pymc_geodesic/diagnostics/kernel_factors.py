@@ -12,7 +12,7 @@ independent functions of a kernel k the Stein kernel is
     b_x \cdot b_y k + b_x \cdot \Lambda_y \nabla_y k + b_y \cdot \Lambda_x \nabla_x k
     + \operatorname{tr}(\Lambda_x \nabla_x \nabla_y k \Lambda_y).
 
-On flat space it is the usual one. A kernel of the distance :math:`|x - y|` in the embedding needs
+On flat space it is the usual Stein kernel. A kernel of the distance :math:`|x - y|` needs
 only the inner products in :class:`Products`, which add up over the factors of a product.
 """
 
@@ -104,7 +104,7 @@ class SphereFactor:
 
 
 class Factor(Protocol):
-    """The points of one variable, with what their kernel needs."""
+    """The points of one variable, with the quantities that the kernel needs."""
 
     def products(self, length: float) -> Products:
         """Measure in units of ``length``."""
@@ -126,5 +126,5 @@ def _square_distance(x: np.ndarray) -> np.ndarray:
 
 
 def positive(scale: np.ndarray) -> np.ndarray:
-    """Leave a chain that does not move in its own units."""
+    """Replace zero scales, of a chain that does not move, by one."""
     return np.where(scale > 0, scale, 1.0)

@@ -31,7 +31,7 @@ class KernelSteinDiscrepancy:
     Attributes
     ----------
     squared : float
-        Estimate of the squared discrepancy, unbiased for independent draws. Without a discrepancy
+        Estimate of the squared discrepancy, unbiased for independent draws. For correct draws
         it is around zero, and negative half of the time.
     p_value : float
         Probability of a larger estimate for draws from the posterior, by a wild bootstrap.
@@ -106,8 +106,8 @@ def kernel_stein_discrepancy(
     -----
     The bootstrap multiplies draws by random signs, which are as strongly autocorrelated as the
     draws. Its p value is right for long chains and too small for short chains of strongly
-    correlated draws. The test loses power as the number of entries grows: name the variables in
-    doubt.
+    correlated draws. The test loses power as the number of entries grows: select the variables in
+    doubt with ``var_names``.
 
     References
     ----------

@@ -22,7 +22,7 @@ LARGEST_SHARE = 0.25
 
 
 class Components(NamedTuple):
-    """Draws of a set of components, ``(chain, draw, K, V)``, and what they are."""
+    """Draws of a set of components, ``(chain, draw, K, V)``, and their geometry."""
 
     draws: np.ndarray
     geometry: Geometry
@@ -63,7 +63,7 @@ def components_of(idata: xr.DataTree) -> dict[str, Components]:
 
 
 def _agree(components: Components, matching: Matching) -> bool:
-    """Whether matched components are near each other, compared with others of a chain."""
+    """Return whether matched components are near each other, compared with others of a chain."""
     means, geometry = components.draws.mean(axis=1, dtype=float), components.geometry
     costs = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
     typical = costs[~np.eye(len(costs), dtype=bool)].mean()

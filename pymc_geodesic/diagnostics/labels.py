@@ -65,7 +65,7 @@ def distances(a: np.ndarray, b: np.ndarray, geometry: Geometry) -> np.ndarray:
     a, b : ndarray, shape (..., K, V)
         Components.
     geometry : {"composition", "direction", "plain"}
-        What they are; of plain vectors the directions are compared.
+        Their geometry; for plain vectors the directions are compared.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _directions(x: np.ndarray, geometry: Geometry) -> np.ndarray:
 
 
 def guessed_geometry(draws: np.ndarray) -> Geometry:
-    """Return what components (C, S, K, V) of which nothing is known are, by their first draws."""
+    """Detect the geometry of components (C, S, K, V) from their first draws."""
     first = draws[:, 0]
     sums_to_one = first.min() >= 0 and np.allclose(first.sum(axis=-1), 1, atol=1e-3)
     return "composition" if sums_to_one else "direction"
@@ -100,7 +100,7 @@ def match_chains(draws: np.ndarray, geometry: Geometry) -> Matching:
     draws : ndarray, shape (C, S, K, V)
         Draws of K components.
     geometry : {"composition", "direction", "plain"}
-        What they are.
+        Their geometry.
 
     References
     ----------

@@ -12,7 +12,7 @@ from pymc_geodesic.diagnostics.findings import Finding, Severity
 
 __all__ = ["check_local_rows"]
 
-# Outlying rows count most: 0.0015 of the rows have moved a scale by 23 posterior sds.
+# Outlying rows matter most: unmoved rows with a share of 0.0015 moved a scale by 23 posterior sds.
 MOST_UNMOVED, FAR_TOO_MANY = 1e-4, 1e-3
 
 

@@ -47,7 +47,7 @@ def check_positions(
     temperatures : DataFrame
         Result of :func:`~pymc_geodesic.diagnostics.configurational_temperature`.
     friction : float or None
-        Friction of a step where it is fixed, so that only noise can heat positions.
+        Friction of a step if it is fixed, so that only noise can heat positions.
     step_size : float or None
         Step size, for the advice.
     """

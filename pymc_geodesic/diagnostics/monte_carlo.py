@@ -34,7 +34,7 @@ def r_hat(values: np.ndarray) -> float:
     """Rank-normalised R-hat of ``(chain, draw)``, with each chain split in two."""
     import arviz
 
-    # ArviZ needs two chains; the halves of one, split again, are as good a comparison.
+    # ArviZ needs two chains. The halves of one chain, split again, are an equally good comparison.
     return float(arviz.rhat(values if len(values) > 1 else halves(values)))
 
 

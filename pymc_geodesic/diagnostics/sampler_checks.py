@@ -30,7 +30,7 @@ HOT, COLD = 1.2, 0.85
 # In squared posterior scales. Beyond it the variance of Langevin draws is more than 1.17 too large.
 LARGEST_LANGEVIN_STEP = 0.5
 LEAST_ACCEPTANCE = 0.3
-# If time runs a fifth faster or slower at the end of a trajectory, energies are as far off.
+# If time runs a fifth faster or slower at the end of a trajectory, energies have a similar error.
 LARGEST_TIME_SCALING = 0.2
 
 
@@ -44,7 +44,7 @@ def check_sampler(
     evidence : Evidence
         The inputs of the checks.
     step : str, optional
-        Name of the step's class; without it the kind of step is read off the statistics.
+        Name of the step's class; without it the kind of step is inferred from the statistics.
     one_posterior : bool
         Whether all chains sample the same posterior. Checks of single chains are always made.
     """

@@ -13,7 +13,7 @@ from pymc_geodesic.diagnostics.monte_carlo import halves
 
 __all__ = ["Scalars", "worst_mixing"]
 
-# ArviZ takes some tenths of a millisecond per scalar, so a fast screening chooses them.
+# ArviZ takes tenths of a millisecond per scalar, so a fast screening selects them.
 N_CHOSEN = 32
 # Larger values come from divergences, and overflow in every summary.
 LARGEST = 1e100

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Draws in coordinates whose seam is far from them: angles about their mean, axes of one sign."""
+"""Draws in coordinates with a distant seam: angles about their mean, axes of one sign."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def _(manifold: Circle, x: np.ndarray) -> np.ndarray:
 
 @without_seam.register
 def _(manifold: ProjectiveSphere, x: np.ndarray) -> np.ndarray:
-    """Point all axes to the side of the principal axis of all chains."""
+    """Give all axes the sign of the principal axis of all chains."""
     _, axes = principal_axes(x.reshape(-1, *x.shape[2:]))
     return np.where((x * axes[..., 0, :]).sum(axis=-1, keepdims=True) < 0, -x, x)

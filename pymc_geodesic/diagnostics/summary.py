@@ -64,11 +64,12 @@ def summary(
     in equal shares on opposite sides, have no mean direction: it and its statistics are NaN,
     with a warning. Vectors at both ends of an axis also give a warning.
 
-    **Axes.** The sign is ignored of unit vectors that were sampled as axes, such as free
-    :class:`~pymc_geodesic.Watson` variables, and with ``axial=True`` of all. ``mean`` is then the
+    **Axes.** For unit vectors that were sampled as axes, such as free
+    :class:`~pymc_geodesic.Watson` variables, and with ``axial=True`` for all unit vectors, the sign
+    is ignored. ``mean`` is then the
     principal axis, the first eigenvector :math:`a_1` of :math:`\frac1S \sum_t x_t x_t^\top`;
-    ``axis_share`` is its eigenvalue, one if all draws lie on the axis and 1/n if they come from
-    everywhere; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
+    ``axis_share`` is its eigenvalue, one if all draws lie on the axis and 1/n for uniform
+    draws; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
     standard error by the delta method. R-hat and the effective sample sizes are those of the
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
@@ -83,12 +84,12 @@ def summary(
     column to that of the mean, and ``resultant_length`` the length of the column of mean entries.
     R-hat and the effective sample sizes are the worst over the entries in an orthonormal basis that
     begins with the mean frame, the same for all entries of a frame. With ``axial=True`` the signs
-    of columns are first chosen to agree, as principal components need it; see
+    of columns are first chosen to agree, as principal components require; see
     :func:`pymc_geodesic.diagnostics.align_frames`.
 
     **Probability vectors.** As in ``az.summary``, entry by entry, with R-hat and ESS of the
-    probabilities. These statistics depend on ranks only, so that the logarithm of an entry gives
-    the same. A log-ratio would mix the convergence of two entries, and is not defined for entries
+    probabilities. These statistics depend only on ranks, so they are the same for the logarithm of
+    an entry. A log-ratio would mix the convergence of two entries, and is not defined for entries
     of exactly zero, which draws of ``SGRLD`` can have.
 
     Parameters
@@ -112,9 +113,9 @@ def summary(
         whole numbers unless it is "none".
     directions, compositions : sequence of str, optional
         Names of the variables that are unit vectors, and of those that are probability vectors. By
-        default those that the run has recorded as such. Other variables, and runs of other
-        samplers, are looked at: a last axis with norm one in all draws, or without negative entries
-        and with a sum of one. An empty list turns this off.
+        default those that the run has recorded as such. For other variables, and runs of other
+        samplers, they are detected: a last axis with norm one in all draws, or without negative
+        entries and with a sum of one. An empty list turns this off.
     axial : bool, optional
         Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors, and
         columns of frames likewise. By default this is so for variables that a sampler of this
@@ -133,7 +134,7 @@ def summary(
     Raises
     ------
     ValueError
-        If `kind` is unknown, a name is not that of a variable with an axis of its own, or a
+        If `kind` is unknown, a name is not that of a variable with at least one axis, or a
         variable named in `directions` or `compositions` does not have that geometry.
 
     Warns
@@ -228,7 +229,7 @@ def _flat(draws: xr.DataArray) -> np.ndarray:
 
 
 def _unwrapped(idata: xr.DataTree, group: str, centers: Mapping[str, np.ndarray]) -> xr.DataTree:
-    """Write angles within half a turn of their centers; everything else stays as it is."""
+    """Write angles within half a turn of their centers; all other variables are unchanged."""
     if not centers:
         return idata
     draws = idata[group].to_dataset()

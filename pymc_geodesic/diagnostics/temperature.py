@@ -213,7 +213,7 @@ def _cross_fitted(
 
 
 def _highest_density(freedom: int, prob: float) -> tuple[float, float]:
-    """Shortest interval that holds this probability of ``chi2_m / m``."""
+    """Shortest interval that contains this probability of ``chi2_m / m``."""
     distribution = stats.chi2(freedom, scale=1 / freedom)
     # The density falls from the left end for one or two degrees of freedom.
     if freedom <= 2:

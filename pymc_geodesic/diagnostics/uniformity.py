@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Tests of whether directions, axes or angles come from everywhere alike."""
+"""Tests of uniformity for directions, axes and angles."""
 
 from __future__ import annotations
 
@@ -13,9 +13,21 @@ from scipy.stats import chi2
 
 __all__ = ["UniformityTest", "bingham_test", "rayleigh_test", "watson_test"]
 
+# Below, a larger statistic has a probability of one to 1e-25, and its alternating series needs more
+# terms the smaller the statistic is.
+LEAST_WATSON = 0.002
+
 
 class UniformityTest(NamedTuple):
-    """Statistic of a test, and the probability of a larger one for uniform data."""
+    """Result of a test of uniformity.
+
+    Attributes
+    ----------
+    statistic : float
+        Of the test.
+    p_value : float
+        Probability of a larger statistic if the data are uniform.
+    """
 
     statistic: float
     p_value: float
@@ -97,7 +109,7 @@ def bingham_test(X: ArrayLike) -> UniformityTest:
 
 
 def watson_test(angles: ArrayLike) -> UniformityTest:
-    r"""Test angles for uniformity by Watson's U^2, which also sees several modes.
+    r"""Test angles for uniformity by Watson's U^2, which also detects several modes.
 
     With sorted :math:`u_i = \theta_i / 2 \pi` in [0, 1),
 
@@ -105,7 +117,7 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
 
         U^2 = \sum_i \left( u_i - \bar u - \tfrac{2i - 1}{2N} + \tfrac12 \right)^2 + \frac{1}{12 N}.
 
-    The statistic is modified for small N after Stephens, and its probability is that of the limit.
+    The statistic is modified for small N as in Stephens, and its probability is that of the limit.
 
     Parameters
     ----------
@@ -138,8 +150,10 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
     steps = (2 * np.arange(1, n + 1) - 1) / (2 * n)
     plain = float(((u - u.mean() - steps + 0.5) ** 2).sum()) + 1 / (12 * n)
     statistic = (plain - 0.1 / n + 0.1 / n**2) * (1 + 0.8 / n)
+    if statistic < LEAST_WATSON:
+        return UniformityTest(statistic, 1.0)
     m = np.arange(1, 51)
-    tail = 2 * float(((-1.0) ** (m - 1) * np.exp(-2 * (m * np.pi) ** 2 * max(statistic, 0))).sum())
+    tail = 2 * float(((-1.0) ** (m - 1) * np.exp(-2 * (m * np.pi) ** 2 * statistic)).sum())
     return UniformityTest(statistic, float(np.clip(tail, 0, 1)))
 
 

@@ -60,7 +60,7 @@ def diagnose(
         The model that was sampled; by default that of the context, if there is one. With it
         ``total_size`` is compared with the number of rows, and gradients are evaluated at some
         draws. If variables belong to the rows of a batch, or if the likelihood has no closed form
-        as in topic models, the gradients are left out, and the verdict says so.
+        as in topic models, the gradients are left out, which the verdict reports.
     random_seed : int or Generator, optional
         For the minibatches.
 
@@ -140,7 +140,7 @@ def diagnose(
 
 
 def _is_unexplained(finding: Finding, stats: Mapping[str, np.ndarray]) -> bool:
-    """Whether only the gradient tells if it is the step size or the friction that heats."""
+    """Return whether only the gradient can distinguish the causes of heating."""
     return finding.name == "positions_too_wide" and "friction" in stats
 
 
@@ -166,7 +166,7 @@ def _from_draws(
     is_one_step = stats["step_size"].ndim == 2
     labels = check_labels(components_of(idata))
     if labels:
-        # Only what does not depend on the order of components can be compared.
+        # Only statistics that do not depend on the order of components can be compared.
         followed = {}
     if "potential_estimate" in stats and is_one_step:
         followed["potential_estimate"] = stats["potential_estimate"]
@@ -228,8 +228,8 @@ def _points(
 ) -> dict[str, np.ndarray]:
     """Return draws in the sampler's coordinates if the model is known, otherwise in their own.
 
-    Without a model transforms are not known, only embeddings such as square roots of probability
-    vectors; and other variables than those sampled are functions of these.
+    Without a model, transforms are unknown; only embeddings, such as square roots of probability
+    vectors, are known. Variables that were not sampled are functions of those that were.
     """
     if known is not None:
         pairs = zip(known.variables, known.points, strict=True)

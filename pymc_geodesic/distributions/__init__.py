@@ -27,6 +27,7 @@ from pymc_geodesic.distributions.quaternions import matrix_to_quaternion, quater
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
+from pymc_geodesic.distributions.uniform_ball import UniformBall
 from pymc_geodesic.distributions.uniform_rotation import UniformRotation
 from pymc_geodesic.distributions.uniform_stiefel import UniformStiefel
 from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisher
@@ -48,6 +49,7 @@ __all__ = [
     "SphericalCauchy",
     "SphericalUniform",
     "SymmetricDirichlet",
+    "UniformBall",
     "UniformRotation",
     "UniformStiefel",
     "VonMisesFisher",

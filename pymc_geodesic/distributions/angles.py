@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the distributions of angles share: checks of data and parameters, the support."""
+"""Common parts of the distributions of angles: checks of data and parameters, the support."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["AngleDistribution", "check_resultant_length", "is_angle", "mean_direction"]
 
-# As the manifold's: angles stored in single precision.
+# The tolerance of the manifold, for angles stored in single precision.
 _TOLERANCE = 1e-6
 
 
@@ -40,12 +40,12 @@ def mean_direction(rv, size, mu, *others) -> TensorVariable:
 def check_resultant_length(
     rho: TensorVariable, owner: str, *, holds: Callable, expected: str
 ) -> None:
-    """Raise an error when ``rho`` is visibly not a resultant length that a distribution can have.
+    """Raise an error if ``rho`` is known and not a possible resultant length.
 
     Raises
     ------
     ValueError
-        As :func:`~pymc_geodesic.distributions.validation.check_numbers`.
+        See :func:`~pymc_geodesic.distributions.validation.check_numbers`.
     """
     advice = "To reverse the direction, add pi to `mu`."
     check_numbers(rho, "rho", owner, holds=holds, expected=expected, advice=advice)

@@ -17,6 +17,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.covariance import precision_of
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -58,11 +59,12 @@ class AngularCentralGaussianRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, cov], outputs=[next_rng, normalised(draws)])(rng, size, cov)
 
 
+@with_signature()
 class AngularCentralGaussian(UnitVectorDistribution):
     r"""
     Angular central Gaussian distribution of axes: the direction of a normal vector of mean zero.
 
-    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`, of which x and -x
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`; x and -x
     have the same density. It refers to the surface (Hausdorff) measure of the whole sphere:
 
     .. math::
@@ -84,16 +86,16 @@ class AngularCentralGaussian(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``cov`` can be seen not to hold finite covariance matrices, or ``observed`` not to hold
+        If known values of ``cov`` are not finite covariance matrices, or ``observed`` does not hold
         unit vectors (norm 1 within 1e-6). Symbolic matrices are checked when the log density is
         evaluated.
 
     Notes
     -----
-    Its tails are those of a Cauchy distribution, so that it is robust to outliers where
-    :class:`Bingham` is not. Draws are exact and have random signs. A sampler of this package that
-    moves a free variable gives it a last entry that is not negative, see
-    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model tells its ends apart.
+    Its tails are those of a Cauchy distribution, so it is more robust to outliers than
+    :class:`Bingham`. Draws are exact and have random signs. Samplers of this package
+    give free variables a last entry that is not negative, see
+    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model distinguishes x from -x.
     The log density of a value off the sphere is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
@@ -104,11 +106,13 @@ class AngularCentralGaussian(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            scales = pm.LogNormal("scales", 0.0, 1.0, shape=3)
-            pmg.AngularCentralGaussian("x", cov=pt.diag(scales**2), observed=x)
+    >>> import numpy as np, pymc as pm, pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> axes = np.eye(3)
+    >>> with pm.Model():
+    ...     scales = pm.LogNormal("scales", 0.0, 1.0, shape=3)
+    ...     x = pmg.AngularCentralGaussian("x", cov=pt.diag(scales**2), observed=axes)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = AngularCentralGaussianRV

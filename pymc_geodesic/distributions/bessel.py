@@ -236,8 +236,8 @@ def log_iv(order: float | TensorVariable, x: Any) -> TensorVariable:
 
     Examples
     --------
-    >>> log_iv(0.0, 1e4).eval()
-    array(9994.4759037)
+    >>> round(float(log_iv(0.0, 1e4).eval()), 6)
+    9994.475904
     """
     x = as_float_tensor(x)
     order = pt.as_tensor(order).astype(x.dtype)

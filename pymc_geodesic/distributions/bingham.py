@@ -21,6 +21,7 @@ from pymc_geodesic.distributions.bingham_constant import (
     bingham_log_normalizer,
     bingham_saddle,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -98,12 +99,13 @@ class BinghamRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, A], outputs=[next_rng, normalised(draws)])(rng, size, A)
 
 
+@with_signature()
 class Bingham(UnitVectorDistribution):
     r"""
     Bingham distribution of axes on the unit sphere.
 
-    The last axis is a unit vector of :math:`\mathbb{R}^n`, n from 2 to 100, of which x and -x have
-    the same density. It is with respect to the surface (Hausdorff) measure of the whole sphere:
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, n from 2 to 100; x and -x have
+    the same density. It refers to the surface (Hausdorff) measure of the whole sphere:
 
     .. math::
 
@@ -123,19 +125,18 @@ class Bingham(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``A`` can be seen not to hold finite symmetric matrices, or ``observed`` not to hold
-        unit vectors (norm 1 within 1e-6). Of symbolic matrices the symmetric part counts.
+        If known values of ``A`` are not finite symmetric matrices, or ``observed`` does not hold
+        unit vectors (norm 1 within 1e-6). Symbolic matrices are replaced by their symmetric part.
 
     Notes
     -----
     The normaliser, with its gradient in A, is
-    :func:`~pymc_geodesic.distributions.bingham_constant.bingham_log_normalizer`, of relative error
-    below 1e-11. Data are cheap for a constant A; with A free its eigenvalues are computed at every
-    gradient.
+    :func:`~pymc_geodesic.distributions.bingham_constant.bingham_log_normalizer`, with a relative
+    error below 1e-11. If A is free, its eigenvalues are computed at every gradient.
 
-    Draws have random signs, and are exact up to an event of probability below 1e-12. A sampler of
-    this package that moves a free variable gives it a last entry that is not negative, see
-    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model tells its ends apart.
+    Draws have random signs, and are exact up to an event of probability below 1e-12. Samplers of
+    this package give free variables a last entry that is not negative, see
+    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model distinguishes x from -x.
     The log density of a value off the sphere is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
@@ -149,12 +150,13 @@ class Bingham(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            frame = np.eye(3)
-            shape = pm.Normal("shape", 0.0, 10.0, shape=3)
-            pmg.Bingham("x", A=(frame * shape) @ frame.T, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> axes, frame = np.eye(3), np.eye(3)
+    >>> with pm.Model():
+    ...     shape = pm.Normal("shape", 0.0, 10.0, shape=3)
+    ...     x = pmg.Bingham("x", A=(frame * shape) @ frame.T, observed=axes)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = BinghamRV

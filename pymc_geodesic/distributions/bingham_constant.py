@@ -9,7 +9,7 @@ With the eigenvalues :math:`\lambda_i` of A and :math:`\theta_i = \max_j \lambda
     \int_{S^{n-1}} e^{-\sum_i \theta_i x_i^2} dS
     = 2 \pi^{n/2} \, \frac{1}{2 \pi i} \int e^{z} \prod_i (\theta_i + z)^{-1/2} \, dz
 
-along a path around the negative numbers (Kume and Wood 2005, section 2). The path taken here is the
+along a path around the negative numbers (Kume and Wood 2005, section 2). This module uses the
 parabola :math:`z = \mu (1 + i u)^2` through the saddle point :math:`\mu`, on which the integrand is
 largest at u = 0 and falls faster than :math:`e^{-\mu u^2}`; the trapezoidal rule in u converges
 exponentially.
@@ -29,10 +29,10 @@ from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["LARGEST_DIMENSION", "bingham_log_normalizer", "bingham_saddle"]
 
-# Beyond, the integrand on the parabola can exceed that at the saddle point. Up to here results were
-# within 1e-11 of closed forms.
+# Above it the integrand on the parabola can exceed that at the saddle point. Up to it, errors were
+# below 1e-11 of closed forms.
 LARGEST_DIMENSION = 100
-# Points of half the rule, and where it ends, in widths of the integrand at the saddle point.
+# Points of half the rule, and its end, in widths of the integrand at the saddle point.
 _N_POINTS, _REACH = 160, 16.0
 # From the lower end 1/2 the eighth iteration is within 1e-3 of the saddle point for n = 100; the
 # integral does not depend on it.
@@ -45,7 +45,7 @@ def bingham_saddle(theta: TensorVariable) -> TensorVariable:
     Parameters
     ----------
     theta : TensorVariable, shape (..., n)
-        Not negative, with a smallest entry of zero.
+        Non-negative, with a smallest entry of zero.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def bingham_saddle(theta: TensorVariable) -> TensorVariable:
     for _ in range(_N_ITERATIONS):
         inverse = 1.0 / (mu[..., None] + theta)
         total = 0.5 * inverse.sum(axis=-1)
-        # Of the reciprocal of the sum, which is concave and nearly linear.
+        # Applied to the reciprocal of the sum, which is concave and nearly linear.
         mu = mu + (total - 1.0) * total / (0.5 * (inverse**2).sum(axis=-1))
     return mu
 
@@ -142,7 +142,7 @@ def bingham_log_normalizer(A: Any) -> TensorVariable:
     Parameters
     ----------
     A : tensor_like of float, shape (..., n, n)
-        Matrices, of which only the symmetric part counts.
+        Matrices; only their symmetric part is used.
 
     Returns
     -------
@@ -166,8 +166,8 @@ def bingham_log_normalizer(A: Any) -> TensorVariable:
     Examples
     --------
     >>> import numpy as np
-    >>> bingham_log_normalizer(np.zeros((3, 3))).eval().round(6)  # -log(4 pi)
-    array(-2.531024)
+    >>> round(float(bingham_log_normalizer(np.zeros((3, 3))).eval()), 6)  # -log(4 pi)
+    -2.531024
     """
     A = as_float_tensor(A)
     inner = A.type("A")

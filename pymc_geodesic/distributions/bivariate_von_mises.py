@@ -19,6 +19,7 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
 from pymc_geodesic.distributions.kent_constant import log_i0e
 from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
@@ -33,7 +34,7 @@ from pymc_geodesic.manifolds.circle import wrapped
 
 __all__ = ["BivariateVonMises", "BivariateVonMisesRV", "sine_model_log_normalizer"]
 
-# From the modes without one of the parameters; more do not change the accuracy of the integral.
+# They start at the modes without one of the parameters. More do not improve the integral.
 _N_ITERATIONS = 4
 
 
@@ -49,9 +50,9 @@ class _FirstAngle:
         self, kappa_1: TensorVariable, kappa_2: TensorVariable, lam: TensorVariable
     ) -> None:
         self.kappa_1, self.kappa_2, self.squared = kappa_1, kappa_2, lam**2
-        # Without the dependence, and of the exponent for a strong one.
+        # The modes without the dependence, and of the exponent for a strong dependence.
         alone = 2.0 * kappa_1 / (1.0 + pt.sqrt(1.0 + 4.0 * kappa_1**2))
-        # The one is for the concentration of the second angle where that is small.
+        # The one accounts for a small concentration of the second angle.
         ratio = (1.0 + kappa_2**2 + self.squared) / pt.maximum(
             self.squared * (self.squared + kappa_1**2), np.finfo(kappa_1.dtype).tiny
         )
@@ -66,7 +67,7 @@ class _FirstAngle:
         """Return the slope of the log density in s and minus its curvature, both roughly."""
         t, w = pt.tanh(self.mode), 1.0 / pt.cosh(self.mode) ** 2
         root = pt.sqrt(1.0 + self.kappa_2**2 + self.squared * w)
-        # The ratio of Bessel functions over its argument, within a tenth.
+        # The ratio of Bessel functions divided by its argument, with an error of up to a tenth.
         pull = self.squared / (1.0 + root)
         slope = self.kappa_1 * w - t * (1.0 + w * pull)
         bend = pull * (1.0 - 3.0 * t**2 + t**2 * w * pull / root)
@@ -78,7 +79,7 @@ class _FirstAngle:
         return pt.sqrt(pt.maximum(squares, np.finfo(squares.dtype).tiny))
 
     def log_density(self, s: TensorVariable) -> TensorVariable:
-        """Return the log density of s less kappa_1, for points along a last axis."""
+        """Return the log density of s minus kappa_1, for points along a last axis."""
         log_sine = np.log(2.0) - pt.abs(s) - pt.log1p(pt.exp(-2.0 * pt.abs(s)))
         squares = (self.kappa_2**2)[..., None] + self.squared[..., None] * pt.exp(2.0 * log_sine)
         a = pt.sqrt(pt.maximum(squares, np.finfo(squares.dtype).tiny))
@@ -102,9 +103,9 @@ def sine_model_log_normalizer(kappa_1: Any, kappa_2: Any, lam: Any) -> TensorVar
 
     Notes
     -----
-    As an integral over the cosine of the first angle: the series has thousands of terms where the
-    dependence is strong. Relative error, with respect to ``max(1, abs(result))``, below 1e-10 for
-    parameters up to 1e4, in double precision.
+    It is computed as an integral over the cosine of the first angle, because the series has
+    thousands of terms if the dependence is strong. The relative error, with respect to
+    ``max(1, abs(result))``, is below 1e-10 for parameters up to 1e4, in double precision.
 
     References
     ----------
@@ -113,8 +114,8 @@ def sine_model_log_normalizer(kappa_1: Any, kappa_2: Any, lam: Any) -> TensorVar
 
     Examples
     --------
-    >>> sine_model_log_normalizer(0.0, 0.0, 0.0).eval().round(6)  # -2 log(2 pi)
-    array(-3.675754)
+    >>> round(float(sine_model_log_normalizer(0.0, 0.0, 0.0).eval()), 6)  # -2 log(2 pi)
+    -3.675754
     """
     parameters = pt.broadcast_arrays(*(as_float_tensor(x) for x in (kappa_1, kappa_2, lam)))
     first = _FirstAngle(*parameters)
@@ -152,6 +153,7 @@ class BivariateVonMisesRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class BivariateVonMises(AngleDistribution):
     r"""
     Bivariate von Mises distribution of two angles: the sine model.
@@ -180,13 +182,13 @@ class BivariateVonMises(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``kappa`` can be seen to be negative or not finite, an argument not to have two
-        entries, or ``observed`` not to hold angles from -pi to pi. Symbolic parameters are checked
-        when the log density is evaluated.
+        If known values of ``kappa`` are negative or not finite, an argument does not have two
+        entries, or ``observed`` does not hold angles from -pi to pi. Symbolic parameters are
+        checked when the log density is evaluated.
 
     Notes
     -----
-    The normaliser is :func:`sine_model_log_normalizer`. Draws are exact up to an event of
+    The normaliser is ``sine_model_log_normalizer`` of its module. Draws are exact up to an event of
     probability below 1e-12. Free variables are on a flat torus, the product of two
     :class:`~pymc_geodesic.manifolds.Circle`.
 
@@ -197,12 +199,14 @@ class BivariateVonMises(AngleDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            kappa = pm.HalfNormal("kappa", 10.0, shape=2)
-            lam = pm.Normal("lam", 0.0, 5.0)
-            pmg.BivariateVonMises("x", mu=[0.0, 1.0], kappa=kappa, lam=lam, observed=angles)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> angles = np.random.default_rng(1).uniform(-np.pi, np.pi, (100, 2))
+    >>> with pm.Model():
+    ...     kappa = pm.HalfNormal("kappa", 10.0, shape=2)
+    ...     lam = pm.Normal("lam", 0.0, 5.0)
+    ...     x = pmg.BivariateVonMises("x", mu=[0.0, 1.0], kappa=kappa, lam=lam, observed=angles)
+    >>> x.type.shape
+    (100, 2)
     """
 
     rv_type = BivariateVonMisesRV

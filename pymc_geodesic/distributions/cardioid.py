@@ -23,6 +23,7 @@ from pymc_geodesic.distributions.angles import (
     is_angle,
     mean_direction,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.manifolds.circle import wrapped
@@ -55,9 +56,10 @@ class CardioidRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
 
 
+@with_signature()
 class Cardioid(AngleDistribution):
     r"""
-    Cardioid distribution: a cosine on a constant.
+    Cardioid distribution, whose density is a constant plus a cosine.
 
     The density is with respect to length on the circle:
 
@@ -81,8 +83,8 @@ class Cardioid(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
-        pi. Symbolic parameters are checked when the log density is evaluated.
+        If known values of ``rho`` are out of range, or ``observed`` does not hold angles from -pi
+        to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -96,11 +98,13 @@ class Cardioid(AngleDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            rho = pm.Uniform("rho", 0.0, 0.5)
-            pmg.Cardioid("x", mu=0.0, rho=rho, observed=angles)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> angles = np.random.default_rng(1).uniform(-np.pi, np.pi, 100)
+    >>> with pm.Model():
+    ...     rho = pm.Uniform("rho", 0.0, 0.5)
+    ...     x = pmg.Cardioid("x", mu=0.0, rho=rho, observed=angles)
+    >>> x.type.shape
+    (100,)
     """
 
     rv_type = CardioidRV

@@ -18,7 +18,7 @@ __all__ = ["known_concentration"]
 def known_concentration(rv: TensorVariable) -> np.ndarray | None:
     """Concentrations of a Dirichlet variable, with an axis for its entries; None if not constant.
 
-    The last axis has length K, or 1 where all entries share one concentration.
+    The last axis has length K, or 1 if all entries share one concentration.
     """
     node = rv.owner
     if isinstance(node.op, MinibatchRandomVariable):

@@ -24,6 +24,7 @@ def angles_to_vectors(angles: ArrayLike, *, degrees: bool = False) -> np.ndarray
     Returns
     -------
     ndarray, shape (..., 2)
+        Unit vectors.
 
     Examples
     --------
@@ -42,13 +43,14 @@ def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarra
     Parameters
     ----------
     vectors : array_like, shape (..., 2)
-        Vectors of any length but zero.
+        Vectors of any nonzero length.
     degrees : bool
         Whether to return degrees rather than radians.
 
     Returns
     -------
     ndarray, shape (...)
+        Angles from the first axis, counter-clockwise.
 
     Raises
     ------

@@ -15,7 +15,7 @@ __all__ = ["Precision", "precision_of"]
 
 
 class Precision(NamedTuple):
-    """What a Gaussian density takes from a covariance matrix.
+    """The quantities of a covariance matrix that a Gaussian density needs.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Precision(NamedTuple):
 def precision_of(cov: TensorVariable) -> Precision:
     """Invert covariance matrices by their Cholesky factors.
 
-    Data have many rows and one matrix: an inverse costs less than to solve for every row.
+    Data have many rows but one matrix: an inverse costs less than solving for every row.
     """
     factor = pt.linalg.cholesky(cov)
     diagonal = pt.diagonal(factor, axis1=-2, axis2=-1)

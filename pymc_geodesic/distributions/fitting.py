@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the fits of distributions of unit vectors share."""
+"""Common parts of the fits of distributions of unit vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pymc_geodesic.distributions.validation import check_unit_vectors
 
 __all__ = ["as_rows", "increasing_root", "second_moments", "with_gradient"]
 
-# Beyond, data are points to rounding, and a concentration says nothing.
+# Above it the data are a point up to rounding, and a concentration is meaningless.
 LARGEST_KAPPA = 1e12
 
 
@@ -48,13 +48,13 @@ def second_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def increasing_root(function: Callable[[float], float], known: float, start: float) -> float:
     """Find the zero of an increasing function on the side of ``known`` where ``start`` is."""
-    # Imported on first use, as it takes long.
+    # Imported on first use, because it takes long.
     from scipy.optimize import brentq
 
     far = start
     while abs(far) < LARGEST_KAPPA and np.sign(function(far)) != np.sign(far):
         far *= 2
-    # Rounding may make the function at the known end zero or of the other sign.
+    # Rounding may make the function zero, or change its sign, at the known end.
     if np.sign(function(known)) in (0, np.sign(far)):
         return known
     return float(brentq(function, known, far, xtol=1e-14, rtol=1e-13))
@@ -65,7 +65,7 @@ def with_gradient(
 ) -> Callable:
     """Make a function of a graph with one input, a number or an array, and its gradient.
 
-    Interpreted: it is called some tens of times.
+    It is interpreted, not compiled, because it is called only tens of times.
     """
     x = pt.tensor("x", dtype="float64", shape=shape)
     value = graph(x)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the distributions of frames and rotations share: their area and the checks of arguments."""
+"""Common parts of the distributions of frames and rotations: areas and checks of arguments."""
 
 import math
 
@@ -34,8 +34,8 @@ def log_stiefel_area(n: int, p: int) -> float:
 
         2^{p (p - 1) / 4} \, \frac{2^p \pi^{n p / 2}}{\Gamma_p(n / 2)}
 
-    The first factor belongs to the metric: a turn of two columns into each other changes both, and
-    is longer by :math:`\sqrt 2` than in the measure whose total is usually printed.
+    The first factor belongs to the metric: a rotation of two columns into each other changes both
+    of them, and is longer by :math:`\sqrt 2` than in the measure whose total is usually printed.
 
     References
     ----------
@@ -59,7 +59,7 @@ def log_rotations_area(n: int) -> float:
 
 
 def require_frame_shape(n: Any, p: Any, owner: str) -> tuple[int, int]:
-    """Return n and p as integers if there are frames of p columns in n-space that can be sampled.
+    """Return n and p as integers if frames of p columns in n-space can be sampled.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def require_frame_shape(n: Any, p: Any, owner: str) -> tuple[int, int]:
 
 
 def known_shape(support_shape: Any) -> tuple[int, int]:
-    """Return the shape of one matrix, which the distributions hold as a constant."""
+    """Return the shape of one matrix, which the distributions store as a constant."""
     value = constant_value(support_shape)
     assert value is not None, "the shape of one matrix is a constant"
     n, p = map(int, value)
@@ -91,7 +91,7 @@ def known_shape(support_shape: Any) -> tuple[int, int]:
 
 
 def check_shape(shapes: Mapping[str, Any], expected: tuple[int, int], owner: str) -> None:
-    """Raise an error when the last two axes of an array or tensor are visibly not as expected."""
+    """Raise an error if the last two axes of an array or tensor are known and not as expected."""
     for argument, shape in shapes.items():
         known = tuple(shape)[-2:]
         fits = all(found in (None, size) for found, size in zip(known, expected, strict=False))
@@ -103,12 +103,12 @@ def check_shape(shapes: Mapping[str, Any], expected: tuple[int, int], owner: str
 
 
 def check_parameter(parameter: TensorVariable, owner: str) -> tuple[int, int]:
-    """Return the shape of the matrix F of an exponential family, and refuse one that is not finite.
+    """Return the shape of the matrix F of an exponential family, which must be finite.
 
     Raises
     ------
     ValueError
-        If the last two axes are not known, or an entry is visibly not finite.
+        If the last two axes are not known, or a known entry is not finite.
     """
     shape = parameter.type.shape[-2:]
     if len(shape) < 2 or None in shape:
@@ -124,7 +124,7 @@ def check_parameter(parameter: TensorVariable, owner: str) -> tuple[int, int]:
 
 
 def check_frames(x: Any, argument: str, owner: str, *, rotations: bool = False) -> None:
-    """Raise an error when ``x`` visibly does not hold orthonormal columns in its last two axes.
+    """Raise an error if ``x`` is known and lacks orthonormal columns in its last two axes.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.kent_constant import KentCosine, kent_log_normalizer
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
@@ -62,7 +63,7 @@ class KentRV(SymbolicRandomVariable):
             height.log_density, mode=height.mode, width=height.width, size=full, rng=rng
         )
         squared_sine = 1.0 / pt.cosh(s) ** 2
-        # Twice the angle around has a von Mises distribution, and every quadrant the same.
+        # Twice the angle has a von Mises distribution, and all quadrants have the same probability.
         double, one_minus_square, next_rng = draw_cosine(2, beta_ * squared_sine, full, next_rng)
         minor = one_minus_square[..., 0] / (1.0 + double[..., 0])
         next_rng, signs = random_signs((2, *tuple(full)), next_rng)
@@ -74,6 +75,7 @@ class KentRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class Kent(UnitVectorDistribution):
     r"""
     Kent distribution on the unit sphere in three dimensions: elliptical contours.
@@ -104,9 +106,9 @@ class Kent(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``frame`` can be seen not to hold orthonormal columns (within 1e-6), ``kappa`` or
-        ``beta`` to be negative or not finite, or ``observed`` not to hold unit vectors. Symbolic
-        parameters are checked when the log density is evaluated.
+        If known values of ``frame`` do not have orthonormal columns (within 1e-6), known values of
+        ``kappa`` or ``beta`` are negative or not finite, or ``observed`` does not hold unit
+        vectors. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -122,12 +124,15 @@ class Kent(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            kappa = pm.HalfNormal("kappa", 50.0)
-            ratio = pm.Uniform("ratio", 0.0, 1.0)
-            pmg.Kent("x", frame=np.eye(3), kappa=kappa, beta=0.5 * ratio * kappa, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     kappa = pm.HalfNormal("kappa", 50.0)
+    ...     ratio = pm.Uniform("ratio", 0.0, 1.0)
+    ...     beta = 0.5 * ratio * kappa
+    ...     x = pmg.Kent("x", frame=np.eye(3), kappa=kappa, beta=beta, observed=data)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = KentRV

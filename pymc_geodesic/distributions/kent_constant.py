@@ -9,8 +9,8 @@ With :math:`t = \gamma_1^\top x = \tanh s`,
     \int_{S^2} e^{\kappa \gamma_1^\top x + \beta ((\gamma_2^\top x)^2 - (\gamma_3^\top x)^2)} dS
     = 2 \pi \int_{-\infty}^{\infty} e^{\kappa t} I_0(\beta (1 - t^2)) (1 - t^2) \, ds,
 
-whose integrand has one mode for every :math:`\kappa, \beta \ge 0`. It sums the series in Bessel
-functions of Kent (1982), which has thousands of terms where beta is large.
+whose integrand has one mode for every :math:`\kappa, \beta \ge 0`. It is the sum of the series in
+Bessel functions of Kent (1982), which has thousands of terms if beta is large.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["KentCosine", "kent_log_normalizer", "log_i0e"]
 
-# From the mode without one of the parameters; more do not change the accuracy of the integral.
+# They start at the mode without one of the parameters. More do not improve the integral.
 _N_ITERATIONS = 4
 
 
@@ -48,12 +48,12 @@ class KentCosine:
     Attributes
     ----------
     mode, width : TensorVariable
-        Near where the density of s is largest, and the inverse root of its curvature there.
+        Approximate mode of the density of s, and the inverse root of its curvature there.
     """
 
     def __init__(self, kappa: TensorVariable, beta: TensorVariable) -> None:
         self.kappa, self.beta = kappa, beta
-        # Without beta, and for large beta within the sphere; the mode is nearer to the equator.
+        # The modes without beta, and for large beta; the true mode is nearer to the equator.
         alone = kappa / (1.0 + pt.sqrt(1.0 + kappa**2))
         inside = kappa / pt.maximum(2.0 * beta, kappa + 1e-9)
         self.mode = pt.arctanh(pt.minimum(alone, inside))
@@ -66,7 +66,7 @@ class KentCosine:
     def _derivatives(self) -> tuple[TensorVariable, TensorVariable]:
         """Return the slope of the log density in s and minus its curvature, both roughly.
 
-        The ratio of Bessel functions is taken as y / (1 + sqrt(1 + y^2)), within a tenth.
+        The ratio of Bessel functions is approximated by y / (1 + sqrt(1 + y^2)), within a tenth.
         """
         t, w = pt.tanh(self.mode), 1.0 / pt.cosh(self.mode) ** 2
         y = self.beta * w
@@ -79,11 +79,11 @@ class KentCosine:
         return slope, pt.maximum(curvature, 0.25)
 
     def log_density(self, s: TensorVariable) -> TensorVariable:
-        """Return the log density of s less kappa, for points along a last axis."""
+        """Return the log density of s minus kappa, for points along a last axis."""
         kappa, beta = self.kappa[..., None], self.beta[..., None]
         log_w = -2.0 * (pt.abs(s) + pt.log1p(pt.exp(-2.0 * pt.abs(s))) - np.log(2.0))
         y = beta * pt.exp(log_w)
-        # kappa (t - 1), which keeps its digits near the mean direction.
+        # kappa (t - 1), without cancellation near the mean direction.
         return -2.0 * kappa * pt.sigmoid(-2.0 * s) + y + log_i0e(y) + log_w
 
 
@@ -119,8 +119,8 @@ def kent_log_normalizer(kappa: Any, beta: Any) -> TensorVariable:
 
     Examples
     --------
-    >>> kent_log_normalizer(0.0, 0.0).eval().round(6)  # -log(4 pi)
-    array(-2.531024)
+    >>> round(float(kent_log_normalizer(0.0, 0.0).eval()), 6)  # -log(4 pi)
+    -2.531024
     """
     kappa, beta = pt.broadcast_arrays(as_float_tensor(kappa), as_float_tensor(beta))
     cosine = KentCosine(kappa, beta)

@@ -18,7 +18,17 @@ __all__ = ["KentFit", "fit_kent"]
 
 
 class KentFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.Kent`."""
+    """Parameters of :class:`~pymc_geodesic.Kent`.
+
+    Attributes
+    ----------
+    frame : ndarray
+        Mean direction, major and minor axis, in its columns.
+    kappa : float
+        Concentration.
+    beta : float
+        Ovalness.
+    """
 
     frame: np.ndarray
     kappa: float
@@ -28,7 +38,7 @@ class KentFit(NamedTuple):
 def fit_kent(X: ArrayLike) -> KentFit:
     r"""Fit a Kent distribution.
 
-    Starts at Kent's moment estimate and maximises the likelihood, over frames too.
+    Start at Kent's moment estimate and maximise the likelihood, also over frames.
 
     Parameters
     ----------
@@ -43,7 +53,7 @@ def fit_kent(X: ArrayLike) -> KentFit:
     Raises
     ------
     ValueError
-        If the rows are no unit vectors of length three, or cancel, or are all the same.
+        If the rows are not unit vectors of length three, or cancel, or are all the same.
 
     References
     ----------
@@ -56,7 +66,7 @@ def fit_kent(X: ArrayLike) -> KentFit:
     >>> X = pm.draw(pmg.Kent.dist(np.eye(3), 20.0, 5.0, size=1000), random_seed=1)
     >>> fit = pmg.fit_kent(X)
     """
-    # Imported on first use, as it takes long.
+    # Imported on first use, because it takes long.
     from scipy.optimize import minimize
 
     X = as_rows(X)
@@ -89,7 +99,7 @@ def fit_kent(X: ArrayLike) -> KentFit:
 
 
 def _rotation(vector: np.ndarray) -> np.ndarray:
-    """Return the rotation by a vector's length about its direction (Rodrigues)."""
+    """Return the rotation about a vector by its length (Rodrigues' formula)."""
     angle = float(np.linalg.norm(vector))
     if angle == 0:
         return np.eye(3)

@@ -27,6 +27,7 @@ from pymc_geodesic.distributions.probability_vectors import (
     log_entries,
     sums_to_one,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
@@ -89,7 +90,7 @@ class LogisticNormalRV(SymbolicRandomVariable):
 
 
 def _check_matrix(x: TensorVariable, argument: str, expected: str, is_valid: Any) -> None:
-    """Raise an error when ``x`` is visibly not a stack of square and valid matrices."""
+    """Raise an error if ``x`` is known and not a stack of square and valid matrices."""
     rows, columns = x.type.shape[-2:] if x.ndim >= 2 else (None, None)
     if x.ndim < 2 or (rows is not None and columns is not None and rows != columns):
         raise ValueError(
@@ -148,7 +149,7 @@ def _factor(cov: Any, chol: Any) -> TensorVariable:
 
 
 def _check_lengths(mu: TensorVariable, chol: TensorVariable, argument: str) -> None:
-    """Raise an error when ``mu`` is visibly empty or does not fit the matrix."""
+    """Raise an error if ``mu`` is known to be empty or not to fit the matrix."""
     if mu.ndim == 0 or mu.type.shape[-1] == 0:
         raise ValueError(
             "`LogisticNormal` expected K - 1 means of log-ratios, one or more, in the last axis "
@@ -163,7 +164,7 @@ def _check_lengths(mu: TensorVariable, chol: TensorVariable, argument: str) -> N
 
 
 def _check_shape(mu: TensorVariable, shape: Any) -> None:
-    """Raise an error when ``shape``, also that of ``observed``, visibly does not end in K."""
+    """Raise an error if ``shape``, also that of ``observed``, is known and does not end in K."""
     if shape is None or mu.type.shape[-1] is None or len(to_tuple(shape)) == 0:
         return
     last, expected = to_tuple(shape)[-1], mu.type.shape[-1] + 1
@@ -175,6 +176,7 @@ def _check_shape(mu: TensorVariable, shape: Any) -> None:
         )
 
 
+@with_signature()
 class LogisticNormal(SimplexContinuous):
     r"""
     Logistic-normal distribution on the simplex.
@@ -211,10 +213,10 @@ class LogisticNormal(SimplexContinuous):
     ------
     ValueError
         When not exactly one of ``cov`` and ``chol`` is given; when the shapes of ``mu``, the
-        matrix, ``shape`` and ``observed`` can be seen not to fit together; when ``mu`` can be seen
-        not to be finite, ``cov`` not to be symmetric and positive definite or ``chol`` not
-        to be lower triangular with a positive diagonal; or when ``observed`` can be seen not to
-        hold probability vectors with positive entries that sum to 1 (within 1e-6; 1e-4 in single
+        matrix, ``shape`` and ``observed`` are known and do not fit together; when known values of
+        ``mu`` are not finite, of ``cov`` not symmetric and positive definite, or of ``chol`` not
+        lower triangular with a positive diagonal; or when ``observed`` does not hold
+        probability vectors with positive entries that sum to 1 (within 1e-6; 1e-4 in single
         precision). Symbolic matrices are checked when the log density is evaluated.
 
     Notes
@@ -233,11 +235,12 @@ class LogisticNormal(SimplexContinuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            p = pmg.LogisticNormal("p", mu=[0.0, 1.0], cov=[[1.0, 0.8], [0.8, 1.0]])
-            pm.Multinomial("counts", n=20, p=p, observed=[3, 12, 5])
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     p = pmg.LogisticNormal("p", mu=[0.0, 1.0], cov=[[1.0, 0.8], [0.8, 1.0]])
+    ...     _ = pm.Multinomial("counts", n=20, p=p, observed=[3, 12, 5])
+    >>> p.type.shape
+    (3,)
     """
 
     rv_type = LogisticNormalRV

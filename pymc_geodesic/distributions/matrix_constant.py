@@ -32,7 +32,7 @@ from pymc_geodesic.distributions.saddlepoint import log_saddlepoint
 
 __all__ = ["log_mean_exponential", "log_one_column"]
 
-# Rounds of the search for the peak of the integrand: its place need not be exact.
+# Rounds of the search for the peak of the integrand, which need not be exact.
 N_ROUNDS = 3
 
 
@@ -74,7 +74,7 @@ def log_mean_exponential(parameter: TensorVariable, *, n: int, p: int) -> Tensor
 
 
 def _root(square: TensorVariable) -> TensorVariable:
-    """Square root of what is zero or more but for rounding, with a finite gradient at zero."""
+    """Square root of a number that is zero or more up to rounding, with finite gradient at zero."""
     return pt.sqrt(pt.maximum(square, np.asarray(np.finfo(square.dtype).tiny, square.dtype)))
 
 
@@ -90,7 +90,7 @@ def _two_columns(total: TensorVariable, root: TensorVariable, n: int) -> TensorV
         square = pt.maximum(total + 2 * cosine * root, 0)
         slope = root / (0.5 * n + pt.sqrt(0.25 * n**2 + square))
         cosine = 2 * slope / (a + pt.sqrt(a**2 + 4 * slope**2))
-    # The integral does not depend on where its points are.
+    # The integral does not depend on the location of its points.
     peak = disconnected_grad(pt.arctanh(pt.minimum(cosine, 1 - 1e-12)))
     width = disconnected_grad(1 / pt.sqrt(a * (1 + cosine**2)))
     s = peak[..., None] + width[..., None] * POINTS.astype(total.dtype)

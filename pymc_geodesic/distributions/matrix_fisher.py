@@ -24,6 +24,7 @@ from pymc_geodesic.distributions.frames import (
 )
 from pymc_geodesic.distributions.quaternions import davenport, quaternion_to_matrix
 from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
@@ -32,10 +33,10 @@ from pymc_geodesic.manifolds.orthonormal import is_rotation
 
 __all__ = ["MatrixFisher", "MatrixFisherRV"]
 
-# At least 45 per cent of the proposals are accepted (Kent, Ganeiwala and Mardia 2018), so that all
+# At least 45 per cent of the proposals are accepted (Kent, Ganeiber and Mardia 2018), so that all
 # are rejected with probability below 3e-17.
 N_PROPOSALS = 64
-# Newton's method for the envelope: any value of b gives exact draws, the best most of them.
+# Newton's method for the envelope: any b gives exact draws, the best b accepts most proposals.
 N_NEWTON = 6
 
 
@@ -82,6 +83,7 @@ class MatrixFisherRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
 
 
+@with_signature()
 class MatrixFisher(Continuous):
     r"""
     Matrix Fisher distribution of rotations of three-dimensional space.
@@ -110,31 +112,33 @@ class MatrixFisher(Continuous):
     Raises
     ------
     ValueError
-        When F does not end in axes of (3, 3), or is visibly not finite, or ``observed`` can be seen
-        not to hold rotations.
+        If F does not end in axes of (3, 3), known values of F are not finite, or ``observed`` does
+        not hold rotations.
 
     Notes
     -----
     The constant is one integral with a relative error below 1e-8 up to singular values of 1,000.
     Draws are exact up to an event of probability below 3e-17. The log density of a matrix that is
-    no rotation is -inf. The default transform is
+    not a rotation is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.RotationTransform`.
 
     References
     ----------
     .. [1] Lee, T. (2018). Bayesian attitude estimation with the matrix Fisher distribution on
            SO(3). IEEE Transactions on Automatic Control 63. DOI 10.1109/TAC.2018.2797162
-    .. [2] Kent, J. T., Ganeiwala, A. M. and Mardia, K. V. (2018). A new unified approach for the
+    .. [2] Kent, J. T., Ganeiber, A. M. and Mardia, K. V. (2018). A new unified approach for the
            simulation of a wide class of directional distributions. Journal of Computational and
            Graphical Statistics 27. DOI 10.1080/10618600.2017.1390468
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            attitude = pmg.UniformRotation("attitude")
-            pmg.MatrixFisher("x", 50.0 * attitude, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.stack([np.eye(3), np.diag([1.0, -1.0, -1.0])])
+    >>> with pm.Model():
+    ...     attitude = pmg.UniformRotation("attitude")
+    ...     x = pmg.MatrixFisher("x", 50.0 * attitude, observed=data)
+    >>> x.type.shape
+    (2, 3, 3)
     """
 
     rv_type = MatrixFisherRV

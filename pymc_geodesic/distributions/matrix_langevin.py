@@ -24,6 +24,7 @@ from pymc_geodesic.distributions.frames import (
 )
 from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
 from pymc_geodesic.distributions.matrix_langevin_draws import draw_frames
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
@@ -52,6 +53,7 @@ class MatrixLangevinRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, parameter], outputs=[next_rng, draws])(rng, size, parameter)
 
 
+@with_signature()
 class MatrixLangevin(Continuous):
     r"""
     Matrix Langevin distribution of frames, also called matrix von Mises-Fisher.
@@ -81,8 +83,8 @@ class MatrixLangevin(Continuous):
     Raises
     ------
     ValueError
-        When the last two axes of F are not known or p is not between 1 and n - 1, F is visibly not
-        finite, or ``observed`` can be seen not to have orthonormal columns.
+        If the last two axes of F are not known or p is not between 1 and n - 1, known values of F
+        are not finite, or ``observed`` does not have orthonormal columns.
 
     Notes
     -----
@@ -109,10 +111,11 @@ class MatrixLangevin(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            x = pmg.MatrixLangevin("x", [[3.0, 0.0], [0.0, 1.5], [0.5, 0.0]])
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pmg.MatrixLangevin("x", [[3.0, 0.0], [0.0, 1.5], [0.5, 0.0]])
+    >>> x.type.shape
+    (3, 2)
     """
 
     rv_type = MatrixLangevinRV

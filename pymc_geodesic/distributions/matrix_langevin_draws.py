@@ -11,7 +11,7 @@ target's by a factor that does not exceed one,
 
     \prod_j Z_{n - j + 1}(|N_j^\top h_j|) / Z_{n - j + 1}(|h_j|).
 
-One test decides of this factor and of Wood's envelopes for the columns together.
+One test accepts or rejects all columns, for this factor and Wood's envelopes together.
 """
 
 import math
@@ -70,7 +70,7 @@ def draw_frames(parameter: TensorVariable, *, size, rng) -> tuple[TensorVariable
 
 
 def _propose(rotated: TensorVariable, n_proposals: int, shape, rng):
-    """Draw the columns of all proposals, and the logarithm of their share in acceptance."""
+    """Draw the columns of all proposals, and their part of the log acceptance probability."""
     n, p = rotated.type.shape[-2:]
     columns: list[TensorVariable] = []
     log_accept = pt.zeros(shape, dtype=rotated.dtype)
@@ -78,7 +78,7 @@ def _propose(rotated: TensorVariable, n_proposals: int, shape, rng):
         target = rotated[..., None, :, j]
         rng, noise = pm.Normal.dist(size=(*shape, n), rng=rng, return_next_rng=True)
         rng, other = pm.Normal.dist(size=(*shape, n), rng=rng, return_next_rng=True)
-        # Where nothing is left of the target the direction is any.
+        # If no part of the target remains, any direction will do.
         tiny = np.asarray(1e-150 if rotated.dtype == "float64" else 1e-18, rotated.dtype)
         pull = _complement(target + tiny * other, columns)
         kappa = pt.sqrt((pull**2).sum(axis=-1))

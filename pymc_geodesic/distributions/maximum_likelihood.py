@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Maximum likelihood of distributions of unit vectors, as starts and as references."""
+"""Maximum likelihood of distributions of unit vectors, for starts and comparisons."""
 
 from __future__ import annotations
 
@@ -32,21 +32,43 @@ __all__ = [
 
 
 class VonMisesFisherFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.VonMisesFisher`."""
+    """Parameters of :class:`~pymc_geodesic.VonMisesFisher`.
+
+    Attributes
+    ----------
+    mu : ndarray
+        Mean direction, a unit vector.
+    kappa : float
+        Concentration.
+    """
 
     mu: np.ndarray
     kappa: float
 
 
 class WatsonFit(NamedTuple):
-    """Parameters of :class:`~pymc_geodesic.Watson`."""
+    """Parameters of :class:`~pymc_geodesic.Watson`.
+
+    Attributes
+    ----------
+    mu : ndarray
+        Axis, a unit vector.
+    kappa : float
+        Concentration: positive for vectors near the axis, negative for a girdle.
+    """
 
     mu: np.ndarray
     kappa: float
 
 
 class BinghamFit(NamedTuple):
-    """Parameter of :class:`~pymc_geodesic.Bingham`; the largest eigenvalue is zero."""
+    """Parameter of :class:`~pymc_geodesic.Bingham`.
+
+    Attributes
+    ----------
+    A : ndarray
+        Symmetric matrix of the quadratic form, whose largest eigenvalue is zero.
+    """
 
     A: np.ndarray
 
@@ -67,7 +89,7 @@ def fit_von_mises_fisher(X: ArrayLike) -> VonMisesFisherFit:
     Raises
     ------
     ValueError
-        If the rows are no unit vectors, cancel, or are all the same.
+        If the rows are not unit vectors, cancel, or are all the same.
 
     References
     ----------
@@ -115,7 +137,7 @@ def fit_watson(X: ArrayLike) -> WatsonFit:
     Raises
     ------
     ValueError
-        If the rows are no unit vectors, or all lie on one axis or one great circle.
+        If the rows are not unit vectors, or all lie on one axis or one great circle.
 
     References
     ----------
@@ -134,7 +156,7 @@ def fit_watson(X: ArrayLike) -> WatsonFit:
     fits = []
     for i in (-1, 0):
         tau = float(shares[i])
-        # Where the other entries share what is left, the limits of large concentrations of either
+        # If the other entries share the rest equally, the limits of large concentrations of either
         # sign: 1 - tau = (n - 1) / (2 kappa) and tau = -1 / (2 kappa).
         start = 0.5 * (n - 1) / (1 - tau) if tau > 1 / n else -0.5 / tau
 
@@ -165,7 +187,7 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
     Raises
     ------
     ValueError
-        If the rows are no unit vectors, or lie in a subspace.
+        If the rows are not unit vectors, or lie in a subspace.
     RuntimeError
         If the equations were not solved.
 
@@ -179,7 +201,7 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
     >>> X = pm.draw(pmg.Bingham.dist(np.diag([0.0, -5.0, -20.0]), size=1000), random_seed=1)
     >>> fit = pmg.fit_bingham(X)
     """
-    # Imported on first use, as it takes long.
+    # Imported on first use, because it takes long.
     from scipy.optimize import root
 
     X = as_rows(X)
@@ -191,7 +213,7 @@ def fit_bingham(X: ArrayLike) -> BinghamFit:
         theta = np.append(np.expm1(np.abs(log_theta)), 0.0)
         return np.log(log_c(theta)[1][:-1] / shares[:-1])
 
-    # The limit of large concentrations, less what it is for equal shares.
+    # The limit of large concentrations, minus its value for equal shares.
     start = np.maximum(0.5 / shares[:-1] - 0.5 / shares[-1], 0.1)
     solved = root(mismatch, np.log1p(start), method="hybr", options={"xtol": 1e-12})
     if np.abs(solved.fun).max() > 1e-6:

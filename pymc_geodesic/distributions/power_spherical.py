@@ -17,6 +17,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -50,13 +51,14 @@ class PowerSphericalRV(SymbolicRandomVariable):
         if rv_size_is_none(full := size):
             full = implicit_size_from_params(mu, kappa, ndims_params=cls.ndims_params)
         half = 0.5 * (pt.as_tensor(dimension(mu)).astype(kappa.dtype) - 1.0)
-        # Half of one minus the cosine keeps its digits where the cosine does not.
+        # Half of one minus the cosine keeps digits that the cosine loses.
         next_rng, y = pm.Beta.dist(half, half + kappa, size=full, rng=rng, return_next_rng=True)
         y = y[..., None]
         next_rng, draws = directions_about(mu, 1.0 - 2.0 * y, 4.0 * y * (1.0 - y), next_rng)
         return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
 
 
+@with_signature()
 class PowerSpherical(UnitVectorDistribution):
     r"""
     Power spherical distribution on the unit sphere.
@@ -86,8 +88,8 @@ class PowerSpherical(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen to be negative or not finite.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are negative or not finite.
         Symbolic parameters are checked when the log density is evaluated.
 
     Notes
@@ -102,11 +104,13 @@ class PowerSpherical(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.PowerSpherical("mu", mu=[1, 0, 0], kappa=1.0)
-            pmg.PowerSpherical("x", mu=mu, kappa=10.0, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.PowerSpherical("mu", mu=[1, 0, 0], kappa=1.0)
+    ...     x = pmg.PowerSpherical("x", mu=mu, kappa=10.0, observed=data)
+    >>> mu.type.shape, x.type.shape
+    ((3,), (3, 3))
     """
 
     rv_type = PowerSphericalRV
@@ -139,7 +143,7 @@ class PowerSpherical(UnitVectorDistribution):
         log_two, log_pi = np.log([2.0, np.pi]).astype(kappa.dtype)
         log_scale = pt.gammaln(alpha + beta) - pt.gammaln(alpha)
         log_scale = log_scale - (alpha + beta) * log_two - beta * log_pi
-        # Opposite to the mean direction, where rounding may go below.
+        # Opposite to the mean direction, where rounding may give a negative number.
         height = pt.maximum(1.0 + cosine(value, mu), np.finfo(value.dtype).tiny)
         res = on_support(kappa * pt.log(height) + log_scale, value, has_unit_norm)
         return check_parameters(

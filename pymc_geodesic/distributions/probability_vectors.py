@@ -20,7 +20,7 @@ SUM_TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 
 
 def check_probability_vectors(x: Any, argument: str, owner: str) -> None:
-    """Raise an error when ``x`` is visibly not in the interior of a simplex in its last axis.
+    """Raise an error if ``x`` is known and not in the interior of a simplex in its last axis.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.covariance import precision_of
 from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -65,7 +66,7 @@ class ProjectedNormalRV(SymbolicRandomVariable):
 def _log_radial_integral(n: TensorVariable, alpha: TensorVariable) -> TensorVariable:
     r"""Return :math:`\log \int_0^\infty r^{n-1} e^{-r^2/2 + \alpha r} \, dr` in ``log(r)``."""
     root = pt.sqrt(alpha**2 + 4.0 * n)
-    # Of the two forms the one without cancellation.
+    # The one of the two forms that has no cancellation.
     mode = pt.where(alpha > 0, 0.5 * (alpha + root), 2.0 * n / (root + pt.abs(alpha)))
 
     def log_density(s):
@@ -75,6 +76,7 @@ def _log_radial_integral(n: TensorVariable, alpha: TensorVariable) -> TensorVari
     return log_integral(log_density, mode=pt.log(mode), width=1.0 / pt.sqrt(mode**2 + n))
 
 
+@with_signature()
 class ProjectedNormal(UnitVectorDistribution):
     r"""
     Projected normal distribution: the direction of a normal vector.
@@ -102,15 +104,15 @@ class ProjectedNormal(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``cov`` can be seen not to hold finite covariance matrices, ``mu`` not to be finite or
-        of another length, or ``observed`` not to hold unit vectors (norm 1 within 1e-6). Symbolic
-        matrices are checked when the log density is evaluated.
+        If known values of ``cov`` are not finite covariance matrices, known values of ``mu`` are
+        not finite or have another length, or ``observed`` does not hold unit vectors (norm 1 within
+        1e-6). Symbolic matrices are checked when the log density is evaluated.
 
     Notes
     -----
-    Only the direction is seen: ``c mu`` and ``c^2 cov`` with c > 0 give the same distribution, so
-    that one of the two needs a fixed scale in a model. It can be skewed and have two modes, on the
-    circle too. The integral is taken by quadrature, with relative error below 1e-10 for
+    Only the direction is observed: ``c mu`` and ``c^2 cov`` with c > 0 give the same distribution,
+    so one of the two needs a fixed scale in a model. It can be skewed and have two modes, also on
+    the circle. The integral is computed by quadrature, with relative error below 1e-10 for
     :math:`|\mu|` up to 1,000 standard deviations. Draws are exact. The log density of a value off
     the sphere is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
@@ -122,11 +124,13 @@ class ProjectedNormal(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pm.Normal("mu", 0.0, 2.0, shape=2)
-            pmg.ProjectedNormal("x", mu=mu, cov=np.eye(2), observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(2)
+    >>> with pm.Model():
+    ...     mu = pm.Normal("mu", 0.0, 2.0, shape=2)
+    ...     x = pmg.ProjectedNormal("x", mu=mu, cov=np.eye(2), observed=data)
+    >>> x.type.shape
+    (2, 2)
     """
 
     rv_type = ProjectedNormalRV

@@ -24,6 +24,7 @@ def quaternion_to_matrix(q: Any) -> Any:
     Returns
     -------
     ndarray or TensorVariable, shape (..., 3, 3)
+        Matrices that turn column vectors.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def matrix_to_quaternion(x: ArrayLike) -> np.ndarray:
         raise ValueError(
             f"`matrix_to_quaternion` expected matrices of shape (3, 3), got shape {x.shape}."
         )
-    # Loaded where it is needed: it takes as long as the package.
+    # Imported on first use: it takes as long as the package.
     from scipy.spatial.transform import Rotation
 
     found = Rotation.from_matrix(x.reshape(-1, 3, 3)).as_quat(canonical=True, scalar_first=True)

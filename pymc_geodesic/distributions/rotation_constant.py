@@ -32,9 +32,9 @@ _X, _REST, _LOG_WEIGHTS = _rule()
 def log_mean_over_rotations(parameter: TensorVariable) -> TensorVariable:
     r"""Log of the mean of :math:`e^{\operatorname{tr} F^\top X}` over uniform rotations of space.
 
-    Written with quaternions it is the mean of :math:`e^{q^\top A q}` over the sphere in four
-    dimensions. With the eigenvalues :math:`\lambda_1 \ge \dots \ge \lambda_4` of A, and as the
-    share t of :math:`|q|^2` in the plane of the first and the last is uniform,
+    In terms of quaternions it is the mean of :math:`e^{q^\top A q}` over the sphere in four
+    dimensions. Let :math:`\lambda_1 \ge \dots \ge \lambda_4` be the eigenvalues of A. The share t
+    of :math:`|q|^2` in the plane of the first and the last eigenvector is uniform, so this mean is
 
     .. math::
 

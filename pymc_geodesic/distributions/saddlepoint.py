@@ -54,10 +54,10 @@ def log_saddlepoint(inner: TensorVariable, *, n: int, p: int) -> TensorVariable:
 
     Notes
     -----
-    Largest errors found for p = 3 and singular values from 0 to 3 n, against integration in three
-    dimensions: 0.04 for n = 4, 0.008 for n = 8, 0.002 for n = 15 and 4e-4 for n = 30, most where
-    one singular value is zero. They build up over the whole range, so that errors of the gradient
-    are far smaller.
+    Largest errors found for p = 3 and singular values from 0 to 3 n, compared with integration in
+    three dimensions: 0.04 for n = 4, 0.008 for n = 8, 0.002 for n = 15 and 4e-4 for n = 30, mostly
+    if one singular value is zero. The errors accumulate over the whole range, so errors of the
+    gradient are far smaller.
 
     References
     ----------
@@ -109,9 +109,9 @@ def _second_order(w, a: float, xp):
 def _exact_limit(n: int, p: int) -> float:
     r"""Limit of the log of the function less the leading term, as all singular values grow.
 
-    Laplace's method at X = I has the tangent coordinates of :math:`p (p - 1) / 2` turns of columns
-    into each other, of precision :math:`d_i + d_j`, and of p vectors of length n - p, of precision
-    :math:`d_i`.
+    Laplace's method at X = I uses the tangent coordinates of :math:`p (p - 1) / 2` rotations of
+    pairs of columns, with precision :math:`d_i + d_j`, and of p vectors of length n - p, with
+    precision :math:`d_i`.
     """
     a, log_2n = 0.5 * n, math.log(n)
     free = 0.5 * p * (p - 1) + p * (n - p)

@@ -16,6 +16,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -57,6 +58,7 @@ class SphericalCauchyRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
 
 
+@with_signature()
 class SphericalCauchy(UnitVectorDistribution):
     r"""
     Spherical Cauchy distribution on the unit sphere.
@@ -84,9 +86,9 @@ class SphericalCauchy(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``rho`` can be seen to be out of range. Symbolic parameters
-        are checked when the log density is evaluated.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``rho`` are out of range. Symbolic
+        parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -102,12 +104,14 @@ class SphericalCauchy(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.SphericalUniform("mu", shape=3)
-            rho = pm.Beta("rho", 2.0, 2.0)
-            pmg.SphericalCauchy("x", mu=mu, rho=rho, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.SphericalUniform("mu", shape=3)
+    ...     rho = pm.Beta("rho", 2.0, 2.0)
+    ...     x = pmg.SphericalCauchy("x", mu=mu, rho=rho, observed=data)
+    >>> x.type.shape
+    (3, 3)
     """
 
     rv_type = SphericalCauchyRV
@@ -136,7 +140,7 @@ class SphericalCauchy(UnitVectorDistribution):
         lengths = {"mu": mu.type.shape[-1], "the value": value.type.shape[-1]}
         check_lengths(lengths, "SphericalCauchy")
         n = pt.as_tensor(dimension(mu, value)).astype(value.dtype)
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         distance = ((value - mu) ** 2).sum(axis=-1)
         ratio = pt.log1p(-rho) + pt.log1p(rho) - pt.log((1.0 - rho) ** 2 + rho * distance)
         res = (n - 1.0) * ratio - sphere_log_area(n, value.dtype)

@@ -14,6 +14,7 @@ from pymc.pytensorf import constant_fold, normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import on_sphere
 from pymc_geodesic.distributions.validation import check_unit_vectors, has_unit_norm
@@ -46,6 +47,7 @@ class SphericalUniformRV(SymbolicRandomVariable):
         )(rng, size, support_shape)
 
 
+@with_signature()
 class SphericalUniform(Continuous):
     r"""
     Uniform distribution on the unit sphere.
@@ -72,8 +74,7 @@ class SphericalUniform(Continuous):
     Raises
     ------
     ValueError
-        When n is unknown or below 2, or ``observed`` can be seen not to hold unit
-        vectors.
+        If n is unknown or below 2, or if ``observed`` does not hold unit vectors.
 
     Notes
     -----
@@ -88,10 +89,11 @@ class SphericalUniform(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five unit vectors
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     mu = pmg.SphericalUniform("mu", shape=(5, 3))  # five unit vectors
+    >>> mu.type.shape
+    (5, 3)
     """
 
     rv_type = SphericalUniformRV

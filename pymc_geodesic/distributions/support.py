@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Log densities that are minus infinity off the support, with a test that samplers remove."""
+"""Log densities that are -inf off the support, by a test that samplers remove."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ __all__ = ["local_remove_support_test", "on_support"]
 
 
 class SupportTest(Switch):
-    """A switch to minus infinity where a value is not in the support."""
+    """A switch to minus infinity for values outside the support."""
 
 
 _support_test = Elemwise(SupportTest(name="support_test"))

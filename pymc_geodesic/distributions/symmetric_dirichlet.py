@@ -29,6 +29,7 @@ from pymc_geodesic.distributions.probability_vectors import (
     log_entries,
     sums_to_one,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, constant_value
 
@@ -80,6 +81,7 @@ def _check_length(length: Any) -> None:
         )
 
 
+@with_signature()
 class SymmetricDirichlet(SimplexContinuous):
     r"""
     Dirichlet distribution with the same concentration for all K entries.
@@ -111,8 +113,8 @@ class SymmetricDirichlet(SimplexContinuous):
     Raises
     ------
     ValueError
-        When K is unknown or below 2, ``alpha`` can be seen not to be positive and finite,
-        or ``observed`` can be seen not to hold probability vectors with positive entries that sum
+        If K is unknown or below 2, if ``alpha`` is known and not positive and finite,
+        or if ``observed`` does not hold probability vectors with positive entries that sum
         to 1 (within 1e-6; 1e-4 in single precision). A symbolic ``alpha`` is checked when the log
         density is evaluated.
 
@@ -146,11 +148,12 @@ class SymmetricDirichlet(SimplexContinuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            alpha = pm.LogNormal("alpha", -2.0, 1.0)
-            topics = pmg.SymmetricDirichlet("topics", alpha, shape=(20, 5000))
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     alpha = pm.LogNormal("alpha", -2.0, 1.0)
+    ...     topics = pmg.SymmetricDirichlet("topics", alpha, shape=(20, 5000))
+    >>> topics.type.shape
+    (20, 5000)
     """
 
     rv_type = SymmetricDirichletRV

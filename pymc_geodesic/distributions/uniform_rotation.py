@@ -21,6 +21,7 @@ from pymc_geodesic.distributions.frames import (
     known_shape,
     log_rotations_area,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation
 from pymc_geodesic.manifolds import SpecialOrthogonal, register_manifold
@@ -50,6 +51,7 @@ class UniformRotationRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class UniformRotation(Continuous):
     r"""
     Uniform distribution of rotation matrices.
@@ -74,12 +76,11 @@ class UniformRotation(Continuous):
     TypeError
         When n is not a whole number.
     ValueError
-        When n is below 2, a shape does not end in (n, n), or ``observed`` can be seen not to hold
-        rotations.
+        If n is below 2, a shape does not end in (n, n), or ``observed`` does not hold rotations.
 
     Notes
     -----
-    The log density of a matrix that is no rotation is -inf. Leading axes of ``shape`` are
+    The log density of a matrix that is not a rotation is -inf. Leading axes of ``shape`` are
     independent rotations. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.RotationTransform`.
 
@@ -90,11 +91,14 @@ class UniformRotation(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            attitude = pmg.UniformRotation("attitude")
-            pm.Normal("x", (attitude * reference[:, None, :]).sum(-1), 0.1, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> reference = np.random.default_rng(1).normal(size=(10, 3))
+    >>> with pm.Model():
+    ...     attitude = pmg.UniformRotation("attitude")
+    ...     turned = (attitude * reference[:, None, :]).sum(-1)
+    ...     x = pm.Normal("x", turned, 0.1, observed=reference[:, [1, 2, 0]])
+    >>> attitude.type.shape
+    (3, 3)
     """
 
     rv_type = UniformRotationRV

@@ -21,6 +21,7 @@ from pymc_geodesic.distributions.frames import (
     log_stiefel_area,
     require_frame_shape,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.manifolds import Stiefel, register_manifold
@@ -50,6 +51,7 @@ class UniformStiefelRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class UniformStiefel(Continuous):
     r"""
     Uniform distribution of frames, matrices with orthonormal columns.
@@ -79,8 +81,8 @@ class UniformStiefel(Continuous):
     TypeError
         When n or p is not a whole number.
     ValueError
-        When p is not between 1 and n - 1, a shape does not end in (n, p), or ``observed`` can be
-        seen not to have orthonormal columns.
+        If p is not between 1 and n - 1, a shape does not end in (n, p), or ``observed`` does not
+        have orthonormal columns.
 
     Notes
     -----
@@ -98,11 +100,12 @@ class UniformStiefel(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            loadings = pmg.UniformStiefel("loadings", 64, 5)
-            frames = pmg.UniformStiefel("frames", 10, 3, shape=(4, 10, 3))  # four frames
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     loadings = pmg.UniformStiefel("loadings", 64, 5)
+    ...     frames = pmg.UniformStiefel("frames", 10, 3, shape=(4, 10, 3))  # four frames
+    >>> loadings.type.shape, frames.type.shape
+    ((64, 5), (4, 10, 3))
     """
 
     rv_type = UniformStiefelRV

@@ -19,7 +19,7 @@ __all__ = ["draw_unimodal"]
 
 # Edges of the steps of the envelope, in widths from the mode; the middle one is the mode.
 _EDGES = spaced(129, 200.0)[0]
-# Room above the steps within three widths of the mode, which is known to about a width only:
+# Margin above the steps within three widths of the mode, which is known only to about a width:
 # between two edges a density exceeds the higher one by less.
 _SLACK = np.where(np.abs(_EDGES[1:] + _EDGES[:-1]) < 6.0, 0.01, 0.0)
 # The envelope accepts more than nine of ten proposals, so that all 14 are rejected with probability
@@ -58,7 +58,7 @@ def draw_unimodal(
 
     Notes
     -----
-    Beyond 200 widths nothing is proposed: the densities of this package have less than 1e-12 there.
+    Nothing is proposed beyond 200 widths, where densities of this package have mass below 1e-12.
     """
     dtype = width.dtype
     mode, width = mode[..., None], width[..., None]

@@ -76,7 +76,7 @@ def static_shape(x: Any) -> tuple[int | None, ...]:
 
 
 def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
-    """Raise an error when ``x`` is visibly not made of unit vectors in its last axis.
+    """Raise an error if ``x`` is known and not made of unit vectors in its last axis.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def check_unit_vectors(x: Any, argument: str, owner: str) -> None:
 def check_numbers(
     x: Any, argument: str, owner: str, *, holds: Callable, expected: str, advice: str
 ) -> None:
-    """Raise an error when ``x`` is visibly not made of finite numbers of some range.
+    """Raise an error if ``x`` is known and not made of finite numbers of some range.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def check_numbers(
     holds : callable
         Maps an array to whether each entry is in the range.
     expected, advice : str
-        What the entries should be, as in "positive scales", and a sentence on what to do.
+        A description of valid entries, such as "positive scales", and a sentence on what to do.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def check_numbers(
 
 
 def check_square(x: Any, argument: str, owner: str) -> None:
-    """Raise an error when ``x`` is visibly not made of symmetric matrices in its last two axes.
+    """Raise an error if ``x`` is known and not made of symmetric matrices in its last two axes.
 
     Raises
     ------
@@ -179,12 +179,12 @@ def check_square(x: Any, argument: str, owner: str) -> None:
 
 
 def check_covariance(x: Any, argument: str, owner: str) -> None:
-    """Raise an error when ``x`` is visibly not made of covariance matrices.
+    """Raise an error if ``x`` is known and not made of covariance matrices.
 
     Raises
     ------
     ValueError
-        As :func:`check_square`, and when a matrix is not positive definite.
+        See :func:`check_square`; also when a matrix is not positive definite.
     """
     check_square(x, argument, owner)
     value = constant_value(x)
@@ -206,7 +206,7 @@ def has_unit_norm(x):
 
 
 def check_lengths(lengths: Mapping[str, int | None], owner: str) -> None:
-    """Raise an error when vectors are visibly not of the same length.
+    """Raise an error if vectors are known to differ in length.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def check_lengths(lengths: Mapping[str, int | None], owner: str) -> None:
 
 
 def check_broadcast(shapes: Mapping[str, tuple[int | None, ...]], owner: str) -> None:
-    """Raise an error when the leading axes of parameters visibly do not broadcast.
+    """Raise an error if the leading axes of parameters are known not to broadcast.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
@@ -93,6 +94,7 @@ class VonMisesFisherRV(SymbolicRandomVariable):
         )(rng, size, mu, kappa)
 
 
+@with_signature()
 class VonMisesFisher(UnitVectorDistribution):
     r"""
     Von Mises-Fisher distribution on the unit sphere.
@@ -122,8 +124,8 @@ class VonMisesFisher(UnitVectorDistribution):
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen to be negative or not finite.
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are negative or not finite.
         Symbolic parameters are checked when the log density is evaluated.
 
     Notes
@@ -148,12 +150,14 @@ class VonMisesFisher(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=1.0)
-            kappa = pm.HalfNormal("kappa", 50.0)
-            pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=1.0)
+    ...     kappa = pm.HalfNormal("kappa", 50.0)
+    ...     x = pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=data)
+    >>> mu.type.shape, x.type.shape
+    ((3,), (3, 3))
     """
 
     rv_type = VonMisesFisherRV

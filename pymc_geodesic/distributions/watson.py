@@ -16,6 +16,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import (
@@ -63,11 +64,12 @@ class WatsonRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, kappa], outputs=[next_rng, draws])(rng, size, mu, kappa)
 
 
+@with_signature()
 class Watson(UnitVectorDistribution):
     r"""
     Watson distribution of axes on the unit sphere.
 
-    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`, of which x and -x
+    The last axis is a unit vector of :math:`\mathbb{R}^n`, any :math:`n \ge 2`; x and -x
     have the same density. It refers to the surface (Hausdorff) measure of the whole sphere:
 
     .. math::
@@ -86,21 +88,21 @@ class Watson(UnitVectorDistribution):
     mu : tensor_like of float, shape (..., n)
         Axes, unit vectors in the last axis. They are not normalised.
     kappa : tensor_like of float, shape (...)
-        Concentration: about the axis if positive, about the girdle orthogonal to it if negative; at
-        0 the distribution is uniform.
+        Concentration: around the axis if positive, around the girdle orthogonal to it if negative.
+        At 0 the distribution is uniform.
 
     Raises
     ------
     ValueError
-        When ``mu`` or ``observed`` can be seen not to hold finite unit vectors (norm 1 within
-        1e-6) of length two or more, or ``kappa`` can be seen not to be finite. Symbolic
+        If known values of ``mu`` or ``observed`` are not finite unit vectors (norm 1 within
+        1e-6) of length two or more, or known values of ``kappa`` are not finite. Symbolic
         parameters are checked when the log density is evaluated.
 
     Notes
     -----
-    Draws have random signs, and are exact up to an event of probability below 1e-12. A sampler of
-    this package that moves a free variable gives it a last entry that is not negative, see
-    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model tells its ends apart.
+    Draws have random signs, and are exact up to an event of probability below 1e-12. Samplers of
+    this package give free variables a last entry that is not negative, see
+    :class:`~pymc_geodesic.manifolds.ProjectiveSphere`, unless the model distinguishes x from -x.
     The log density of a value off the sphere is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
@@ -111,12 +113,14 @@ class Watson(UnitVectorDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            mu = pmg.Watson("mu", mu=[0, 0, 1], kappa=0.0)
-            kappa = pm.HalfNormal("kappa", 50.0)
-            pmg.Watson("x", mu=mu, kappa=kappa, observed=x)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> axes = np.eye(3)
+    >>> with pm.Model():
+    ...     mu = pmg.Watson("mu", mu=[0, 0, 1], kappa=0.0)
+    ...     kappa = pm.HalfNormal("kappa", 50.0)
+    ...     x = pmg.Watson("x", mu=mu, kappa=kappa, observed=axes)
+    >>> mu.type.shape, x.type.shape
+    ((3,), (3, 3))
     """
 
     rv_type = WatsonRV

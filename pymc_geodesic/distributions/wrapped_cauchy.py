@@ -23,6 +23,7 @@ from pymc_geodesic.distributions.angles import (
     is_angle,
     mean_direction,
 )
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.manifolds.circle import wrapped
@@ -50,9 +51,10 @@ class WrappedCauchyRV(SymbolicRandomVariable):
         return cls(inputs=[rng, size, mu, rho], outputs=[next_rng, draws])(rng, size, mu, rho)
 
 
+@with_signature()
 class WrappedCauchy(AngleDistribution):
     r"""
-    Wrapped Cauchy distribution: a Cauchy variable seen as an angle.
+    Wrapped Cauchy distribution: a Cauchy variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -77,8 +79,8 @@ class WrappedCauchy(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``rho`` can be seen to be out of range, or ``observed`` not to hold angles from -pi to
-        pi. Symbolic parameters are checked when the log density is evaluated.
+        If known values of ``rho`` are out of range, or ``observed`` does not hold angles from -pi
+        to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
     -----
@@ -92,11 +94,13 @@ class WrappedCauchy(AngleDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            rho = pm.Beta("rho", 2.0, 2.0)
-            pmg.WrappedCauchy("x", mu=0.0, rho=rho, observed=angles)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> angles = np.random.default_rng(1).uniform(-np.pi, np.pi, 100)
+    >>> with pm.Model():
+    ...     rho = pm.Beta("rho", 2.0, 2.0)
+    ...     x = pmg.WrappedCauchy("x", mu=0.0, rho=rho, observed=angles)
+    >>> x.type.shape
+    (100,)
     """
 
     rv_type = WrappedCauchyRV
@@ -117,7 +121,7 @@ class WrappedCauchy(AngleDistribution):
 
     def logp(value, mu, rho) -> TensorVariable:
         """Return the log density with respect to length."""
-        # Without cancellation where rho and the cosine are near one.
+        # Has no cancellation if rho and the cosine are near one.
         spread = (1 - rho) ** 2 + 4 * rho * pt.sin(0.5 * (value - mu)) ** 2
         res = pt.log1p(rho) + pt.log1p(-rho) - pt.log(spread) - np.log(2 * np.pi)
         res = on_support(res.astype(value.dtype), value, is_angle)

@@ -18,6 +18,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import AngleDistribution, is_angle, mean_direction
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
 from pymc_geodesic.manifolds.circle import wrapped
@@ -61,9 +62,10 @@ def _log_by_harmonics(angle: TensorVariable, sigma: TensorVariable) -> TensorVar
     return pt.log1p(2 * total) - np.asarray(np.log(2 * np.pi), angle.dtype)
 
 
+@with_signature()
 class WrappedNormal(AngleDistribution):
     r"""
-    Wrapped normal distribution: a normal variable seen as an angle.
+    Wrapped normal distribution: a normal variable wrapped around the circle.
 
     The density is with respect to length on the circle:
 
@@ -88,7 +90,7 @@ class WrappedNormal(AngleDistribution):
     Raises
     ------
     ValueError
-        When ``sigma`` can be seen not to be positive, or ``observed`` not to hold angles from -pi
+        If known values of ``sigma`` are not positive, or ``observed`` does not hold angles from -pi
         to pi. Symbolic parameters are checked when the log density is evaluated.
 
     Notes
@@ -104,11 +106,13 @@ class WrappedNormal(AngleDistribution):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            sigma = pm.HalfNormal("sigma", 1.0)
-            pmg.WrappedNormal("x", mu=np.pi, sigma=sigma, observed=angles)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> angles = np.random.default_rng(1).uniform(-np.pi, np.pi, 100)
+    >>> with pm.Model():
+    ...     sigma = pm.HalfNormal("sigma", 1.0)
+    ...     x = pmg.WrappedNormal("x", mu=np.pi, sigma=sigma, observed=angles)
+    >>> x.type.shape
+    (100,)
     """
 
     rv_type = WrappedNormalRV
@@ -132,7 +136,7 @@ class WrappedNormal(AngleDistribution):
     def logp(value, mu, sigma) -> TensorVariable:
         """Return the log density with respect to length."""
         angle = wrapped(value - mu)
-        # Each form only sees scales where it is exact, and its gradient is finite there.
+        # Each form is used only for scales at which it is exact and its gradient is finite.
         turns = _log_by_turns(angle, pt.minimum(sigma, 1.0))
         harmonics = _log_by_harmonics(angle, pt.maximum(sigma, 1.0))
         res = on_support(pt.where(sigma < 1.0, turns, harmonics), value, is_angle)

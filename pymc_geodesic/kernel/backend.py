@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What differs between PyTensor's backends, in one place."""
+"""The differences between PyTensor's backends, in one place."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Backend:
         ValueError
             If both ``backend`` and ``compile_kwargs["mode"]`` are given.
         ImportError
-            If JAX is asked for and not installed.
+            If JAX is requested but not installed.
         """
         resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
         if resolved.is_jax and find_spec("jax") is None:
@@ -72,7 +72,7 @@ class Backend:
 
     @property
     def name(self) -> str:
-        """Name of what compiles, for messages."""
+        """Name of the compiler, for messages."""
         linker = self._mode.linker
         names = {JAXLinker: "JAX", NumbaLinker: "Numba"}
         found = [name for kind, name in names.items() if isinstance(linker, kind)]
@@ -85,7 +85,7 @@ class Backend:
     def compile(self, inputs, outputs):
         """Compile a function that trusts its inputs to have the right types.
 
-        With JAX it is compiled by its first call, see :mod:`pymc_geodesic.kernel.jax.after_fork`.
+        With JAX it is compiled by its first call, see ``kernel.jax.after_fork``.
         """
         if self.is_jax:
             mode = repr(self.compile_kwargs)
@@ -94,7 +94,7 @@ class Backend:
 
     def _compile(self, inputs, outputs):
         with self._without_c(), warnings.catch_warnings():
-            # A loop with too many arguments for C is compiled in two parts, which does no harm.
+            # A loop with too many arguments for C is compiled in two parts, which is harmless.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
             options = self.compile_kwargs | {"mode": _adapted(self._mode)}
             function = compile_pymc(inputs, outputs, on_unused_input="ignore", **options)
@@ -111,7 +111,7 @@ class Backend:
 
 
 def _adapted(mode: Mode) -> Mode:
-    """Return PyTensor's modes as this package uses them."""
+    """Return PyTensor's mode, adapted to this package."""
     if not isinstance(mode.linker, NumbaLinker):
         return resident(mode)
     # Numba takes most of a second to load.

@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Scalar variables side by side in one array, for kernels of models with many of them.
 
-A kernel writes every operation of its dynamics once for each array that it carries, and PyTensor
+A kernel writes every operation of its dynamics once for each array that it carries. PyTensor
 and XLA take more than twice as long for a graph of twice the size: 100 scalars took minutes.
 """
 
@@ -29,7 +29,7 @@ from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["Blocks", "JoinedPotential", "Scalars", "blocks_of", "joined", "n_variables"]
 
-# Measured: fewer scalars compile as fast apart.
+# Measured: fewer scalars compile equally fast in separate arrays.
 FEWEST = 6
 
 
@@ -39,39 +39,39 @@ class Scalars(Euclidean):
     ndim_core = 1
 
     def field_work(self, visit, moments, *, dim) -> Work:
-        """``F = x - mean`` for each scalar by itself."""
+        """``F = x - mean`` for each scalar separately."""
         [mean] = moments
         return Work((visit.start - mean) * visit.gradient, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Which variables a kernel carries in one array.
+    """The variables that a kernel carries in one array.
 
     Attributes
     ----------
     sizes : tuple of int
-        Number of variables in each array, in the order of the variables. One is a variable by
-        itself, in its own shape; more are scalars, in shape (K, 1).
+        Number of variables in each array, in the order of the variables. A single variable has its
+        own shape; several are scalars, in shape (K, 1).
     """
 
     sizes: tuple[int, ...]
 
     @property
     def are_single(self) -> bool:
-        """Whether every variable is by itself."""
+        """Whether every variable has its own array."""
         return all(size == 1 for size in self.sizes)
 
     def cut(self, items: Sequence) -> list[list]:
-        """Collect what belongs to the variables of each array."""
+        """Group items by the array of their variables."""
         return _grouped(items, self.sizes)
 
     def first(self, items: Sequence) -> list:
-        """Take what belongs to the first variable of each array."""
+        """Take the item of the first variable of each array."""
         return [part[0] for part in self.cut(items)]
 
     def repeat(self, items: Sequence) -> list:
-        """Give every variable what belongs to its array."""
+        """Give every variable the item of its array."""
         return [x for x, size in zip(items, self.sizes, strict=True) for _ in range(size)]
 
     def _join(self, items: Sequence, stack: Callable) -> list:
@@ -82,7 +82,7 @@ class Blocks:
         return tuple(self._join(variables, pt.stack))
 
     def split(self, joined: Sequence[TensorVariable]) -> Point:
-        """Take the tensors of scalars apart: the inverse of :meth:`join`."""
+        """Separate the tensors of scalars: the inverse of :meth:`join`."""
         pairs = zip(joined, self.sizes, strict=True)
         return tuple(
             part for x, n in pairs for part in ([x[i, 0] for i in range(n)] if n > 1 else [x])
@@ -91,7 +91,7 @@ class Blocks:
     def join_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Put arrays side by side, such as those of n values for each scalar in (n, K, 1).
 
-        Arrays after those of the variables stay as they are, and so does an empty list.
+        Arrays after those of the variables are unchanged, and so is an empty list.
         """
         if self.are_single or not arrays:
             return list(arrays)
@@ -100,7 +100,7 @@ class Blocks:
         return [*self._join(arrays[:n], stack), *arrays[n:]]
 
     def split_arrays(self, joined: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Take arrays apart: the inverse of :meth:`join_arrays`, for one value for each scalar."""
+        """Separate arrays: the inverse of :meth:`join_arrays`, for one value per scalar."""
         if self.are_single or not joined:
             return list(joined)
         pairs = zip(joined, self.sizes, strict=True)
@@ -108,7 +108,7 @@ class Blocks:
         return [y for x, n in pairs for y in ([x[i, 0, ...] for i in range(n)] if n > 1 else [x])]
 
     def join_groups(self, arrays: Sequence[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
-        """Put arrays side by side, of which each scalar has one and other variables any number."""
+        """Put arrays side by side; each scalar has one, other variables any number."""
         if self.are_single:
             return list(arrays)
         joined = []
@@ -120,7 +120,7 @@ class Blocks:
         return joined
 
     def split_groups(self, joined: Sequence[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
-        """Take arrays apart: the inverse of :meth:`join_groups`."""
+        """Separate arrays: the inverse of :meth:`join_groups`."""
         if self.are_single:
             return list(joined)
         groups = _grouped(joined, self.first(counts))
@@ -132,17 +132,17 @@ class Blocks:
         return _with_parts(state, self.join_arrays)
 
     def split_state(self, state: Any) -> Any:
-        """Take the arrays apart: the inverse of :meth:`join_state`."""
+        """Separate the arrays: the inverse of :meth:`join_state`."""
         return _with_parts(state, self.split_arrays)
 
     def join_shapes(self, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Return the shapes of the arrays, and those that follow as they are."""
+        """Return the shapes of the arrays; shapes after those of the variables are unchanged."""
         firsts = zip(self.first(shapes), self.sizes, strict=True)
         joined = [(size, 1) if size > 1 else shape for shape, size in firsts]
         return [*joined, *shapes[sum(self.sizes) :]]
 
     def join_mass(self, mass: Mass | None) -> Mass | None:
-        """Return the same mass for the arrays in place of the variables."""
+        """Return the same mass, for the arrays instead of the variables."""
         if isinstance(mass, JointMass):
             return mass.reshaped(self.join_shapes(mass.shapes))
         if isinstance(mass, VariableMasses):
@@ -160,14 +160,14 @@ class Blocks:
         return mass
 
     def join_mass_arrays(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Put the arrays of a mass side by side, if there are some for each variable."""
+        """Put the arrays of a mass side by side, if each variable has some."""
         if len(arrays) < sum(self.sizes):
             return list(arrays)
         per_variable = self._cut_mass(arrays)
         return [x for part in per_variable[:-1] for x in self.join_arrays(part)] + per_variable[-1]
 
     def _cut_mass(self, arrays: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
-        """Collect as many arrays as there are variables; what is left comes last."""
+        """Group the arrays of the variables; other arrays come last."""
         n, parts = sum(self.sizes), list(arrays)
         whole = len(parts) // n * n
         return [*(parts[start : start + n] for start in range(0, whole, n)), parts[whole:]]
@@ -190,7 +190,7 @@ def n_variables(manifold: Product) -> int:
 
 
 def blocks_of(potential: Potential, mass: Mass | None) -> Blocks:
-    """Join scalars that follow each other in the model, if there are many."""
+    """Join consecutive scalars of the model, if there are many."""
     if isinstance(mass, VariableMasses) and not mass.is_diagonal:
         return Blocks((1,) * len(potential.variables))
     sizes: list[int] = []
@@ -202,18 +202,18 @@ def blocks_of(potential: Potential, mass: Mass | None) -> Blocks:
 
 @dataclass(frozen=True)
 class _ScalarBlock:
-    """The variables of one array, as kernels see a variable."""
+    """The variables of one array, with the interface of one variable."""
 
     name: str
     position: TensorVariable
     manifold: Scalars
 
     def to_position(self, value: TensorVariable) -> TensorVariable:
-        """Return the values: they are the points."""
+        """Return the values, which are the points."""
         return value
 
     def to_value(self, position: TensorVariable) -> TensorVariable:
-        """Return the points: they are the values."""
+        """Return the points, which are the values."""
         return position
 
 
@@ -234,7 +234,7 @@ class JoinedPotential:
     potential : Potential
         The potential of the variables.
     blocks : Blocks
-        Which of them to join.
+        The variables to join.
     """
 
     def __init__(self, potential: Potential, blocks: Blocks) -> None:
@@ -255,7 +255,7 @@ class JoinedPotential:
     def gradient(
         self, position: Point, indices: Sequence[TensorVariable], *, width: Width
     ) -> Point:
-        """dU/dx, side by side as the points are."""
+        """dU/dx, side by side like the points."""
         widths = tuple(self._blocks.repeat(width)) if isinstance(width, tuple) else width
         apart = self._blocks.split(position)
         return self._blocks.join(self._potential.gradient(apart, indices, width=widths))
@@ -271,5 +271,5 @@ class JoinedPotential:
 
 
 def joined(potential: Potential, blocks: Blocks) -> PotentialEnergy:
-    """Return a potential with its scalars side by side, or as it is if there are none to join."""
+    """Return a potential with its scalars side by side, or unchanged if there are none to join."""
     return potential if blocks.are_single else JoinedPotential(potential, blocks)

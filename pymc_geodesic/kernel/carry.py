@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pieces of graph that kernels need: types for the scan, the frame of a mass, PyMC's values."""
+"""Parts of the graphs of kernels: types for the scan, the frame of a mass, PyMC's values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Carry:
     """The form in which a scan carries a state: fixed dtypes and shapes, at least one axis.
 
     PyTensor's Numba backend turns a carried array without axes into a number when it copies it, and
-    then fails to compile; one axis of length one costs nothing.
+    then fails to compile. One axis of length one costs nothing.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The one place where trees of tensors become a compiled function, and its arrays trees again.
+"""Compiled functions of trees of tensors.
 
-Kernels are written as maps of named trees. Nothing else knows in which order a function takes its
-arrays, what a backend does to them, or which of them it may keep.
+Kernels are written as maps of named trees. Only this module knows in which order a function takes
+its arrays, how a backend converts them, and which of them it may keep.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class CompiledMap:
     backend : Backend
         How to compile.
     held : collection of str
-        Fields of the inputs whose arrays are often the very same ones, and never written to. JAX is
-        given a copy once for as long as they are: a copy takes ten microseconds, as long as several
-        small transitions.
+        Fields of the inputs whose arrays are often identical objects, and never written to. JAX
+        receives one copy of an object as long as it stays the same: a copy takes ten microseconds,
+        as long as several small transitions.
     shareable : collection of str
-        Fields whose arrays several calls may have in common. Where they are the very same ones, a
-        call for all of them is given one.
+        Fields whose arrays several calls may share. If they are identical objects, a call for all
+        chains receives only one.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CompiledMap:
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         places = _places_of_fields(inputs)
-        # Leaf by leaf, and field by field, for what is looked at once per call.
+        # By leaf and by field, because they are read once per call.
         self._held = [i for name in held for i in places[name]] if backend.is_jax else []
         self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
@@ -75,7 +75,7 @@ class CompiledMap:
 
     @property
     def serves_many(self) -> bool:
-        """Whether several calls can be made at once."""
+        """Return whether several calls can be made at once."""
         return self._many is not None
 
     def __call__(self, inputs: Any) -> Any:
@@ -86,7 +86,7 @@ class CompiledMap:
         return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
 
     def of_many(self, inputs: Sequence[Any]) -> list[Any]:
-        """Call the function on several trees at once, where it serves many."""
+        """Call the function on several trees at once, if it serves many."""
         if self._many is None:
             return [self(tree) for tree in inputs]
         first, *others = calls = [self._arguments(tree) for tree in inputs]
@@ -108,7 +108,7 @@ class CompiledMap:
         return arguments
 
     def _copy(self, arguments: list[Any], places: Sequence[int]) -> None:
-        """Put copies of JAX in some places."""
+        """Replace some arrays by JAX's copies of them."""
         copies: dict[int, tuple[np.ndarray, Any]] = {}
         for i in places:
             array = arguments[i]
@@ -117,21 +117,21 @@ class CompiledMap:
                 held = array, copied_to_device(array)
             copies[id(array)] = held
             arguments[i] = held[1]
-        # Those of the last call alone: what a mass learns must not fill the memory.
+        # Only the copies of the last call, so that the changing mass does not fill the memory.
         self._copies = copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the copies behind, and what cannot be pickled: another process makes its own."""
+        """Leave out the copies and what cannot be pickled: another process creates its own."""
         return self.__dict__ | {"_copies": {}, "_flatten": None, "_rebuild": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the functions for trees of this form anew."""
+        """Recreate the functions for trees of this structure."""
         self.__dict__.update(state)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
 
 
 def _places_of_fields(inputs: Any) -> dict[str, range]:
-    """Return the numbers of the leaves of each field."""
+    """Return the indices of the leaves of each field."""
     counts = [len(leaves_of(getattr(inputs, name))) for name in inputs._fields]
     starts = accumulate(counts, initial=0)
     return {

@@ -1,8 +1,8 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Rows of data that are taken before a function is called, and not by the function.
+"""Rows of data that are taken before a function is called, instead of by the function.
 
-Rows that follow each other are then not copied at all, as where all data are passed over.
+Consecutive rows, such as those of a pass over all data, are then not copied.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Gathered:
     data : TensorVariable
         The array: a constant or a shared variable.
     source : int
-        Which of the sources of batches says the rows.
+        Index of the source of batches that determines the rows.
     placeholder : TensorVariable
-        What takes them in the graph.
+        Input that replaces them in the graph.
     """
 
     data: TensorVariable
@@ -41,7 +41,7 @@ class Gathered:
     placeholder: TensorVariable
 
     def rows(self, rows: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the rows that several calls ask for, one after another along a first axis."""
+        """Return the rows of several calls, stacked along a first axis."""
         data = self.data
         array = data.data if isinstance(data, Constant) else data.get_value(borrow=True)
         first, n = rows[0][0], len(rows[0])
@@ -53,7 +53,7 @@ class Gathered:
 def gathered(
     outputs: Sequence[TensorVariable], rows: Sequence[TensorVariable]
 ) -> tuple[list[TensorVariable], list[Gathered]]:
-    """Write a graph with inputs in place of the rows that it takes from its data.
+    """Replace the rows that a graph takes from its data by inputs.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def gathered(
             continue
         [taken], [data, index] = node.outputs, node.inputs
         placeholder = tensor("taken", dtype=taken.dtype, shape=taken.type.shape)
-        # Energy and gradient take the same rows.
+        # Energy and gradient use the same rows.
         one = found.setdefault((data, index), Gathered(data, rows.index(index), placeholder))
         replace[taken] = one.placeholder
     return clone_replace(list(outputs), replace=replace), list(found.values())

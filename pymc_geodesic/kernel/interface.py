@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a kernel takes and returns, and what it needs to know of an algorithm."""
+"""The inputs and outputs of a kernel, and what it needs to know about an algorithm."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def _as_it_is(state: Any) -> Any:
 
 
 class Dynamics(NamedTuple):
-    """What a kernel needs to know of an algorithm.
+    """What a kernel needs to know about an algorithm.
 
     Attributes
     ----------
     transition : callable
         ``(state, gradient, noise, *, manifold, step_size, **parameters) -> state``, symbolic and
-        pure. States are named tuples of the algorithm, with a field ``position``; what they may
-        have besides is a ``velocity`` and a ``thermostat``, and fields of their own.
+        pure. States are named tuples of the algorithm, with a field ``position``. They may also
+        have a ``velocity``, a ``thermostat`` and other fields.
     enter, leave : callable
-        Map a state to the coordinates of the transition and back, once per call; by default the
-        state is what it is.
+        Map a state to the coordinates of the transition and back, once per call; the identity by
+        default.
     """
 
     transition: Callable[..., Any]
@@ -41,12 +41,12 @@ class CenterArrays(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What a call of the kernel takes.
+    """The inputs of a call of the kernel.
 
     Attributes
     ----------
     conditioned : sequence
-        PyMC's values of other steps' variables, and what was drawn for the rows of the batch.
+        PyMC's values of other steps' variables, and draws for the rows of the batch.
     state : NamedTuple
         The state of the algorithm; positions are points of the embedding.
     memory : sequence
@@ -59,13 +59,13 @@ class Inputs(NamedTuple):
     mass : sequence
         Arrays of the mass.
     center : CenterArrays
-        Of control variates; empty without.
+        The center of control variates; empty without.
     fresh : array of bool
-        Transitions that configurational temperatures come from: the first ones of their batch.
+        Transitions that measure configurational temperatures: the first ones of their batch.
     reference : sequence
-        What chooses the fields of these temperatures.
+        Means that choose the fields of these temperatures.
     made : array of bool, optional
-        Transitions that are made, before those for which there is only room; the kernel adds it.
+        True for the transitions to make, then False for unused room; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -83,7 +83,7 @@ class Inputs(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """What a call of the kernel returns.
+    """The outputs of a call of the kernel.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Outputs(NamedTuple):
     energy : array
         Potential energy of the last state, estimated from the last batch.
     moments : sequence
-        What the reference of configurational temperatures averages, at the last position.
+        At the last position, quantities whose means are the reference of these temperatures.
     """
 
     state: Any

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions that run by NumPy's own operations, without a compiler."""
+"""Functions that run with NumPy's own operations, without a compiler."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_OPERANDS = 31
 
 @node_rewriter([Elemwise])
 def expand_without_ufunc(fgraph, node):
-    """Write operations for which NumPy has no function by ones for which it has."""
+    """Replace operations for which NumPy has no function by operations for which it has one."""
     scalar_op = node.op.scalar_op
     if isinstance(scalar_op, Add | Mul) and len(node.inputs) > MOST_OPERANDS:
         half = len(node.inputs) // 2
@@ -43,7 +43,7 @@ def expand_without_ufunc(fgraph, node):
         return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]
     if isinstance(scalar_op, Log1mexp):
         [x] = node.inputs
-        # The two forms meet at log 2, where both lose the same.
+        # The two forms meet at log 2, where both lose the same precision.
         return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
     return None
 
@@ -51,7 +51,7 @@ def expand_without_ufunc(fgraph, node):
 def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]):
     """Make a function of NumPy's own operations.
 
-    Fused operations are left out: they are fast compiled and slow interpreted.
+    Operations are not fused: fused operations are fast when compiled but slow when interpreted.
     """
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
@@ -67,7 +67,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
 
 
 def runs_by_numpy(function) -> bool:
-    """Whether no operation of an interpreted function loops over entries in Python."""
+    """Return whether no operation of an interpreted function loops over entries in Python."""
     return not any(
         isinstance(node.op, Elemwise)
         and node.op.nfunc_spec is None

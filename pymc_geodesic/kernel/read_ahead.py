@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Items of an iterator, read in a thread before they are asked for."""
+"""Items of an iterator, read in a thread before they are needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ReadAhead"]
 
 
 Items = Callable[[Callable[[], bool]], Generator[Any]]
-"""``wanted -> items``: makes a generator, which may stop early once ``wanted()`` is false."""
+"""``wanted -> items``: creates a generator, which may stop early once ``wanted()`` is false."""
 
 
 class ReadAhead:
@@ -24,12 +24,12 @@ class ReadAhead:
 
     A generator runs in one thread from its first item to its end, as database connections require.
     The thread is a daemon, so that a generator that blocks does not keep Python from exiting.
-    Each object serves one generator. To begin again, abandon the object and make another.
+    Each object serves one generator. To begin again, abandon the object and create another.
 
     Parameters
     ----------
     items : callable
-        Makes the generator.
+        Creates the generator.
     """
 
     def __init__(self, items: Items) -> None:
@@ -37,7 +37,7 @@ class ReadAhead:
         self._results: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._abandoned, self._failed = Event(), False
         self._process = os.getpid()
-        # The thread holds no reference to this object, whose end is the end of the thread.
+        # The thread holds no reference to this object, so that it ends with the object.
         arguments = items, self._requests, self._results, self._abandoned
         self._thread = Thread(target=_serve, args=arguments, daemon=True, name="read_ahead")
         self._thread.start()
@@ -53,14 +53,14 @@ class ReadAhead:
         return self._process == os.getpid()
 
     def take(self) -> Any:
-        """Return the next item, and have the one after it read.
+        """Return the next item, and request the one after it.
 
         Raises
         ------
         Exception
-            What the generator raised instead of giving an item.
+            The error of the generator.
         """
-        # Asked for first: an interrupt while waiting must not leave the next call without an item.
+        # Requested first: an interrupt while waiting must not leave the next call without an item.
         self._requests.put(None)
         succeeded, item = self._results.get()
         if not succeeded:
@@ -69,7 +69,7 @@ class ReadAhead:
         return item
 
     def abandon(self) -> None:
-        """Have the generator closed as soon as it can be, without waiting for it."""
+        """Close the generator as soon as possible, without waiting for it."""
         if self._is_ours:
             self._abandoned.set()
             self._requests.put(None)
@@ -86,7 +86,7 @@ class ReadAhead:
 
 
 def _serve(items: Items, requests: SimpleQueue, results: SimpleQueue, abandoned: Event) -> None:
-    """Give an item for each request; the body of the thread."""
+    """Return an item for each request; the body of the thread."""
     with closing(items(lambda: not abandoned.is_set())) as generator:
         while True:
             requests.get()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,18 +15,18 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.kernel.read_ahead import ReadAhead
 from pymc_geodesic.potential.stream import RowCheck, StreamSource
 
-__all__ = ["StreamCursor", "StreamReader", "checked_batches"]
+__all__ = ["StreamCursor", "StreamReader", "checked_batches", "checked_blocks", "possible_rows"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
-# Most rows that are checked together; the first groups are small and double in size.
+# Largest number of rows that are checked together; the first groups are small and double in size.
 TOGETHER = 10_000
 
 
 def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
-    """Go once through a loader, check what it gives, and cut it into batches.
+    """Go once through a loader, check its rows, and cut them into batches.
 
-    A loader may give blocks of any number of rows, such as the row groups of a Parquet file.
+    A loader may yield blocks of any number of rows, such as the row groups of a Parquet file.
 
     Raises
     ------
@@ -58,9 +58,9 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
 
 
 def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
-    """Read blocks and check them; in the first whole pass, that the model allows all rows.
+    """Read and check blocks; the first whole pass also checks that the model allows all rows.
 
-    Blocks are looked at together, more and more of them, because every look has a cost of its own.
+    Increasing numbers of blocks are checked together, because every check has a fixed cost.
     """
     n_rows, n_waiting, waiting = 0, 0, []
     check = source.check if source.check is not None and not source.check.complete else None
@@ -84,6 +84,27 @@ def _possible(
     if check is not None and (bad := check(rows, n_rows)):
         raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
     return rows
+
+
+def checked_blocks(
+    source: StreamSource, blocks: Iterable[np.ndarray], *, first: int, is_possible: bool
+) -> Iterator[np.ndarray]:
+    """Check blocks of a part of the data, the first row of which has a number.
+
+    With ``is_possible`` the model is known to allow the rows.
+    """
+    for block in blocks:
+        rows = _checked_block(source, block, first)
+        check = None if is_possible else source.check
+        yield _possible(source, [rows], first, check=check)
+        first += len(rows)
+
+
+def possible_rows(source: StreamSource, rows: np.ndarray) -> np.ndarray:
+    """Check rows that were drawn at random."""
+    is_possible = source.check is None or source.check.complete
+    [checked] = checked_blocks(source, [rows], first=0, is_possible=is_possible)
+    return checked
 
 
 def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
@@ -110,9 +131,9 @@ def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.n
 
 
 def _passes(source: StreamSource, n_skipped: int) -> Iterator[tuple[np.ndarray, int]]:
-    """Go through the loader again and again, without the first batches of the first pass.
+    """Go through the loader repeatedly, without the first batches of the first pass.
 
-    Each batch comes with its number in its pass, from one on.
+    Each batch comes with its number in its pass, starting at one.
     """
     while True:
         numbered = enumerate(checked_batches(source), start=1)
@@ -123,7 +144,7 @@ def _passes(source: StreamSource, n_skipped: int) -> Iterator[tuple[np.ndarray, 
 def _buffers(
     source: StreamSource, n_skipped: int, wanted: Callable[[], bool]
 ) -> Generator[tuple[np.ndarray, int]]:
-    """Put batches together, each buffer with the number of its last batch in its pass."""
+    """Combine batches into buffers, each with the number of its last batch in its pass."""
     batches = []
     for batch, n_read in _passes(source, n_skipped):
         if not wanted():
@@ -136,14 +157,14 @@ def _buffers(
 
 @dataclass
 class StreamCursor:
-    """Where a chain is in a stream.
+    """The position of a chain in a stream.
 
     Attributes
     ----------
     n_read : int
-        Batches of the present pass that have been handed out or are in the pool.
+        Batches of the present pass that have been used or are in the pool.
     pool : ndarray or None
-        Shuffled rows that have not been handed out.
+        Shuffled rows that have not been used.
     """
 
     n_read: int = 0
@@ -153,16 +174,18 @@ class StreamCursor:
 class StreamReader:
     """Batches of a stream, pass after pass, with their rows shuffled within a buffer.
 
-    A thread reads the next buffer while the sampler works on the present one. What is read follows
-    from the cursor alone: one that stands elsewhere than the thread, because its chain is new or
-    restored or in a forked process, gets a pass of its own, without the batches that were read
+    A thread reads the next buffer while the sampler uses the present one. The cursor alone
+    determines what is read. A cursor at another position than the thread, because its chain is new,
+    restored or in a forked process, gets its own pass, without the batches that it has read
     before. It continues exactly if every pass gives the same batches.
 
     Parameters
     ----------
     source : StreamSource
-        What to read.
+        The stream.
     """
+
+    reads_in_turn = True
 
     def __init__(self, source: StreamSource) -> None:
         self.source = source
@@ -171,13 +194,23 @@ class StreamReader:
         self._at = 0
 
     def settle(self, cursor: StreamCursor) -> None:
-        """Wait until nothing is read for another cursor: a loader may allow one reader only."""
+        """Wait until nothing is read for another cursor: a loader may allow only one reader."""
         if self._ahead is not None and not self._stands_at(cursor):
             self._ahead.close()
             self._ahead = None
 
-    def take(self, cursor: StreamCursor, rng: np.random.Generator, n_batches: int) -> np.ndarray:
-        """Return the next batches, stacked along a new first axis, and move the cursor."""
+    def take(
+        self,
+        cursor: StreamCursor,
+        rng: np.random.Generator,
+        n_batches: int,
+        *,
+        reuses: bool = False,
+    ) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis, and move the cursor.
+
+        Rows are used once in a pass, also where ``reuses`` would allow more.
+        """
         size = self.source.batch_size
         parts, missing = [], n_batches * size
         pool = self._empty if cursor.pool is None else cursor.pool
@@ -209,5 +242,5 @@ class StreamReader:
         return rows
 
     def __getstate__(self) -> dict:
-        """Leave the thread behind: another process makes its own."""
+        """Leave out the thread: another process creates its own."""
         return self.__dict__ | {"_ahead": None}

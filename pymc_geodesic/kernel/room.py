@@ -12,15 +12,15 @@ from pymc_geodesic.kernel.interface import Inputs
 
 __all__ = ["Room", "room_for"]
 
-# They divide the numbers of transitions that tuning chooses among. What the longest call costs
-# besides, some tens of microseconds, no longer counts.
+# They divide the numbers of transitions that tuning can choose. In the longest call, the fixed cost
+# of tens of microseconds is negligible.
 LENGTHS = (1, 2, 5, 10, 20, 50)
-# Bytes of a call that are copied in no time. Inputs are filled up to their full length.
+# Bytes of a call that are copied in negligible time. Inputs are filled up to full length.
 MOST_BYTES = 2**18
 
 
 def room_for(arrays: Sequence[np.ndarray]) -> int:
-    """Return for how many transitions a kernel should have room.
+    """Return the number of transitions for which a kernel should have room.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ class Room:
     Parameters
     ----------
     length : int
-        The number.
+        The number of transitions.
     """
 
     def __init__(self, length: int) -> None:
         self.length = length
         places = np.arange(length)
-        # The very same arrays call after call, which are copied to a device once.
+        # The same array objects for all calls, so that they are copied to a device once.
         self._made = [places < n for n in range(length + 1)]
 
     def filled(self, inputs: Inputs) -> Inputs:
-        """Return inputs of the full length, with the last entries repeated, and what counts."""
+        """Return inputs of the full length; the last entries are repeated and marked as unused."""
         made = self._made[len(inputs.step_sizes)]
         if made.all():
             return inputs._replace(made=made)

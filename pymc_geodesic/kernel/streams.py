@@ -9,20 +9,56 @@ import os
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
 
 import numpy as np
 
+from pymc_geodesic.kernel.pools import PoolCursor, PoolReader
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 from pymc_geodesic.potential.stream import Source, StreamSource
 
-__all__ = ["BatchStream", "draw_noise"]
+__all__ = ["BatchStream", "Reader", "draw_noise", "reader_of"]
 
 
-# Normals of a transition or more are drawn in parts of this many, each by a generator of its own,
-# once there are enough of them to keep several threads busy.
+class Reader(Protocol):
+    """What reads the rows of a loader, for all chains.
+
+    Attributes
+    ----------
+    first_batch : ndarray
+        The first rows of the data.
+    reads_in_turn : bool
+        Whether chains must read one after another.
+    """
+
+    first_batch: np.ndarray
+    reads_in_turn: bool
+
+    def settle(self, cursor: Any) -> None:
+        """Be ready for a run that begins with a cursor."""
+        ...
+
+    def take(
+        self, cursor: Any, rng: np.random.Generator, n_batches: int, *, reuses: bool = False
+    ) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis, and move the cursor."""
+        ...
+
+
+# Normals are drawn in parts of this size, each by its own generator, if there are enough of them
+# to keep several threads busy.
 PART = 2**16
-# Bytes at a multiple of which JAX takes an array as it is, and does not copy it.
+# JAX does not copy arrays whose address is a multiple of this number of bytes.
 ALIGNMENT = 64
+
+
+def reader_of(sources: Sequence[Source]) -> Reader | None:
+    """Make what reads the stream among the sources, if there is one."""
+    for source in sources:
+        if isinstance(source, StreamSource):
+            rows = source.random_rows
+            return StreamReader(source) if rows is None else PoolReader(source, rows)
+    return None
 
 
 def draw_noise(
@@ -30,7 +66,7 @@ def draw_noise(
 ) -> list[np.ndarray]:
     """Draw standard normals for ``n_steps`` transitions, one array per shape.
 
-    The draws follow from the generator alone, whatever the number of threads.
+    The draws depend only on the generator, not on the number of threads.
     """
     return [_normals(rng, (n_steps, *shape), np.dtype(dtype)) for shape in shapes]
 
@@ -41,7 +77,7 @@ def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
     normals = _aligned(shape, dtype)
     flat = normals.reshape(-1)
     parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
-    # Seeded by draws and not by `rng.spawn`, whose count of children no saved state remembers.
+    # Seeded by draws, because a saved state does not contain the count of `rng.spawn`'s children.
     seeds = np.random.SeedSequence(rng.integers(2**32, size=4).tolist()).spawn(len(parts))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(_fill, parts, seeds))
@@ -61,18 +97,18 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 class BatchStream:
-    """Rows of each minibatch for each transition: where a chain is in its data.
+    """Rows of each minibatch for each transition, and the position of a chain in its data.
 
     Parameters
     ----------
     sources : sequence of BatchSource, or one StreamSource
-        The model's minibatches, each of which gets indices of its own; or a stream, whose batches
-        are handed out themselves.
+        The model's minibatches, each with its own indices; or a stream, which provides the batches
+        themselves.
     steps_per_batch : int
         Transitions that share one batch before the next is drawn.
     replacement : bool
-        Draw each row anew, as ``pm.Minibatch`` does; otherwise go through a random order of all
-        rows, and begin another where it ends.
+        Draw each row independently, as ``pm.Minibatch`` does. Otherwise go through a random order
+        of all rows, and begin another one at its end.
     """
 
     def __init__(
@@ -86,37 +122,51 @@ class BatchStream:
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
         streams = [source for source in sources if isinstance(source, StreamSource)]
-        self.stream = StreamCursor() if streams else None
+        self.stream: StreamCursor | PoolCursor | None = None
+        if streams:
+            self.stream = StreamCursor() if streams[0].random_rows is None else PoolCursor()
         # No batch is current before the first is drawn.
         self.current: list[np.ndarray] = []
         self.age = steps_per_batch
         self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
         self.n_taken = [0 for _ in self.sizes]
 
-    def trial(self, n_steps: int, reader: StreamReader | None = None) -> list[np.ndarray]:
+    def trial(self, n_steps: int, reader: Reader | None = None) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""
         if reader is not None:
             return [np.repeat(reader.first_batch[None], n_steps, axis=0)]
         return [np.tile(np.arange(size) % n, (n_steps, 1)) for n, size in self.sizes]
 
     def fresh(self, n_steps: int) -> np.ndarray:
-        """Whether each of the next ``n_steps`` transitions is the first to see its batch."""
+        """Return whether each of the next ``n_steps`` transitions is the first to see its batch."""
         return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
     def draw(
-        self, rng: np.random.Generator, n_steps: int, reader: StreamReader | None = None
+        self,
+        rng: np.random.Generator,
+        n_steps: int,
+        reader: Reader | None = None,
+        *,
+        reuses: bool = False,
     ) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``.
 
-        Those of a stream come from ``reader``.
+        Those of a stream come from ``reader``, which with ``reuses`` may give rows again and again.
         """
+
+        def fresh(i: int, n_batches: int) -> np.ndarray:
+            if self.stream is None:
+                return self._indices(rng, i, n_batches)
+            assert reader is not None, "who has streams passes their reader"
+            return reader.take(self.stream, rng, n_batches, reuses=reuses)
+
         if self.steps_per_batch == 1:
-            return [self._fresh(rng, i, n_steps, reader) for i in range(len(self.sizes))]
+            return [fresh(i, n_steps) for i in range(len(self.sizes))]
         which = (self.age + np.arange(n_steps)) // self.steps_per_batch
         batches = []
         current, self.current = self.current, []
         for i in range(len(self.sizes)):
-            drawn = self._fresh(rng, i, which[-1], reader)
+            drawn = fresh(i, which[-1])
             before = current[i][None] if current else np.zeros_like(drawn[:1])
             pool = np.concatenate([before, drawn])
             batches.append(pool[which])
@@ -124,14 +174,9 @@ class BatchStream:
         self.age = int((self.age + n_steps - 1) % self.steps_per_batch + 1)
         return batches
 
-    def _fresh(
-        self, rng: np.random.Generator, i: int, n_batches: int, reader: StreamReader | None
-    ) -> np.ndarray:
-        """Draw batches of source ``i`` that have not been used."""
+    def _indices(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
+        """Draw the rows of batches of source ``i`` that have not been used."""
         n_rows, size = self.sizes[i]
-        if self.stream is not None:
-            assert reader is not None, "who has streams passes their reader"
-            return reader.take(self.stream, rng, n_batches)
         if self.replacement:
             return rng.integers(0, n_rows, (n_batches, size))
         parts, missing = [], n_batches * size

@@ -43,15 +43,15 @@ class TransitionKernel:
     dynamics : Dynamics
         The transition.
     noise_model : NoiseModel
-        What is known of the gradient's noise.
+        Model of the gradient's noise.
     example : Inputs
         Arrays of the dtypes and shapes with which the kernel will be called.
     backend : Backend
-        How to compile. Only JAX compiles the number of transitions in.
+        How to compile. Only JAX needs a fixed number of transitions.
     mass : Mass, optional
         Mass of the variables; only its form is compiled in, not its values.
     is_counted : bool
-        Whether calls may have fewer transitions than the example, for which there is room; see
+        Whether calls may have fewer transitions than the example; see
         :attr:`Backend.counts_transitions`.
     """
 
@@ -107,7 +107,7 @@ class TransitionKernel:
         return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
 
     def _apart(self, outputs: Outputs) -> Outputs:
-        """Undo what :meth:`_joined` does."""
+        """Undo :meth:`_joined`."""
         moments = joined_moments(self._manifold, outputs.values, outputs.moments)
         if self._blocks.are_single:
             return outputs._replace(moments=moments)
@@ -119,7 +119,7 @@ class TransitionKernel:
         )
 
     def _joined(self, inputs: Inputs) -> Inputs:
-        """Put scalars side by side; drop the axis of the transitions where all share one batch."""
+        """Put scalars side by side; drop the axis of the transitions if all share one batch."""
         if self._shares_rows:
             inputs = inputs._replace(rows=[row[0] for row in inputs.rows])
         if self._room is not None:
@@ -142,7 +142,7 @@ class TransitionKernel:
 
 
 def _blocks(potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None) -> Blocks:
-    """Join scalars where nothing but position and velocity has a part for each variable."""
+    """Join scalars if only position and velocity have a part for each variable."""
     is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
     others = [part for name, part in state._asdict().items() if name not in MOVED]
     if is_exact and len(leaves_of(others)) < 2:
@@ -157,7 +157,7 @@ MOVED = ("position", "velocity")
 def _row_inputs(
     potential: PotentialEnergy, step_sizes: TensorVariable, *, shares: bool
 ) -> list[TensorVariable]:
-    """Rows for every transition; one for all where latent variables are drawn for one batch."""
+    """Rows for every transition; one batch for all if latent variables are drawn for a batch."""
     calls = () if shares else step_sizes.type.shape
     return [
         tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
@@ -210,7 +210,7 @@ def _one_transition(
     mass: Mass | None,
     virial: Virial,
 ) -> Callable:
-    """Make the transition a function of what changes from one to the next."""
+    """Write the transition as a function of the quantities that change from one to the next."""
     manifold = weighted(potential.manifold, mass, inputs.mass)
     estimator: Callable[..., MinibatchEstimator] = MinibatchEstimator
     if inputs.center.point:
@@ -239,7 +239,7 @@ def _scan(
 ):
     """Run the transitions; return the last state and traces of temperatures and finiteness."""
     carried = state, tuple(inputs.memory)
-    # A position in coordinates of its own has the shape of the point.
+    # A position in other coordinates has the shape of the point.
     shapes = [*manifold.shapes, *(x.type.shape for x in leaves_of(carried)[len(manifold.shapes) :])]
     carry = Carry(leaves_of(carried), shapes=shapes)
     noises, rows = list(inputs.noise), [] if shares_rows else list(inputs.rows)
@@ -258,7 +258,7 @@ def _scan(
         # One trace for all: each costs as much as a small operation on the variables.
         told = [temperature.ravel() for temperature in (*temperatures, *positional)]
         if counter:
-            # As where there is only room: a sequence that nothing uses would be removed.
+            # PyTensor would remove a sequence that nothing uses.
             finite = finite & counted[0]
         return [*carry.pack(leaves_of((new, new_memory))), pt.concatenate(told), finite]
 

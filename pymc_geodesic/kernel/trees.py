@@ -22,7 +22,7 @@ def leaves_of(tree: Tree) -> list:
 
 
 def rebuilt(template: Tree, leaves: Sequence[Any]) -> Tree:
-    """Put leaves into a tree of the form of another: the inverse of :func:`leaves_of`.
+    """Put leaves into a tree of the structure of another: the inverse of :func:`leaves_of`.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def map_leaves(function: Callable[[Any], Any], tree: Tree) -> Tree:
 
 
 def flattener(template: Tree) -> Callable[[Tree, list], None]:
-    """Make a function that appends the leaves of trees of one form to a list.
+    """Create a function that appends the leaves of trees of one structure to a list.
 
-    What is called once per draw is made once: looking at every node takes twice the time.
+    It is created once and called once per draw: inspecting every node takes twice the time.
     """
     if template is None:
         return lambda tree, found: None
@@ -60,7 +60,7 @@ def flattener(template: Tree) -> Callable[[Tree, list], None]:
 
 
 def rebuilder(template: Tree) -> Callable[[Sequence[Any]], Tree]:
-    """Make a function that puts lists of leaves into trees of one form."""
+    """Create a function that puts lists of leaves into trees of one structure."""
     return _rebuilder(template, count())
 
 

@@ -17,8 +17,8 @@ from pymc_geodesic.manifolds import Point, Product
 
 __all__ = ["undo_if_not_finite"]
 
-# exp(-20) leaves nothing of a velocity; gradient noise that needs it would throw the chain by six
-# times its thermal velocity at every transition.
+# exp(-20) damps a velocity completely. Gradient noise that needs such damping would change the
+# velocity by six times its thermal value at every transition.
 LARGEST_DAMPING = 20.0
 
 
@@ -29,11 +29,11 @@ def undo_if_not_finite(
     noise: Point,
     step_size: TensorVariable,
 ) -> tuple[tuple[Any, Any], list[TensorVariable], TensorVariable]:
-    """Keep the old state and memory where the new are not finite, with a velocity drawn anew.
+    """Keep the old state and memory if the new ones are not finite, with a velocity drawn anew.
 
     The kinetic energy is finite exactly if every velocity is, and a position can only become
     infinite one transition after its velocity has overflowed. A thermostat does not overflow: it
-    stops a chain that is thrown out, wherever it is and for ever, so that is undone too.
+    would stop a diverging chain forever wherever it is, so such a transition is undone too.
     """
     (old_state, old_memory), state = old, new[0]
     if velocity := getattr(state, "velocity", ()):
@@ -55,7 +55,7 @@ def undo_if_not_finite(
         temperatures = []
         total = sum(position.sum() for position in state.position)
         finite = ~pt.isinf(total) & ~pt.isnan(total)
-    # With `switch` PyTensor would not fuse the operations that the new state comes from.
+    # With `switch`, PyTensor would not fuse the operations that compute the new state.
     proposed = leaves_of(new)
     pairs = zip(proposed, leaves_of((old_state, old_memory)), strict=True)
     kept = ifelse(finite, proposed, [moved.type.filter_variable(x) for moved, x in pairs])

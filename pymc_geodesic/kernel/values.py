@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""PyMC's values and points of the embedding: where they meet, at the edge."""
+"""The map from PyMC's values to points of the embedding."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class PointMap:
         return tuple(x if flat else np.asarray(next(curved), order="C") for x, flat in pairs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the function behind: what PyTensor interprets cannot be pickled, a graph can."""
+        """Leave out the function: interpreted functions cannot be pickled, but a graph can."""
         return self.__dict__ | {"_function": None}

@@ -1,18 +1,18 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""The configurational temperature of a transition, from the gradient that it evaluates anyway.
+r"""The configurational temperature of a transition, from the gradient that it evaluates.
 
 For a vector field F that does not depend on the chain,
 :math:`E[F \cdot \nabla U] = T E[\operatorname{div} F]` under the density :math:`\exp(-U / T)`. The
 fields are those of the manifolds, chosen by a *reference*: means over past draws.
 
 The splittings evaluate the gradient half a step away from the positions that they return. F is
-taken where the transition starts and not there: for a Gaussian target the average is then exactly
-the temperature of the draws, while positions half a step away are too wide by
-:math:`1 / (1 - \epsilon^2 \omega^2 / 4)`, which is what a thermostat makes of its velocities.
+evaluated at the start of the transition instead. For a Gaussian target the average is then exactly
+the temperature of the draws. Positions half a step away are too wide by
+:math:`1 / (1 - \epsilon^2 \omega^2 / 4)`, like the velocities of a thermostat.
 
-Only the first transition of each batch counts. Later ones start from where the batch's own noise
-has moved the chain, and by the virial theorem a thermostat pins the average over *them* to one.
+Only the first transition of each batch counts. Later transitions start where the batch's own noise
+has moved the chain. By the virial theorem a thermostat fixes the average over *these* at one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def reference_shapes(manifold: Product) -> list[tuple[int, ...]]:
-    """Shape of each array of the reference, all variables in a row."""
+    """Shape of each array of the reference, for all variables in order."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     return [shape for factor, own in pairs for shape in factor.field_shapes(own)]
 
@@ -52,7 +52,7 @@ def numbers_of_moments(manifold: Product) -> list[int]:
 def joined_moments(
     manifold: Product, values: Sequence[np.ndarray], moments: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Join what the kernel has returned to the moments of all variables."""
+    """Join the outputs of the kernel to the moments of all variables."""
     rest, triples = iter(moments), zip(manifold.factors, manifold.shapes, values, strict=True)
     return [
         value if factor.is_flat else next(rest)
@@ -67,7 +67,7 @@ class Virial:
     Parameters
     ----------
     manifold : Product
-        Where the variables are.
+        The manifold of the variables.
     reference : sequence of TensorVariable
         The means that choose the fields.
     """
@@ -76,9 +76,9 @@ class Virial:
         self.manifold, self.reference = manifold, reference
 
     def moments(self, position: Point) -> list[TensorVariable]:
-        """Write what the reference averages, at the last position of a call.
+        """Write the quantities whose means are the reference, at the last position of a call.
 
-        Flat variables are left out: :func:`joined_moments` takes their values.
+        Flat variables are left out: :func:`joined_moments` uses their values.
         """
         pairs = zip(self.manifold.factors, position, strict=True)
         return [m for factor, x in pairs if not factor.is_flat for m in factor.field_moments(x)]
@@ -106,7 +106,7 @@ class Virial:
 
 
 def mean_where(values: TensorVariable, used: TensorVariable) -> TensorVariable:
-    """Mean of each column over the rows that are used; not a number if there are none."""
+    """Mean of each column over the rows that are used; NaN if there are none."""
     n_used = used.sum(dtype="int64")
     total = pt.switch(used[:, None], values, 0).sum(axis=0)
     mean = total / pt.maximum(n_used, 1).astype(total.dtype)

@@ -20,35 +20,35 @@ from pymc_geodesic.validation import positive, share, whole
 
 __all__ = ["LocalGMC", "LocalSampler", "LocalState"]
 
-# Rows that stay from batch to batch may have one or two trajectories per draw. At the usual rate of
-# acceptance so many are never all rejected.
+# Rows that stay from batch to batch may have only one or two trajectories per draw. At the usual
+# acceptance rate, this many trajectories are never all rejected.
 PATIENCE = 20
 
 
 class LocalGMC:
     r"""Variables that belong to the rows of a minibatch, sampled by geodesic Monte Carlo.
 
-    For every minibatch they are sampled afresh from their conditional distribution given the global
-    variables and the rows at hand, each row with a step size and a Metropolis test of its own. The
-    gradient of the global variables is averaged over the draws, which by Fisher's identity
+    For every minibatch they are sampled anew from their conditional distribution given the global
+    variables and the rows of the batch. Each row has its own step size and Metropolis test. The
+    gradient of the global variables is averaged over the draws. By Fisher's identity
 
     .. math::
 
         \nabla \log \pi(\beta \mid x) = E_{\theta \mid \beta, x} \nabla \log \pi(x, \theta, \beta)
 
-    makes it a stochastic gradient of the marginal posterior.
+    the average is a stochastic gradient of the marginal posterior.
 
     Parameters
     ----------
     vars : variable, name or sequence of these
         Free variables whose first axis is the row of the minibatch, such as
-        ``pm.Dirichlet("theta", alpha, shape=(batch_size, K))``. They take no ``total_size``: that
-        of the observed variables that depend on them counts for them too.
+        ``pm.Dirichlet("theta", alpha, shape=(batch_size, K))``. They take no ``total_size``, but
+        use that of the observed variables that depend on them.
     draws : int, default 20
         Draws over which the gradient is averaged.
     tune : int, default 40
-        Trajectories before the first of them. In the first half of them each row adapts its step
-        size; all of them take the chain away from its start.
+        Trajectories before the first draw. In the first half of them each row adapts its step
+        size; all of them move the chain away from its start.
     n_leapfrog : int, default 10
         Leapfrog steps per trajectory.
     step_size : float, optional
@@ -66,20 +66,20 @@ class LocalGMC:
     -----
     The largest step size :math:`\epsilon_i` of row i adapts to its own acceptance probabilities,
     from one trajectory to the next, in the first ``tune // 2`` trajectories of each batch. It is
-    then fixed, to that of most rows if it is not far from it. A trajectory has the step size
-    :math:`\epsilon_i u` with u log-uniform on [0.1, 1].
+    then fixed; if it is near the step size of most rows, it is set to that. A trajectory has the
+    step size :math:`\epsilon_i u` with u log-uniform on [0.1, 1].
 
-    Rows with outlying or with many data need shorter steps than the others, by orders of magnitude.
-    With one step size for all they would reject every trajectory and keep their start, and the
-    gradient of the global variables would be biased. The statistic ``local_unmoved`` is the share
-    of rows none of whose trajectories was accepted; it has to be zero.
+    Rows with outlying data or much data need shorter steps than the others, by orders of magnitude.
+    With one step size for all rows, they would reject every trajectory and keep their start, which
+    would bias the gradient of the global variables. The statistic ``local_unmoved`` is the share
+    of rows that accepted no trajectory; it must be zero.
 
     With :class:`GMCWithinGibbs` the rows are the same in all draws. They keep their step sizes,
-    which adapt in the tuning phase of ``pm.sample`` alone.
+    which adapt only in the tuning phase of ``pm.sample``.
 
-    The trace holds the last draw for the last minibatch of each draw; pass ``var_names`` to
-    ``pm.sample`` to leave it out. A variable of a row that is not named here is taken for a global
-    one, with a warning.
+    For each draw of the step, the trace holds the last local draw for its last minibatch; pass
+    ``var_names`` to ``pm.sample`` to leave it out. A variable of the rows that is not listed in
+    ``vars`` is sampled as a global variable, with a warning.
 
     References
     ----------
@@ -91,9 +91,17 @@ class LocalGMC:
 
     Examples
     --------
-    .. code-block:: python
-
-        step = pmg.SGNHT([beta], local=pmg.LocalGMC([theta], draws=10), step_size=1e-3)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).standard_t(4, 1000)
+    >>> with pm.Model():
+    ...     batch = pm.Minibatch(y, batch_size=50)
+    ...     sigma = pm.HalfNormal("sigma", 2.0)
+    ...     w = pm.Gamma("w", 2.0, 2.0, shape=50)
+    ...     _ = pm.Normal("y", 0.0, sigma / w**0.5, observed=batch, total_size=1000)
+    ...     local = pmg.LocalGMC([w], draws=10)
+    ...     step = pmg.SGNHT([sigma], local=local, step_size=1e-3, backend="jax")
+    >>> [v.name for v in step.vars]
+    ['sigma_log__', 'w_log__']
     """
 
     def __init__(
@@ -116,14 +124,14 @@ class LocalGMC:
 
 @dataclass
 class LocalState:
-    """What the next batch of a chain depends on.
+    """Everything that the next batch of a chain depends on.
 
     Attributes
     ----------
     step_sizes : RowStepSizes
         The rows' step sizes.
     still : ndarray of int, shape (n_rows,)
-        Trajectories of each row since the last that was accepted.
+        Trajectories of each row since its last accepted one.
     """
 
     step_sizes: RowStepSizes
@@ -138,11 +146,11 @@ class LocalSampler:
     options : LocalGMC
         The user's choices.
     potential : Potential
-        The potential of the global variables, which knows the local ones.
+        The potential of the global variables, which contains the local ones.
     position, local_values : sequence of ndarray
         A point of the global variables, and PyMC's values of the local ones, for their shapes.
     restart : bool
-        Whether each batch starts anew, and not at the last draw.
+        Whether each batch starts anew instead of at the last draw.
     backend : Backend
         How to compile.
     """
@@ -162,7 +170,7 @@ class LocalSampler:
         self._options, self._restart, self._n = options, restart, options.draws + options.tune
         self._shapes, self._n_rows = local.manifold.shapes, local.n_rows
         self._dtype = local.variables[0].position.dtype
-        # Rows are independent: the step is that of one row's variables, as in `GMC`.
+        # Rows are independent, so the step size is that of one row's variables, as in `GMC`.
         dim = max(1, local.manifold.dim // self._n_rows)
         self._first_step = options.step_size or 0.25 / dim**0.25
         example = self._inputs(
@@ -200,7 +208,7 @@ class LocalSampler:
     def draw(
         self, state: LocalState, rng: np.random.Generator, *, tune: bool, **given: Sequence
     ) -> LocalOutputs:
-        """Sample the local variables of a batch; the state stays as it is.
+        """Sample the local variables of a batch; the state does not change.
 
         ``given`` are the conditioned values, the position, the local values and the rows of
         :class:`~pymc_geodesic.latents.kernel.LocalInputs`.

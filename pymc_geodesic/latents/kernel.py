@@ -24,7 +24,7 @@ __all__ = ["LocalInputs", "LocalKernel", "LocalOutputs", "spread_of"]
 
 
 class LocalInputs(NamedTuple):
-    """What a call takes.
+    """The inputs of a call.
 
     Attributes
     ----------
@@ -33,19 +33,19 @@ class LocalInputs(NamedTuple):
     position : sequence
         Points of the global variables.
     local_values : sequence
-        PyMC's values of the local variables: where to start, if not anew.
+        PyMC's values of the local variables: the start, if batches do not start anew.
     rows : sequence
         Rows of each source of batches.
     log_step_sizes : array, shape (n_rows,)
         Logarithm of each row's step size at the start.
     gains : array, shape (n_trajectories,)
-        By which it adapts in each trajectory.
+        Gain of its adaptation in each trajectory.
     factors, log_uniforms : array, shape (n_trajectories, n_rows)
-        What the step size is multiplied by, and the logarithms of the uniforms of the tests.
+        Factors of the step size, and the logarithms of the uniforms of the tests.
     noise : sequence
         Standard normals for the velocities of each trajectory, one array per variable.
     schedule : array or None
-        What each leapfrog step does; the kernel adds it.
+        The role of each leapfrog step; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -61,7 +61,7 @@ class LocalInputs(NamedTuple):
 
 
 class LocalOutputs(NamedTuple):
-    """What a call returns.
+    """The outputs of a call.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class LocalOutputs(NamedTuple):
     first_energy : array, shape (n_rows,)
         Energies at the start.
     moved : array, shape (n_rows,)
-        Positive if a trajectory of the row was accepted, of those before the draws too.
+        Positive if a trajectory of the row was accepted, including those before the draws.
     log_step_sizes : array, shape (n_rows,)
         Logarithm of each row's step size as it has adapted.
     """
@@ -88,14 +88,14 @@ class LocalOutputs(NamedTuple):
 
 
 class LocalKernel:
-    """Compile geodesic Monte Carlo on the local variables of a batch, each row by itself.
+    """Compile geodesic Monte Carlo on the local variables of a batch, each row separately.
 
     Parameters
     ----------
     potential : Potential
         The potential of the global variables.
     local : LocalPotential
-        That of the local ones.
+        The potential of the local variables.
     example : LocalInputs
         Arrays of the dtypes and shapes with which the kernel will be called.
     tune : int
@@ -105,7 +105,7 @@ class LocalKernel:
     target_accept : float
         Acceptance probability to which rows adapt.
     restart : bool
-        Whether to start where the data's distribution knows a good start, and not at the last draw.
+        Whether to start at a good start of the data's distribution instead of the last draw.
     backend : Backend
         How to compile.
     """

@@ -19,7 +19,7 @@ LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size", "loca
 
 
 class Drawn(NamedTuple):
-    """What was drawn for a batch.
+    """The draws for a batch.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
     values : dict of str to ndarray
         PyMC's values of the local variables.
     statistics : dict of str to float
-        Of the sampler of local variables.
+        Statistics of the sampler of local variables.
     finite : bool
         Whether the energies at the start of the local variables were finite.
     """
@@ -45,15 +45,15 @@ class Latents:
     Parameters
     ----------
     potential : Potential
-        Knows the local variables and the expectations.
+        Contains the local variables and the expectations.
     options : LocalGMC, optional
-        How the local variables are sampled, if there are any.
+        How to sample the local variables, if there are any.
     position : sequence of ndarray
         A point of the global variables, for its shapes.
     point : mapping
         PyMC's values, for the shapes of the local ones.
     restart : bool
-        Whether the local variables of each batch start anew, and not at their last draw.
+        Whether the local variables of each batch start anew instead of at their last draw.
     backend : Backend
         How to compile.
     """
@@ -85,11 +85,11 @@ class Latents:
         self._inputs = _compiled_inputs(potential, backend)
 
     def __bool__(self) -> bool:
-        """Tell whether anything is local."""
+        """Return whether anything is local."""
         return self.sampler is not None or bool(self._expectations)
 
     def begin(self) -> LocalState | None:
-        """Return what belongs to a new chain."""
+        """Return the state of a new chain."""
         return None if self.sampler is None else self.sampler.begin()
 
     def draw(
@@ -106,9 +106,8 @@ class Latents:
     ) -> Drawn:
         """Draw for a batch, and move the state past it unless this is a trial.
 
-        A trial must have a generator of its own: one that drew from the chain's would change the
-        draws that follow, and a chain that is resumed, and checked again, would not go on as it
-        had.
+        A trial must have its own generator. With the chain's generator it would change the draws
+        that follow, and a chain that is resumed, and checked again, would not continue exactly.
         """
         drawn = Drawn([], {}, {})
         if self.sampler is not None:
@@ -129,7 +128,7 @@ class Latents:
 
 
 def _compiled_inputs(potential: Potential, backend: Backend) -> list:
-    """Make a function for the inputs of each expectation."""
+    """Create a function for the inputs of each expectation."""
     positions = [position.clone() for position in potential.positions]
     rows = [index.clone() for index in potential.indices]
     projected = potential.manifold.project(tuple(positions))

@@ -2,9 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Step sizes of the trajectories of local variables: one for each row, found anew with each batch.
 
-Rows differ in what step size they can move at, by orders of magnitude where some have outlying or
-many more data: at a step size tuned to the mean over rows the outlying ones reject every trajectory
-and keep their start, which biases the gradient of the global variables.
+The step sizes that rows can accept differ by orders of magnitude if some rows have outlying data
+or much more data. At a step size tuned to the mean over rows, the outlying rows reject every
+trajectory and keep their start, which biases the gradient of the global variables.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 __all__ = ["RowStepSizes"]
 
-# Of Robbins and Monro: the change of a log step size by trajectory t is GAIN t**-DECAY times the
+# Robbins and Monro's rule: trajectory t changes a log step size by GAIN t**-DECAY times the
 # excess of its acceptance probability. At a target of 0.8 the first rejections shorten the step by
 # factors of 6, 3 and 2.6, so that ten trajectories reach steps three orders of magnitude away.
 GAIN, DECAY = math.log(10.0), 0.6
 # The step size of a trajectory is log-uniform between this share of the row's step size and all of
-# it. A row whose step size is found too long for where it moves next still moves; and trajectories
-# that happen to take half a period, or a whole one, do not repeat.
+# it. So a row still moves if its step size is too long for its new position, and trajectories
+# of half a period or a whole period do not repeat.
 SHORTEST = 0.1
 
 
@@ -38,14 +38,14 @@ class RowStepSizes:
 
     with the acceptance probability :math:`\alpha_{it}` and its target :math:`\alpha^*`.
 
-    Where each batch brings fresh rows, they adapt in the first half of the trajectories that do not
-    count. The second half has fixed step sizes: those found depend on the states visited, and the
-    chain has to forget these before its draws count. For the same reason a row whose step size is
-    not far from the start takes that of the start, see
-    :class:`~pymc_geodesic.algorithms.row_adaptation.RowAdaptation`. The start is what the rows of
-    earlier batches found in the tuning phase, in the mean of the logarithm.
+    If each batch has fresh rows, they adapt in the first half of the burn-in trajectories. The
+    second half has fixed step sizes: the adapted ones depend on the visited states, which the
+    chain must forget before its draws count. For the same reason a row whose step size is
+    near the initial one takes the initial one, see
+    :class:`~pymc_geodesic.algorithms.row_adaptation.RowAdaptation`. The initial step size is the
+    geometric mean of those found by the rows of earlier batches in the tuning phase.
 
-    Where rows are the same in all batches, or there are no two trajectories that do not count, all
+    If rows are the same in all batches, or there are fewer than two burn-in trajectories, all
     trajectories of the tuning phase adapt, and none after it.
 
     Parameters
@@ -53,13 +53,13 @@ class RowStepSizes:
     step_size : float
         Step size of all rows, or of the first batch if rows adapt.
     adapts : bool
-        Whether rows adapt. Otherwise all trajectories have this one step size.
+        Whether rows adapt. Otherwise all trajectories have this step size.
     n_rows : int
         Rows of a batch.
     tune, draws : int
-        Trajectories that do not count, and those that do.
+        Burn-in trajectories, and trajectories that count.
     fresh : bool
-        Whether each batch brings other rows, or these start anew.
+        Whether each batch has other rows, or its rows start anew.
 
     References
     ----------
@@ -85,12 +85,12 @@ class RowStepSizes:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what another chain has adapted."""
+        """Forget the adaptation of another chain."""
         self.log_start = np.full(self._n_rows, math.log(self._step_size))
         self.n_batches = self.n_adapted = 0
 
     def gains(self, tune: bool) -> np.ndarray:
-        r"""Return :math:`g_t` of each trajectory of the next batch, zero where nothing adapts."""
+        r"""Return :math:`g_t` of each trajectory of the next batch, zero if nothing adapts."""
         gains = np.zeros(self._n)
         n_adapting = self._n_adapting(tune)
         before = 0 if self._fresh else self.n_adapted
@@ -105,7 +105,7 @@ class RowStepSizes:
         return self._n if tune else 0
 
     def factors(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw u for each trajectory and row; one where rows do not adapt."""
+        """Draw u for each trajectory and row; it is one if rows do not adapt."""
         if not self._adapts:
             return np.ones((self._n, self._n_rows))
         # Faster than a power.

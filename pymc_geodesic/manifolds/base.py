@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The geometry that every sampler asks for, and nothing else."""
+"""The geometry that every sampler needs, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Literal
 
 import pytensor.tensor as pt
 
+from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.fields import Visit, Work
@@ -32,30 +33,32 @@ class Manifold(ABC):
     point has ``ndim_core`` axes, leading axes are independent points. Times ``t`` are scalars, or
     have the axes of ``v`` with cores of one entry.
 
-    A new manifold is a subclass in a file of its own and one registration with
+    A new manifold is a subclass in its own file and one registration with
     :func:`pymc_geodesic.manifolds.register_manifold`.
 
     Attributes
     ----------
     name : str
-        What messages and records of runs call it.
+        Name in messages and in records of runs.
     ndim_core : int
         Axes of one point: 0 for a half-line of numbers, 1 for unit vectors, 2 for matrices.
     mass : {"number", "diagonal", "matrix"}
-        What a mass may be. A number for each variable suits every manifold; one for each entry, or
-        a matrix, only where velocities stay tangent with it.
+        What a mass may be. A number for each point suits every manifold; one for each entry, or a
+        matrix, only where velocities stay tangent with it.
     is_flat : bool
         Whether the space has neither curvature nor boundary, so that variables are moved along
         straight lines in PyMC's own unconstrained coordinates.
     is_compact : bool
         Whether points have nowhere to run to. The manifold's own size is then a scale that no step
         exceeds.
+    bounds : tuple of array_like, optional
+        Least and largest values, where a variable is made of numbers between walls.
     is_stretched_linearly : bool
         Whether a matrix L of the space maps the manifold onto itself by ``x -> Q(L x)``, where Q
         makes columns orthonormal; see :class:`pymc_geodesic.manifolds.stretched.Stretched`.
     poles_below : float
         Concentration of a Dirichlet distribution below which its density on the manifold is
-        infinite somewhere; zero where there is none.
+        infinite somewhere; zero if there is none.
 
     Notes
     -----
@@ -69,6 +72,7 @@ class Manifold(ABC):
     mass: MassKind = "number"
     is_flat: bool = False
     is_compact: bool = False
+    bounds: tuple[ArrayLike, ArrayLike] | None = None
     is_stretched_linearly: bool = False
     poles_below: float = 0.0
 
@@ -78,7 +82,7 @@ class Manifold(ABC):
 
     @abstractmethod
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:
-        """Project the vector ``u`` orthogonally on the tangent space at ``x``."""
+        """Project the vector ``u`` orthogonally onto the tangent space at ``x``."""
 
     @abstractmethod
     def geodesic(
@@ -107,47 +111,47 @@ class Manifold(ABC):
         return x
 
     def fold(self, x: TensorVariable, v: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-        """Choose one representative where several points mean the same value.
+        """Choose one representative of the points that mean the same value.
 
-        ``v`` is carried along by the same isometry. ``embed(unembed(x)) == x`` holds after it.
+        The same isometry maps ``v``. Afterwards ``embed(unembed(x)) == x`` holds.
         """
         return x, v
 
     @property
     def covering(self) -> Manifold:
-        """The manifold to use where the density of a model tells points apart that ``fold`` merges.
+        """The manifold to use if a model's density distinguishes points that ``fold`` merges.
 
-        The manifold itself where points that ``fold`` merges have the same value, whose density is
-        then one number.
+        It is the manifold itself if all points that ``fold`` merges have the same value, and
+        hence the same density.
         """
         return self
 
     def align(self, u: TensorVariable, at: TensorVariable, x: TensorVariable) -> TensorVariable:
         """Carry the vector ``u`` at one point to the representative of that point nearest to ``x``.
 
-        Control variates compare gradients at two points with it.
+        Control variates use it to compare gradients at two points.
         """
         return u
 
     def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
         """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
 
-        Means and variances of points that are near each other are taken of these.
+        Means and variances of nearby points are computed from these representatives.
         """
         return x
 
     def log_volume(self, x: TensorVariable) -> TensorVariable | None:
         """Log density of the value's own reference measure with respect to surface measure.
 
-        Shape ``(...)``, up to a constant; None where it is constant.
+        Shape ``(...)``, up to a constant; None if it is constant.
         """
         return None
 
     def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:
         """Move ``x`` away, by about ``width``, from where densities on the manifold have poles.
 
-        An unadjusted integrator evaluates its gradient there, so that a pole within reach of one
-        step cannot throw the chain. The identity where no density has a pole.
+        An unadjusted integrator evaluates its gradient at the moved point, so that a pole within
+        one step cannot make the chain diverge. It is the identity if no density has a pole.
         """
         return x
 
@@ -166,29 +170,33 @@ class Manifold(ABC):
     def field_shapes(self, shape: Shape) -> list[Shape]:
         """Shapes of the moments that choose the field of :meth:`field_work` for one variable.
 
-        None by default: the manifold then tells no configurational temperature.
+        None by default: the manifold then has no configurational temperature.
         """
         return []
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
-        """Write what the moments are the means of, one array for each of the shapes."""
+        """Write the quantities whose means are the moments, one array for each shape."""
         return [x for _ in self.field_shapes(x.type.shape)]
 
     def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
         r"""Write the work and the divergence of a vector field F at a visited point.
 
-        ``dim`` is the intrinsic dimension of the variable, all its points together.
+        ``dim`` is the intrinsic dimension of the variable, summed over its points.
 
         For a field that does not depend on the chain, on a manifold without boundary or vanishing
         there, :math:`E[F \cdot \nabla U] = T E[\operatorname{div} F]` under the density
-        :math:`\exp(-U / T)`. F is taken where the transition starts. Not a number by default.
+        :math:`\exp(-U / T)`. F is evaluated at the start of the transition. NaN by default.
         """
         nan = pt.constant(float("nan"), dtype=visit.position.dtype)
         return Work(nan, nan, nan)
 
     def check(self, value) -> str | None:
-        """Say in a sentence why the array ``value`` is not on the manifold, or return None."""
+        """Return why the array ``value`` is not on the manifold, or None if it is."""
         return None
+
+    def embedded_shape(self, shape: Shape) -> Shape:
+        """Shape of the array of points for a random variable of this shape."""
+        return shape
 
     def batch_shape(self, shape: Shape) -> Shape:
         """Shape of the array of points in a variable of this shape."""
@@ -198,8 +206,17 @@ class Manifold(ABC):
         """Shape of one point of a variable of this shape."""
         return tuple(shape[len(shape) - self.ndim_core :])
 
+    def mass_shape(self, shape: Shape) -> Shape:
+        """Shape of the most detailed diagonal mass of a variable of this shape.
+
+        One number for each point where a mass may be no more than that, else one for each entry.
+        """
+        if self.mass != "number":
+            return tuple(shape)
+        return (*self.batch_shape(shape), *(1,) * self.ndim_core)
+
     def dim_of(self, shape: Shape) -> int:
-        """Intrinsic dimension of a variable of this shape, all its points together."""
+        """Intrinsic dimension of a variable of this shape, summed over its points."""
         return self.dim(self.core_shape(shape)) * math.prod(self.batch_shape(shape))
 
     def over_core(self, u, *, keepdims: bool = False):

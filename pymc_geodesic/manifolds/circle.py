@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Angles, whose range closes."""
+"""Angles, whose range is a circle."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
 
 __all__ = ["Circle", "wrapped"]
 
-# What an angle may exceed pi by where it was stored in single precision.
+# By how much an angle stored in single precision may exceed pi.
 TOLERANCE = 1e-6
 
 
 def wrapped(x: TensorVariable) -> TensorVariable:
     """Return the angle from -pi to pi that differs from ``x`` by whole turns."""
     half = np.asarray(np.pi, dtype=x.dtype)
-    # Rounding may exceed the range, where PyMC's densities are zero.
+    # Rounding may leave the range, outside which PyMC's densities are zero.
     return pt.clip(x - 2 * half * pt.floor(x / (2 * half) + 0.5), -half, half)
 
 
@@ -32,6 +32,12 @@ class Circle(Manifold):
     The circle of length :math:`2 \pi` in coordinates without a metric term: geodesics are straight,
     ``geodesic(x, v, t) = (x + t v, v)`` up to whole turns. Several angles form a flat torus.
     Densities are with respect to length.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.VonMises.dist(0.0, 2.0))
+    Circle()
     """
 
     name = "Circle"
@@ -69,8 +75,8 @@ class Circle(Manifold):
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
         r"""``F = -grad f``, f the first two harmonics of the angle with their means as weights.
 
-        The divergence ``f_1 + 4 f_2`` has the mean ``|m_1|^2 + 4 |m_2|^2``, zero only for moments
-        like those of a uniform distribution, of which any temperature is that of U = 0.
+        The divergence ``f_1 + 4 f_2`` has the mean ``|m_1|^2 + 4 |m_2|^2``. It is zero only for
+        moments like those of a uniform distribution, for which U = 0 at any temperature.
         """
         cosine, sine, cosine_2, sine_2 = self.field_moments(visit.start)
         a, b, a_2, b_2 = moments

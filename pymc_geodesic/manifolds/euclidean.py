@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Flat space, the manifold of every variable that declares no other."""
+"""Flat space, the manifold of every variable without another manifold."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ class Euclidean(Manifold):
 
     ``geodesic(x, v, t) = (x + t v, v)``. Euclidean random variables keep PyMC's transform and its
     Jacobian, so the point is the *transformed* value.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.Gamma.dist(1.0, 1.0))
+    Euclidean()
     """
 
     name = "Euclidean"

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a manifold's vector field tells of the temperature of positions."""
+"""Vector fields of manifolds, which measure the temperature of positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Visit", "Work", "log_ratio_work"]
 
 
 class Visit(NamedTuple):
-    """Where a transition starts, and where it evaluates which gradient of the potential energy."""
+    """The start of a transition, the point where it evaluates a gradient, and the gradient."""
 
     start: TensorVariable
     position: TensorVariable
@@ -20,7 +20,7 @@ class Visit(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a field tells at one visit, of all points of a variable together.
+    """Work and divergence of a field at one visit, summed over the points of a variable.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Work(NamedTuple):
     divergence : TensorVariable or float
         ``div F``.
     expected : TensorVariable or float
-        Mean of the divergence as the moments that choose the field have it.
+        Mean of the divergence, computed from the moments that choose the field.
     """
 
     work: TensorVariable
@@ -40,6 +40,6 @@ class Work(NamedTuple):
 def log_ratio_work(p, eta, excess):
     r"""Work :math:`\sum_k (\eta_k - p \cdot \eta)\, e_k` of the field of log ratios.
 
-    ``excess`` is :math:`p_k \partial U / \partial p_k - 1`. Arrays and tensors alike.
+    ``excess`` is :math:`p_k \partial U / \partial p_k - 1`. Accepts arrays and tensors.
     """
     return ((eta - (p * eta).sum(axis=-1, keepdims=True)) * excess).sum()

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The probability simplex in log probabilities, for dynamics with coordinates of their own."""
+"""The probability simplex in log probabilities, for dynamics with their own coordinates."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ class LogSimplex(Manifold):
     Not an isometric embedding: it has no geodesics, and no volume term is added, so that densities
     stay those of ``p`` with respect to Lebesgue measure on its first K - 1 entries. Gradients in
     ``u`` are :math:`p_k \partial_k`, which need no division by small entries.
+
+    Examples
+    --------
+    >>> import pytensor.tensor as pt
+    >>> from pymc_geodesic.manifolds import LogSimplex
+    >>> LogSimplex().embed(pt.constant([0.5, 0.5])).eval().round(4)
+    array([-0.6931, -0.6931])
     """
 
     name = "LogSimplex"
@@ -32,7 +39,7 @@ class LogSimplex(Manifold):
         return u - (pt.exp(x) * u).sum(axis=-1, keepdims=True)
 
     def geodesic(self, x, v, t):
-        """Refuse: the coordinates are not isometric."""
+        """Raise an error: the coordinates are not isometric."""
         raise NotImplementedError("LogSimplex has no geodesics; use Simplex.")
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
@@ -42,7 +49,7 @@ class LogSimplex(Manifold):
         return [shape]
 
     def field_work(self, visit, moments, *, dim) -> Work:
-        """``F = y - mean`` in log ratios where the gradient is: the start has other coordinates."""
+        """``F = y - mean`` in log ratios at the gradient: the start has other coordinates."""
         log_p, [mean] = visit.position, moments
         work = log_ratio_work(pt.exp(log_p), log_p - mean, visit.gradient - 1)
         return Work(work, dim, dim)

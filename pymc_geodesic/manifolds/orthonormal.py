@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Orthonormal columns: how to make them, and how to test for them."""
+"""Orthonormal columns: how to compute and to test them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
 
     Computed as :math:`x L^{-\top}` at a cost of :math:`n p^2`, without a decomposition of ``x``
     itself. The error of the inner products is of the order of rounding times the square of the
-    condition number of ``x``: applied twice it is rounding alone up to a condition number of 1e8.
+    condition number of ``x``. Applied twice, the error is of the order of rounding up to a
+    condition number of 1e8.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
 
 
 def turned_right(x: TensorVariable) -> TensorVariable:
-    """Turn the last column of orthogonal matrices of determinant -1, which makes them rotations."""
+    """Change the last column's sign where the determinant is -1, which gives rotations."""
     n = x.shape[-1]
     side = pt.sign(det(x))[..., None, None]
     return pt.switch(pt.eq(pt.arange(n), n - 1), side * x, x)
@@ -67,7 +68,7 @@ def largest_overlap(x: np.ndarray) -> np.ndarray:
 
 
 def has_orthonormal_columns(x: Any) -> Any:
-    """Return whether ``x'x`` is the identity, norms within 1e-6; arrays and tensors alike."""
+    """Return whether ``x'x`` is the identity, norms within 1e-6, for arrays and tensors."""
     x = x.astype("float64")
     eye = np.eye if isinstance(x, np.ndarray) else pt.eye
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
@@ -75,6 +76,6 @@ def has_orthonormal_columns(x: Any) -> Any:
 
 
 def is_rotation(x: Any) -> Any:
-    """Return whether ``x`` is orthogonal with determinant 1; arrays and tensors alike."""
+    """Return whether ``x`` is orthogonal with determinant 1, for arrays and tensors."""
     side = np.linalg.det(x) if isinstance(x, np.ndarray) else det(x)
     return has_orthonormal_columns(x) & (side > 0)

@@ -17,7 +17,7 @@ Point = tuple[TensorVariable, ...]
 
 
 def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
-    """Give what is known of each row the axes of ``x``; what is one for all stays as it is."""
+    """Give an array with one entry per row the axes of ``x``; a scalar is unchanged."""
     return per_row[(..., *[None] * (x.ndim - 1))] if per_row.ndim else per_row
 
 
@@ -52,7 +52,7 @@ class Product:
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """Intrinsic dimension of each factor, all its points together."""
+        """Intrinsic dimension of each factor, summed over its points."""
         return tuple(factor.dim_of(shape) for factor, shape in self._pairs)
 
     @property
@@ -61,13 +61,13 @@ class Product:
         return sum(self.dims)
 
     def to_tangent(self, x: Point, u: Point) -> Point:
-        """Project ``u`` on the tangent space at ``x``, factor by factor."""
+        """Project ``u`` onto the tangent space at ``x``, factor by factor."""
         return tuple(m.to_tangent(*pair) for m, *pair in zip(self.factors, x, u, strict=True))
 
     def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
         """Follow the geodesic from ``x`` along ``v`` for time ``t``, and remove rounding drift.
 
-        The time is one for all, or one for each entry of the first axis that all factors share.
+        The time is one number, or one for each entry of the first axis that all factors share.
         """
         moved = [
             m.geodesic(position, velocity, along_rows(t, velocity))
@@ -103,11 +103,11 @@ class Product:
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
     def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:
-        """How far a point of each factor moves in ``time`` at unit velocity."""
+        """Distance that a point of each factor moves in ``time`` at unit velocity."""
         return tuple(time for _ in self.factors)
 
     def to_frame(self, gradient: Point) -> Point:
-        """Map a gradient to the frame in which velocities are held: here the embedding itself."""
+        """Map a gradient to the frame of the velocities: here the embedding itself."""
         return gradient
 
     def variance_to_frame(
@@ -117,7 +117,7 @@ class Product:
         return variance
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
-        """Damp what a velocity has along the directions of the frame: here there are none."""
+        """Damp a velocity along the directions of the frame: here there are none."""
         return velocity
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Axes: unit vectors of which x and -x are the same."""
+"""Axes: unit vectors for which x and -x are the same point."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ class ProjectiveSphere(Sphere):
     r"""Axes in :math:`\mathbb{R}^n`: the unit sphere, on which x and -x are one point.
 
     The geometry is that of the sphere. Values have a last entry that is not negative, so that
-    chains at the two ends of an axis agree; densities are with respect to the surface measure of
-    the whole sphere, and even. Where the density of a model tells x from -x, its variables are on
+    chains at the two ends of an axis agree. Densities are even, and refer to the surface measure of
+    the whole sphere. If the density of a model distinguishes x from -x, its variables are on
     the :class:`Sphere`, see :attr:`covering`. Intrinsic dimension ``n - 1``.
 
     References
     ----------
     Mardia, K. V. and Jupp, P. E. (2000). Directional Statistics, section 9.4 and chapter 10.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifold_of(pmg.Watson.dist([0.0, 0.0, 1.0], 2.0))
+    ProjectiveSphere()
     """
 
     name = "ProjectiveSphere"

@@ -1,33 +1,40 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which manifold a random variable lives on."""
+"""The manifold of each random variable."""
 
 from __future__ import annotations
 
 from functools import singledispatch
 
 from pymc.distributions.continuous import CircularContinuous
-from pymc.distributions.multivariate import SimplexContinuous
+from pymc.distributions.multivariate import LKJCorr, SimplexContinuous, _LKJCholeskyCovRV
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.op import Op
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold
+from pymc_geodesic.manifolds.cholesky import CholeskyCorr
+from pymc_geodesic.manifolds.cholesky_covariance import CholeskyCov
 from pymc_geodesic.manifolds.circle import Circle
 from pymc_geodesic.manifolds.euclidean import Euclidean
 from pymc_geodesic.manifolds.projective_sphere import ProjectiveSphere
 from pymc_geodesic.manifolds.simplex import Simplex
 from pymc_geodesic.manifolds.sphere import Sphere
 
-__all__ = ["manifold_named", "manifold_of", "register_manifold"]
+__all__ = ["manifold_named", "manifold_of", "manifolds_for", "register_manifold"]
 
-# Also of manifolds whose distributions have not been imported when a run is read from a file.
+# Includes manifolds whose distributions are not yet imported when a run is read from a file.
 _by_name: dict[str, Manifold] = {m.name: m for m in (Euclidean(), Sphere(), ProjectiveSphere())}
 
 
 @singledispatch
 def _manifold_of_op(op: Op) -> Manifold:
     return Euclidean()
+
+
+@singledispatch
+def _offered(op: Op) -> tuple[Manifold, ...]:
+    return ()
 
 
 def manifold_of(rv: TensorVariable) -> Manifold:
@@ -64,7 +71,7 @@ def manifold_of(rv: TensorVariable) -> Manifold:
     return _manifold_of_op(node.op)
 
 
-def register_manifold(distribution: type, manifold: Manifold) -> None:
+def register_manifold(distribution: type, manifold: Manifold, *, on_request: bool = False) -> None:
     """Declare that every variable of ``distribution`` lives on ``manifold``.
 
     Parameters
@@ -73,11 +80,22 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
         A PyMC distribution class, or the class of its random variable operation.
     manifold : Manifold
         The manifold of its values.
+    on_request : bool, default False
+        Whether variables are moved on it only by steps that are asked to, as in
+        ``pmg.SGGMC(manifolds={"name": manifold})``. Other steps leave them as they are.
 
     Raises
     ------
     TypeError
         If ``distribution`` is no class or ``manifold`` no :class:`Manifold`.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.register_manifold(pm.MvNormal, pmg.Sphere())  # A normal density, seen on the sphere.
+    >>> pmg.manifold_of(pm.MvNormal.dist([0.0, 0.0], [[1.0, 0.0], [0.0, 2.0]]))
+    Sphere()
+    >>> pmg.register_manifold(pm.MvNormal, pmg.Euclidean())
     """
     if not isinstance(distribution, type):
         raise TypeError(
@@ -87,21 +105,48 @@ def register_manifold(distribution: type, manifold: Manifold) -> None:
         raise TypeError(
             f"`manifold` expected a `pmg.Manifold`, such as `pmg.Sphere()`; got {manifold!r}."
         )
+    if on_request:
+        _offered.register(distribution, lambda op: (manifold,))
+        return
     _manifold_of_op.register(distribution, lambda op: manifold)
     _by_name[manifold.name] = manifold
 
 
+def manifolds_for(rv: TensorVariable) -> tuple[Manifold, ...]:
+    """Return the manifolds that are registered for a random variable on request.
+
+    Parameters
+    ----------
+    rv : TensorVariable
+        A random variable of a model.
+    """
+    return _offered(rv.owner.op)
+
+
 def manifold_named(name: str) -> Manifold | None:
-    """Return the manifold of a name that a run has recorded, or None if nothing registers it now.
+    """Return the manifold with a name that a run has recorded, or None if it is not registered.
 
     Parameters
     ----------
     name : str
         The ``name`` of a :class:`Manifold`.
+
+    Returns
+    -------
+    Manifold or None
+        The manifold that registers this name.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifolds.manifold_named(pmg.manifold_of(pmg.SphericalUniform.dist(shape=3)).name)
+    Sphere()
     """
     return _by_name.get(name)
 
 
-# PyMC's own distributions; ours register theirs where they are written.
+# PyMC's own distributions; ours register their manifolds in their own files.
 register_manifold(SimplexContinuous, Simplex())
 register_manifold(CircularContinuous, Circle())
+register_manifold(LKJCorr, CholeskyCorr(), on_request=True)
+register_manifold(_LKJCholeskyCovRV, CholeskyCov(), on_request=True)

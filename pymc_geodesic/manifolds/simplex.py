@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The probability simplex, seen through the square root as a part of the sphere."""
+"""The probability simplex, mapped to a part of the sphere by the square root."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Simplex"]
 
-# Share of a step over which poles are smoothed. Measured on Dirichlet targets: with 1 the smoothing
-# itself dominates the bias, below 1/2 the kicks that remain heat the chain more than it saves.
+# Share of a step over which poles are smoothed. Measured on Dirichlet targets: at 1 the smoothing
+# itself dominates the bias; below 1/2 the remaining kicks heat the chain more than it saves.
 SOFTENING = 0.5
 
 
@@ -38,6 +38,12 @@ class Simplex(Sphere):
     ----------
     Lan, S., Zhou, B. and Shahbaba, B. (2014). Spherical Hamiltonian Monte Carlo for constrained
     target distributions. ICML.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifold_of(pm.Dirichlet.dist([1.0, 1.0, 1.0]))
+    Simplex()
     """
 
     name = "Simplex"
@@ -72,7 +78,7 @@ class Simplex(Sphere):
 
         With :math:`h_k = p_k \partial U / \partial p_k = (x_k g_k + 1) / 2` and :math:`U_y = U -
         \sum \log p_k` it is :math:`F \cdot \nabla U_y = \sum_k (\eta_k - p \cdot \eta) (h_k - 1)`,
-        where :math:`\eta = \log p - E \log p`, of divergence K - 1. It is bounded where p is zero.
+        where :math:`\eta = \log p - E \log p`, with divergence K - 1. It is bounded at p = 0.
         """
         x, [mean] = visit.position, moments
         excess = 0.5 * (x * visit.gradient - 1)
@@ -91,5 +97,5 @@ class Simplex(Sphere):
 
 
 def _log_squares(x: TensorVariable) -> TensorVariable:
-    # Squares underflow where the entries themselves do not yet.
+    # Squares can underflow while the entries themselves do not.
     return 2 * pt.log(pt.maximum(pt.abs(x), np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype)))

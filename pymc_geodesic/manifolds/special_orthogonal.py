@@ -30,10 +30,18 @@ class SpecialOrthogonal(Stiefel):
 
     The metric is that of the space of all matrices, as on :class:`Stiefel`: a rotation by the small
     angle h in one plane moves X by :math:`\sqrt 2\, h`.
+
+    Examples
+    --------
+    >>> import pymc_geodesic as pmg
+    >>> pmg.manifold_of(pmg.UniformRotation.dist())
+    SpecialOrthogonal()
+    >>> pmg.SpecialOrthogonal().dim((3, 3))
+    3
     """
 
     name = "Rotations"
-    # All columns together span the same space, however it is stretched.
+    # All columns together span the same space, whatever L is.
     is_stretched_linearly = False
 
     def geodesic(self, x, v, t):  # noqa: D102
@@ -46,7 +54,7 @@ class SpecialOrthogonal(Stiefel):
         return turned_right(super().random_point(noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:
-        """Shapes of the moments: the mean alone, for XX' is the same for all rotations."""
+        """Shapes of the moments: only the mean, because XX' is the same for all rotations."""
         return [shape]
 
     def check(self, value) -> str | None:  # noqa: D102
@@ -60,7 +68,7 @@ class SpecialOrthogonal(Stiefel):
 def _rodrigues(t: TensorVariable, turn: TensorVariable) -> TensorVariable:
     """Exponential of ``t`` times an antisymmetric matrix of three rows."""
     squares = 0.5 * (turn * turn).sum(axis=(-1, -2), keepdims=True)
-    # As on the sphere: at rest nothing may divide by zero.
+    # As on the sphere, points at rest must not divide by zero.
     speed = pt.sqrt(pt.maximum(squares, np.asarray(np.finfo(turn.dtype).tiny, dtype=turn.dtype)))
     sine, half = pt.sin(speed * t) / speed, pt.sin(0.5 * speed * t) / speed
     return pt.eye(3, dtype=turn.dtype) + (sine * turn + 2 * half * half * (turn @ turn))

@@ -15,10 +15,10 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Sphere"]
 
-# Beyond, the second moments of a unit vector are left out of its field: they are n^2 numbers.
+# Above it the field omits the second moments of a unit vector, which are n^2 numbers.
 LARGEST_QUADRATIC = 50
 # Least expected divergence of a unit vector's field, as a share of its dimension. The field of a
-# nearly uniform one is noise, at any temperature; what it tells then stays near one.
+# nearly uniform vector is noise at any temperature; its estimate then stays near one.
 LEAST_DIVERGENCE = 0.1
 
 
@@ -33,6 +33,14 @@ class Sphere(Manifold):
 
     Intrinsic dimension ``n - 1``. The surface measure is the one that densities on the sphere are
     usually written against, so there is no volume term.
+
+    Examples
+    --------
+    >>> import numpy as np, pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> x, v = pt.constant([1.0, 0.0]), pt.constant([0.0, 1.0])
+    >>> quarter, _ = pmg.Sphere().geodesic(x, v, np.pi / 2)
+    >>> quarter.eval().round(6)
+    array([0., 1.])
     """
 
     name = "Sphere"
@@ -47,8 +55,8 @@ class Sphere(Manifold):
 
     def geodesic(self, x, v, t):  # noqa: D102
         squares = (v * v).sum(axis=-1, keepdims=True)
-        # A floor where the cosine is 1 and sin(a t) / a is t to the last digit: at rest neither the
-        # result nor its gradient then divides by zero.
+        # A floor at which the cosine is 1 and sin(a t) / a is t to the last digit: at rest neither
+        # the result nor its gradient then divides by zero.
         speed = pt.sqrt(pt.maximum(squares, np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)))
         cosine, sine = pt.cos(speed * t), pt.sin(speed * t)
         return x * cosine + v * (sine / speed), v * cosine - x * (speed * sine)
@@ -67,9 +75,9 @@ class Sphere(Manifold):
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
         r"""``F = -grad (a.x + x'Bx / 2)``, a the mean and B the second moment less I / n.
 
-        Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`, zero
-        only for moments like those of a uniform distribution, of which any temperature is that of
-        U = 0.
+        Its divergence ``(n - 1) a.x + n x'Bx`` has the mean :math:`(n - 1) |a|^2 + n |B|^2`. It is
+        zero only for moments like those of a uniform distribution, for which U = 0 at any
+        temperature.
         """
         (mean, *second), n = moments, float(visit.start.type.shape[-1])
         slope = self.to_tangent(visit.position, visit.gradient)

@@ -17,10 +17,10 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Stiefel"]
 
-# Beyond, the second moments of a frame are left out of its field: they are n^2 numbers.
+# Above it the field omits the second moments of a frame, which are n^2 numbers.
 LARGEST_QUADRATIC = 50
 # Least expected divergence of a frame's field, as a share of its dimension. The field of a nearly
-# uniform one is noise, at any temperature; what it tells then stays near one.
+# uniform frame is noise at any temperature; its estimate then stays near one.
 LEAST_DIVERGENCE = 0.1
 
 
@@ -35,13 +35,13 @@ class Stiefel(Manifold):
         \begin{pmatrix} e^{-t A} & 0 \\ 0 & e^{-t A} \end{pmatrix}.
 
     The exponentials are those of matrices of 2p and p rows, so that a step costs
-    :math:`O(n p^2)`. Intrinsic dimension :math:`n p - p (p + 1) / 2`; the surface measure is
-    uniform, the only one that rotations from both sides leave alone. With p = 1 this is the sphere.
+    :math:`O(n p^2)`. Intrinsic dimension :math:`n p - p (p + 1) / 2`. The surface measure is the
+    only one that is invariant under rotations from both sides. With p = 1 this is the sphere.
 
     Notes
     -----
-    With p = n there are two components, of determinant 1 and -1, and no geodesic leads from one to
-    the other: :class:`SpecialOrthogonal` is the first.
+    With p = n there are two components, of determinant 1 and -1, which no geodesic connects.
+    :class:`SpecialOrthogonal` is the first.
 
     References
     ----------
@@ -50,6 +50,12 @@ class Stiefel(Manifold):
 
     Byrne, S. and Girolami, M. (2013). Geodesic Monte Carlo on embedded manifolds. Scandinavian
     Journal of Statistics 40.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc_geodesic as pmg
+    >>> pmg.Stiefel().dim((5, 2))
+    7
     """
 
     name = "Stiefel manifold"
@@ -85,15 +91,15 @@ class Stiefel(Manifold):
         return moved[..., :p], speed * moved[..., p:]
 
     def project(self, x: TensorVariable) -> TensorVariable:
-        """Return the Q of a QR decomposition, which is the nearest frame but for rounding.
+        """Return the Q of a QR decomposition, which is the nearest frame up to rounding.
 
-        Far from the manifold the nearest would be the polar factor; its gradient fails where
+        Far from the manifold the nearest frame is the polar factor. Its gradient fails if
         singular values coincide, as they do on the manifold.
         """
         return pt.specify_shape(orthonormal_columns(x), x.type.shape)
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:
-        """Turn standard normals into uniform frames: twice, as noise can be nearly singular."""
+        """Turn standard normals into uniform frames; twice, as noise can be nearly singular."""
         return self.project(self.project(noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
@@ -108,8 +114,8 @@ class Stiefel(Manifold):
         r"""``F = -grad (tr(A'X) + tr(X'BX) / 2)``, A the mean, B that of XX' less p I / n.
 
         Its divergence :math:`(n - (p + 1) / 2) \operatorname{tr} A^\top X + n \operatorname{tr}
-        X^\top B X` has the mean :math:`(n - (p + 1) / 2) |A|^2 + n |B|^2`, zero only for moments
-        like those of a uniform distribution, of which any temperature is that of U = 0.
+        X^\top B X` has the mean :math:`(n - (p + 1) / 2) |A|^2 + n |B|^2`. It is zero only for
+        moments like those of a uniform distribution, for which U = 0 at any temperature.
         """
         (mean, *second), (n, p) = moments, self.core_shape(visit.start.type.shape)
         slope = self.to_tangent(visit.position, visit.gradient)

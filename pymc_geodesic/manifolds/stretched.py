@@ -32,9 +32,9 @@ class Stretched(Manifold):
     :math:`Y \mapsto L Y`, of the QR decomposition of Y and of LY, and of :math:`T \mapsto R T`.)
 
     The metric is that of the embedding of z, and geodesics are those of the base. Around a point
-    the map is linear in the coordinates of the central projection, so that L turns a density of
-    unequal widths into one of equal widths: a mass in the tangent space, but exact, for a change of
-    variables is no approximation.
+    the map is linear in the coordinates of the central projection, so L turns a density of
+    unequal widths into one of equal widths. It acts like a mass in the tangent space, but is exact,
+    because it is a change of variables.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Mass matrices: as arrays, and as the symbolic frames in which they are one."""
+"""Mass matrices: as arrays, and as symbolic frames in which the mass is one."""
 
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.low_rank import LowRankMass

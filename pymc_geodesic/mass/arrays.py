@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 
 from pymc_geodesic.mass.frames import Frame, JointFrame, Scaling, VariableFrames, Whitening
 
-__all__ = ["JointMass", "Mass", "VariableMasses", "inverse_cholesky", "joined", "split"]
+__all__ = ["JointMass", "Mass", "VariableMasses", "averaged", "inverse_cholesky", "joined", "split"]
 
 
 class Mass(Protocol):
@@ -30,7 +30,7 @@ class Mass(Protocol):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether every entry has a mass of its own."""
+        """Whether the mass is diagonal."""
         ...
 
     @property
@@ -43,7 +43,7 @@ class Mass(Protocol):
         ...
 
     def rate(self, velocity: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Map such velocities to the rates at which positions move."""
+        """Map velocities of the frame to the rates at which positions move."""
         ...
 
     def force(self, gradient: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -55,10 +55,10 @@ class Mass(Protocol):
         ...
 
     def refined(self, covariance: np.ndarray) -> Mass:
-        """Return the mass that makes a covariance, given in the present frame, the identity.
+        """Return the mass in whose frame a covariance, given in the present frame, is the identity.
 
-        A vector is the diagonal of a covariance. If the mass of a variable is a number, the mean of
-        its variances is used.
+        A vector is the diagonal of a covariance. Entries that share a number in the mass get the
+        mean of their variances.
         """
         ...
 
@@ -81,8 +81,15 @@ def split(vector: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndar
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
+def averaged(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Average an array over the axes along which an array of another shape would be repeated."""
+    longer = (1,) * (x.ndim - len(shape)) + tuple(shape)
+    axes = tuple(i for i, (one, n) in enumerate(zip(longer, x.shape, strict=True)) if one != n)
+    return x.mean(axis=axes, keepdims=True).reshape(shape) if axes else x.reshape(shape)
+
+
 class VariableMasses:
-    """A mass for each variable by itself.
+    """A separate mass for each variable.
 
     Parameters
     ----------
@@ -155,7 +162,7 @@ class VariableMasses:
     def refined(self, covariance: np.ndarray) -> VariableMasses:  # noqa: D102
         variances = split(covariance, self.shapes)
         masses = [
-            1 / (w**2 * (variance if np.ndim(w) else variance.mean()))
+            1 / (w**2 * averaged(variance, np.shape(w)))
             for w, variance in zip(self._inverses, variances, strict=True)
         ]
         return type(self)(masses, dense=self.dense, shapes=self.shapes, dtype=self.dtype)

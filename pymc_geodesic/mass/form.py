@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which form a mass takes that is found in the tuning phase."""
+"""The form of a mass that the tuning phase finds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["LARGEST_DENSE", "MassForm", "mass_form"]
 
-# A dense mass costs a product with a matrix a transition: up to here less than a batch's gradient.
+# A dense mass costs a matrix product per transition: up to here less than a batch's gradient.
 LARGEST_DENSE = 100
 
 MassForm = Literal["diagonal", "dense", "low_rank"]
@@ -21,7 +21,7 @@ MassForm = Literal["diagonal", "dense", "low_rank"]
 
 
 def mass_form(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> MassForm:
-    """Choose the form of the mass from the number of entries that may have any.
+    """Choose the form of the mass from the number of entries whose mass may differ.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Frame(Protocol):
         ...
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
-        """Multiply what a velocity has along each direction of its own by ``exp(-exponent)``."""
+        """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
         ...
 
     def diagonal(self, index: int) -> Scaling:
@@ -96,7 +96,7 @@ class Frame(Protocol):
 
 
 class VariableFrames:
-    """Each variable with a mass of its own.
+    """Each variable with its own mass.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class VariableFrames:
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable with a diagonal mass.
 
-        Steps refuse a dense mass of a curved variable, or together with a known noise.
+        Steps raise an error for a dense mass of a curved variable, or with known noise.
         """
         found = self.maps[index]
         assert isinstance(found, Scaling)
@@ -138,7 +138,7 @@ class JointFrame:
     Parameters
     ----------
     inverse : TensorVariable
-        The inverse of L, of shape ``(D, D)`` for the D entries of all variables in a row.
+        The inverse of L, of shape ``(D, D)`` for the D entries of all variables in order.
     shapes : sequence of tuple of int
         Shape of each variable.
     """
@@ -156,7 +156,7 @@ class JointFrame:
     def variance(  # noqa: D102
         self, variance: tuple[TensorVariable | None, ...]
     ) -> tuple[TensorVariable | None, ...]:
-        # Steps refuse a dense mass together with a known noise: it would no longer be diagonal.
+        # Steps raise an error for a dense mass with known noise, which would no longer be diagonal.
         return variance
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
@@ -178,14 +178,14 @@ class JointFrame:
 
 
 class WeightedProduct(Product):
-    """A product whose velocities are in the frame in which their mass is one.
+    """A product whose velocities are in the frame of unit mass.
 
     Parameters
     ----------
     product : Product
         The product without mass.
     frame : Frame
-        The mass, of a kind that each factor takes: another would not keep velocities tangent.
+        The mass, of a kind that each factor takes; other masses do not keep velocities tangent.
     """
 
     def __init__(self, product: Product, *, frame: Frame) -> None:

@@ -1,17 +1,18 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""A diagonal mass with some directions of their own.
+r"""A diagonal mass with a correction along a few directions.
 
-With the scales S of the entries and orthonormal directions U, in which the posterior has the
-curvatures :math:`\lambda` where it has one everywhere else, the mass is :math:`M = L L^\top` with
+Let S be the scales of the entries and U orthonormal directions. In units of the scales, the
+posterior has curvatures :math:`\lambda` along U and one elsewhere. The mass is :math:`M = L L^\top`
+with
 
 .. math::
 
     L^{-\top} = S [I + U (\Lambda^{-1/2} - I) U^\top] D .
 
-The diagonal matrix D corrects the result, and is one until draws say otherwise. It is inside,
-because a soft direction is a fine balance between entries: other scales S would tip it. The mass
-costs two products with the directions, where a dense one costs one with a matrix.
+The diagonal matrix D corrects the result from draws; it begins as the identity. It is the innermost
+factor, because a soft direction is a fine balance between entries, which other scales S would
+disturb. The mass costs two products with the directions; a dense mass costs one with a matrix.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.product import Point
-from pymc_geodesic.mass.arrays import joined, split
+from pymc_geodesic.mass.arrays import averaged, joined, split
 from pymc_geodesic.mass.frames import Frame, Scaling
 
 __all__ = ["LowRankFrame", "LowRankMass"]
@@ -39,14 +40,14 @@ class LowRankMass:
     Parameters
     ----------
     scales : sequence of ndarray
-        One per variable: ``1 / sqrt(mass)``, that broadcasts to it.
+        One per variable: ``1 / sqrt(mass)``, which broadcasts to it.
     directions : ndarray
         Orthonormal columns over the entries of all variables, in units of the scales; zero for
-        entries of variables that are not flat. Columns of zeros count for nothing.
+        entries of variables that are not flat. Columns of zeros have no effect.
     curvatures : ndarray
         One per direction, in units of the scales.
     corrections : sequence of ndarray, optional
-        The entries of D: one array per variable, that broadcasts to it; by default all are one.
+        The entries of D: one array per variable, which broadcasts to it; ones by default.
     shapes : sequence of tuple of int
         Shape of each variable.
     dtype : str
@@ -95,7 +96,7 @@ class LowRankMass:
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """Scales, corrections, directions, and by how much each direction is stretched."""
+        """Scales, corrections, directions, and the stretch of each direction."""
         return [*self._scales, *self._corrections, self._directions, self._factors]
 
     def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
@@ -125,9 +126,9 @@ class LowRankMass:
         return joined([x / correction for correction, x in pairs])
 
     def refined(self, covariance: np.ndarray) -> LowRankMass:
-        """Return the mass that whitens a diagonal covariance too, given in the present frame."""
+        """Return the mass that also whitens a diagonal covariance, given in the present frame."""
         pairs = zip(self._corrections, split(covariance, self.shapes), strict=True)
-        corrections = [c * np.sqrt(v if c.ndim else v.mean()) for c, v in pairs]
+        corrections = [c * np.sqrt(averaged(v, c.shape)) for c, v in pairs]
         return LowRankMass(
             self._scales,
             directions=self._directions,
@@ -146,16 +147,16 @@ def _products(factors: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> lis
 
 
 class LowRankFrame:
-    """The map of a diagonal mass with some directions of their own.
+    """The map of a diagonal mass with a correction along a few directions.
 
     Parameters
     ----------
     scales, corrections : sequence of TensorVariable
-        One per variable, that broadcasts to it.
+        One per variable, which broadcasts to it.
     directions : TensorVariable
         Orthonormal columns over the entries of all variables.
     factors : TensorVariable
-        By how much each direction is stretched: ``1 / sqrt(curvature) - 1``.
+        Stretch of each direction: ``1 / sqrt(curvature) - 1``.
     shapes : sequence of tuple of int
         Shape of each variable.
     """
@@ -186,11 +187,11 @@ class LowRankFrame:
     def variance(
         self, variance: tuple[TensorVariable | None, ...]
     ) -> tuple[TensorVariable | None, ...]:
-        """Leave the variance of a known noise as it is: steps refuse one with such a mass."""
+        """Return the variance unchanged: steps raise an error for known noise with such a mass."""
         return variance
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
-        """Multiply what a velocity has along each direction by ``exp(-exponent)``."""
+        """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
         return self._stretched(velocity, pt.exp(-exponents) - 1)
 
     def diagonal(self, index: int) -> Scaling:

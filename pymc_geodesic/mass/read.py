@@ -38,8 +38,8 @@ def read_mass(mass: GivenMass, variables: Sequence[SampledVariable]) -> Mass | N
         read = _by_name(mass, variables, dtype)
     else:
         read = _of_all_entries(mass, variables, dtype)
-    # Without a mass of one the draws are the same to the last bit: compilers may round products
-    # with one differently.
+    # A mass of one is left out, which keeps draws the same to the last bit: compilers may round
+    # products with one differently.
     return None if read.is_one else read
 
 
@@ -57,6 +57,9 @@ def _by_name(
 def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray, bool]:
     mass = _as_array(mass)
     if mass.ndim == 0:
+        return _checked_diagonal(mass), False
+    manifold = variable.manifold
+    if manifold.mass == "number" and mass.shape == manifold.mass_shape(variable.shape):
         return _checked_diagonal(mass), False
     require_kind(variable, "diagonal", f"an array of shape {mass.shape}")
     try:
@@ -130,7 +133,10 @@ def _checked_matrix(mass: np.ndarray) -> np.ndarray:
     return mass
 
 
-_EXPECTED = {"number": "a number", "diagonal": "a number or one for each entry"}
+_EXPECTED = {
+    "number": "a number or one for each point",
+    "diagonal": "a number or one for each entry",
+}
 _REASONS = {
     "number": "On a curved manifold a mass that differs between directions would turn velocities "
     "out of the tangent space.",
@@ -139,7 +145,7 @@ _REASONS = {
 
 
 def require_kind(variable: SampledVariable, kind: MassKind, what: str) -> None:
-    """Refuse a mass that would turn velocities of a variable out of the tangent space."""
+    """Raise an error for a mass that would turn velocities out of the tangent space."""
     kinds, taken = get_args(MassKind), variable.manifold.mass
     if kinds.index(kind) <= kinds.index(taken):
         return

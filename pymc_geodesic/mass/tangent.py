@@ -16,7 +16,7 @@ from pymc_geodesic.manifolds.stretched import Stretched
 
 __all__ = ["TangentMass", "separated"]
 
-# Narrower directions are widened no further, in shares of the widest: rounding would show.
+# Narrowest width that is corrected, as a share of the widest: beyond it rounding is visible.
 SMALLEST_WIDTH = 1e-5
 
 
@@ -25,15 +25,16 @@ class TangentMass:
 
     The sampler moves z with :math:`x = Q(L z)` instead of x, where :math:`L L^\top` is the scatter
     matrix and Q makes columns orthonormal. On the sphere, :math:`x = L z / |L z|`. A posterior
-    around one direction with the tangent covariance of the scatter matrix is then round in z, as it
-    is in the frame of a dense mass in flat space. The map is one to one and its volume enters the
-    density, so that the target is the same whatever the scatter matrix.
+    around one direction with the tangent covariance of the scatter matrix is then round in z, as
+    with a dense mass in flat space. The map is one to one and its volume enters the
+    density, so the target does not depend on the scatter matrix.
 
     Parameters
     ----------
     scatter : array_like, shape (n, n)
-        Symmetric and positive definite, up to a factor; the widths of the posterior, as the scatter
-        matrix of an angular central Gaussian distribution. The identity changes nothing.
+        Symmetric and positive definite, up to a factor. It describes the widths of the posterior,
+        like the scatter matrix of an angular central Gaussian distribution. The identity has no
+        effect.
 
     Raises
     ------
@@ -42,9 +43,9 @@ class TangentMass:
 
     Notes
     -----
-    For frames it equalises widths between directions of space, not between turns of the columns
-    among each other. Every step with velocities takes it as an entry of ``mass``; a number for the
-    same variable is found by tuning as without it.
+    For frames it equalises widths between directions of space, but not between rotations of the
+    columns among each other. Every step with velocities takes it as an entry of ``mass``. Tuning
+    still finds a number for the same variable.
 
     References
     ----------
@@ -53,11 +54,15 @@ class TangentMass:
 
     Examples
     --------
-    .. code-block:: python
-
-        pilot = pm.sample(200, step=pmg.SGGMC())
-        mass = {"beta": pmg.TangentMass.from_draws(pilot.posterior["beta"])}
-        pm.sample(step=pmg.SGGMC(mass=mass))
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pmg.Bingham("x", A=[[0.0, 0, 0], [0, 50, 0], [0, 0, 500]])
+    ...     pilot = pmg.sample(200, step=pmg.SGGMC, random_seed=1, progressbar=False)
+    ...     mass = {"x": pmg.TangentMass.from_draws(pilot.posterior["x"])}
+    ...     step = pmg.SGGMC(mass=mass, backend="jax")
+    ...     idata = pmg.sample(200, step=step, random_seed=1, progressbar=False)
+    >>> idata.posterior["x"].shape
+    (4, 200, 3)
     """
 
     def __init__(self, scatter: ArrayLike) -> None:
@@ -93,8 +98,8 @@ class TangentMass:
         -----
         With the eigenvalues :math:`s_1 \ge \dots` of the second moments the scatter matrix has
         the eigenvalues :math:`\min(1, s_k / s_{p + 1})`: the widest direction across the mean is
-        left as it is and the others are widened to it. For a girdle, whose first two eigenvalues
-        are about equal, the normal of its plane is.
+        unchanged and the others are widened to it. For a girdle, whose first two eigenvalues
+        are about equal, the normal of its plane is widened.
         """
         x = np.asarray(x, dtype=float)
         x = x[..., None] if columns == 1 and x.shape[-1] != 1 else x
@@ -104,7 +109,7 @@ class TangentMass:
         return cls((vectors * shares) @ vectors.T)
 
     def coordinates(self, manifold: Manifold, name: str) -> Manifold:
-        """Return the manifold that a variable is moved on.
+        """Return the manifold on which a variable moves.
 
         Raises
         ------
@@ -120,7 +125,7 @@ class TangentMass:
 
 
 def separated(mass: Any, names: Sequence[str]) -> tuple[Any, dict[str, TangentMass]]:
-    """Split what the user gives as ``mass`` into what frames take and the tangent masses.
+    """Split the user's ``mass`` into the masses of frames and the tangent masses.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Pictures of angles: a rose about the circle, and two angles on a torus."""
+"""Plots of angles: a rose about the circle, and two angles on a torus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABELS = ["−180°", "−90°", "0°", "90°", "180°"]
 def plot_rose(
     angles: ArrayLike, *, bins: int = 36, density: Callable | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a rose diagram: a histogram of angles about the circle, whose areas are shares.
+    """Draw a rose diagram: a histogram of angles about the circle, whose areas are proportions.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def plot_rose(
 
     Notes
     -----
-    The radius is the root of twice the density, so that the area of a petal, and not its length, is
-    the share of angles in it.
+    The radius is the root of twice the density, so that the area of a petal, not its length, is
+    proportional to the number of angles in it.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def plot_torus(
     max_draws: int = 5000,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw two angles on the square whose opposite sides meet, as Ramachandran plots do.
+    """Draw two angles on a square whose opposite sides are the same, as in Ramachandran plots.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def plot_torus(
 
 
 def _shade(ax: Axes, log_density: Callable, mass: tuple[float, ...]) -> None:
-    """Shade the regions of highest density that hold the given probabilities."""
+    """Shade the regions of highest density with the given probabilities."""
     n = 240
     grid = (np.arange(n) + 0.5) * 2 * np.pi / n - np.pi
     mesh = np.stack(np.meshgrid(grid, grid), axis=-1)

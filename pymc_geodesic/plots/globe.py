@@ -21,7 +21,7 @@ from pymc_geodesic.plots.world_map import graticule_lines
 
 __all__ = ["Globe"]
 
-# Opacity of the far side, which is seen through the sphere.
+# Opacity of the far side, which is visible through the sphere.
 FAR = 0.12
 
 

@@ -18,7 +18,7 @@ BY_CHANCE = 3.0
 
 
 def has_mean(values: np.ndarray) -> bool:
-    """Whether the mean of draws, of shape (S, n), is longer than that of uniform draws."""
+    """Return whether the mean of draws, of shape (S, n), is longer than that of uniform draws."""
     return bool(mean_resultant_length(values) > BY_CHANCE / np.sqrt(len(values)))
 
 

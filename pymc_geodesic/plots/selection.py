@@ -99,7 +99,7 @@ def pick_variable(
     manifolds: Mapping[str, Manifold],
     ndim: int,
 ) -> xr.DataArray:
-    """Return the only variable of these kinds with ``ndim`` axes of its own.
+    """Return the only variable of these kinds with ``ndim`` axes.
 
     ``manifolds`` are those that the run has recorded.
 

@@ -126,7 +126,7 @@ def plot_sphere(
     several modes, or about a great circle. Kernels are at least 1/400 as wide as all draws.
 
     Both maps preserve areas, so that equal concentrations of dots mean equal densities. Draws that
-    come from everywhere or cancel have no mean direction, and neither mark nor cap;
+    are uniform or cancel have no mean direction, and neither mark nor cap;
     :func:`pymc_geodesic.summary` with ``axial=True`` describes axes. More than twelve directions
     are labelled beside their marks. About a circle, densities are drawn outwards; if their peaks
     differ by a factor above five, each is scaled to the same height. The arcs inside the circle are

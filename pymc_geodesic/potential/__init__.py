@@ -4,6 +4,7 @@
 
 from pymc_geodesic.potential.control_variates import ControlVariateEstimator
 from pymc_geodesic.potential.estimator import MinibatchEstimator
+from pymc_geodesic.potential.expectation import LocalExpectation
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.noise_models import FisherNoise, KnownNoise
 from pymc_geodesic.potential.potential import Potential
@@ -13,6 +14,7 @@ __all__ = [
     "ControlVariateEstimator",
     "FisherNoise",
     "KnownNoise",
+    "LocalExpectation",
     "MinibatchEstimator",
     "Potential",
     "check_minibatch",

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Deterministics that depend on a batch, and therefore on other rows at every draw."""
+"""Deterministics that depend on a batch, and therefore on different rows at every draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["batch_deterministics", "uses_batch", "warn_of_batch_deterministics"]
 
 
 def uses_batch(variables: Iterable[Variable]) -> bool:
-    """Whether variables depend on ``pm.Minibatch`` data."""
+    """Return whether variables depend on ``pm.Minibatch`` data."""
     return any(
         ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
         for ancestor in ancestors(list(variables))

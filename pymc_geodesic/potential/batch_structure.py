@@ -40,7 +40,7 @@ def batched_variables(model: Model, batch: Collection[TensorVariable]) -> list[T
 def require_sum_over_rows(
     model: Model, batches: Sequence[Collection[TensorVariable]], *, data: str, size: str
 ) -> None:
-    """Refuse models whose log likelihood is not a sum over rows that ``total_size`` scales.
+    """Raise an error if the log likelihood is not a sum over rows that ``total_size`` scales.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def require_fixed_priors(
     batches: Sequence[Collection[TensorVariable]],
     local: Collection[TensorVariable],
 ) -> None:
-    """Refuse free variables whose prior depends on the batch, unless they are local to its rows.
+    """Raise an error if a prior depends on the batch, unless its variable is local to the rows.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _known_by_value(variable: TensorVariable) -> set[Variable]:
 
 
 def require_one_source(model: Model, batches: Sequence[Collection[TensorVariable]]) -> None:
-    """Refuse an observed variable that combines rows from several independent batches."""
+    """Raise an error if an observed variable combines rows from independent batches."""
     seen: dict[TensorVariable, int] = {}
     for i, batch in enumerate(batches):
         for rv in batched_variables(model, batch):

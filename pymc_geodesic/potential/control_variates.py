@@ -38,7 +38,7 @@ class ControlVariateEstimator(MinibatchEstimator):
     Parameters
     ----------
     potential, noise, manifold, indices, width, memory
-        As for :class:`~pymc_geodesic.potential.estimator.MinibatchEstimator`.
+        See :class:`~pymc_geodesic.potential.estimator.MinibatchEstimator`.
     center, center_gradient : tuple of TensorVariable
         c, and the gradient of the whole data there, in the embedding.
     """
@@ -52,7 +52,7 @@ class ControlVariateEstimator(MinibatchEstimator):
         evaluate = self._gradient()
         # Without softened poles, because the gradient of the whole data at the center has none.
         at_center = tuple(evaluate(self.center, [pt.zeros_like(width) for width in self.width]))
-        # Where points have several representatives, those of the center nearest to the position.
+        # If points have several representatives, use those of the center nearest to the position.
         align = self.potential.manifold.align
         at_center = align(at_center, self.center, position)
         whole_gradient = align(self.center_gradient, self.center, position)
@@ -61,7 +61,7 @@ class ControlVariateEstimator(MinibatchEstimator):
         return self._in_frame(gradient, position, center=self.center)
 
     def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
-        """Build a function of the gradient, so that it is compiled once and not at each point."""
+        """Build a function of the gradient, so that it is compiled once and not for each point."""
         potential = self.potential
         rows = [index.type() for index in self.indices]
         width = tuple(length.type() for length in self.width)

@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     gradient : tuple of TensorVariable
-        Estimate of dU/dx in the frame in which velocities are held, one tensor per variable.
+        Estimate of dU/dx in the frame of the velocities, one tensor per variable.
     variance : tuple of (TensorVariable or None)
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
     """
@@ -36,7 +36,7 @@ class Estimator(Protocol):
     """Estimate the potential energy and its gradient at a position, from the rows of one batch."""
 
     def __call__(self, position: Point) -> Estimate:
-        """Return the estimate at ``position``; asked for once per transition."""
+        """Return the estimate at ``position``; called once per transition."""
         ...
 
     def energy(self, position: Point) -> TensorVariable:
@@ -49,7 +49,7 @@ class Estimator(Protocol):
 
 
 class MovedVariable(Protocol):
-    """A variable as kernels see it, or several that they carry in one array."""
+    """A variable of a kernel, or several that it carries in one array."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class MovedVariable(Protocol):
 
     @property
     def manifold(self) -> Manifold:
-        """Where it moves."""
+        """The manifold on which it moves."""
         ...
 
     def to_position(self, value: TensorVariable) -> TensorVariable:
@@ -80,12 +80,12 @@ class PotentialEnergy(Protocol):
 
     @property
     def variables(self) -> Sequence[MovedVariable]:
-        """What moves."""
+        """The variables that move."""
         ...
 
     @property
     def manifold(self) -> Product:
-        """Where they move."""
+        """The product of manifolds on which they move."""
         ...
 
     @property

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The minibatch gradient, with what is known of its noise."""
+"""The minibatch gradient, with its known noise."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["MinibatchEstimator"]
 
 
 class MinibatchEstimator:
-    """Estimate energy and gradient from rows of the data, with what a model knows of their noise.
+    """Estimate energy and gradient from rows of the data, with the noise of a noise model.
 
-    Made anew for each transition, which asks for the gradient once.
+    Created anew for each transition, which evaluates the gradient once.
 
     Parameters
     ----------
     potential : PotentialEnergy
         Gives energies and gradients.
     noise : NoiseModel
-        What is known of the gradient's noise.
+        Model of the gradient's noise.
     manifold : Product
-        Gives the frame in which velocities, and so gradients, are held.
+        Gives the frame of velocities and gradients.
     indices : sequence of TensorVariable
         Rows of each source of minibatches.
     width : tuple of TensorVariable
@@ -38,9 +38,9 @@ class MinibatchEstimator:
     Attributes
     ----------
     memory : tuple of TensorVariable
-        Memory afterwards.
+        Memory after the transition.
     evaluation : tuple of Point or None
-        Where the gradient was asked for, and the gradient there in the embedding.
+        The point at which the gradient was evaluated, and the gradient in the embedding.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Expectations over what belongs to the rows of a batch, in the log density of their data."""
+"""Expectations over latent variables of the rows of a batch, in the log density of the data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["LocalExpectation", "find_expectations"]
 class LocalExpectation(Op):
     r"""An expectation over latent variables of the rows, estimated for each minibatch.
 
-    A distribution whose latent variables z have no tractable sum writes its log density as that of
-    data and latent variables together, with the expectation of its sufficient statistics in their
-    place. By Fisher's identity,
+    If the latent variables z of a distribution cannot be summed out, it writes the joint log
+    density of data and latent variables, with expectations in place of the sufficient statistics.
+    By Fisher's identity,
 
     .. math::
 

@@ -62,8 +62,8 @@ def full_data(model: Model) -> Model:
     silently predicts the rows of one random batch, and ``pm.compute_log_likelihood`` returns scaled
     values of such rows.
 
-    A Deterministic that depends on a batch has the values of a different batch at every draw, which
-    PyMC would use as those of all rows. Leave it out of the draws by ``var_names`` of
+    A Deterministic that depends on a batch has the values of a different batch at every draw. PyMC
+    would use them as those of all rows. Leave it out of the draws with ``var_names`` of
     ``pm.sample``, or before predicting:
     ``idata["posterior"] = idata["posterior"].to_dataset().drop_vars("eta")``. Its values for all
     rows are ``pm.compute_deterministics(idata, model=full, var_names=["eta"])``.
@@ -84,7 +84,7 @@ def full_data(model: Model) -> Model:
     After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
     ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
     """
-    find_batch_sources(pymc_model(model))  # refuses terms that `total_size` does not scale
+    find_batch_sources(pymc_model(model))  # raises for terms that `total_size` does not scale
     _require_expandable(model)
     try:
         with hidden_initial_values(model):
@@ -144,7 +144,7 @@ def _without_batches(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variab
 
 
 def _require_all_rows(model: Model, result: Model) -> None:
-    """Refuse to remove the scaling unless all scaled rows are present."""
+    """Raise an error unless all scaled rows are present."""
     for rv in model.observed_RVs:
         if not isinstance(rv.owner.op, MinibatchRandomVariable):
             continue

@@ -16,7 +16,7 @@ __all__ = ["InitialValues", "give_initial_values", "hidden_initial_values"]
 class InitialValues(treedict):
     """Initial values that let PyMC convert a model into a graph.
 
-    PyMC refuses if any of ``values()`` is not ``None``, and therefore cannot compute the log
+    PyMC raises an error if any of ``values()`` is not ``None``, and so cannot compute the log
     likelihood of a model with initial values. Code that starts a sampler reads them by key.
     """
 

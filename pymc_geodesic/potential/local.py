@@ -84,7 +84,7 @@ def averaged_over_draws(
     variables : sequence of SampledVariable
         The local variables.
     static_shapes : bool
-        As for :class:`~pymc_geodesic.potential.potential.Potential`.
+        See :class:`~pymc_geodesic.potential.potential.Potential`.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def averaged_over_draws(
     draws : tuple of TensorVariable
         Inputs for the draws, ``(n_draws, n_rows, ...)``, one per variable.
     """
-    # In the order of the variables, not of a set: compiled functions are cached by the graph.
+    # In the order of the variables, not of a set, because compiled functions are cached by graph.
     draws = {
         x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape))
         for x in (variable.position for variable in variables)
@@ -113,8 +113,8 @@ def averaged_over_draws(
 def _with_one_product(term: TensorVariable) -> TensorVariable:
     """Multiply all draws by a shared matrix at once.
 
-    PyTensor only does so after the gradient has been taken, where it is a sum of one product per
-    draw. On JAX it cannot, because the number of draws is unknown here.
+    PyTensor does so only after taking the gradient, which is then a sum of one product per
+    draw. On JAX it cannot, because the number of draws is unknown at this point.
     """
     return rewrite_graph(term, include=(), custom_rewrite=_STACK_DRAWS)
 
@@ -131,7 +131,7 @@ class LocalPotential:
     rows : mapping
         The rows to use, for each source of minibatches.
     static_shapes : bool
-        As for :class:`~pymc_geodesic.potential.potential.Potential`.
+        See :class:`~pymc_geodesic.potential.potential.Potential`.
 
     Raises
     ------

@@ -205,7 +205,7 @@ def _looser(old: TensorVariable, new: TensorVariable) -> TensorVariable:
 class _Rescaled(MinibatchRandomVariable):
     """PyMC's op of variables with ``total_size``, with nodes that can be rebuilt from their inputs.
 
-    PyMC's op refuses the constant None that it uses for axes without a size, so that a variable
+    PyMC's op does not accept the constant None that it uses for axes without a size, so a variable
     with several axes cannot be rebuilt for another batch size.
     """
 
@@ -217,7 +217,7 @@ _rescaled = _Rescaled()
 
 
 def _as_data(size: TensorVariable) -> TensorVariable | None:
-    """Make a size an input of what is compiled, which then serves other sizes too."""
+    """Make a size an input of the compiled function, which then accepts other sizes too."""
     if isinstance(size.type, NoneTypeT):
         return None
     if not isinstance(size, TensorConstant):
@@ -262,7 +262,7 @@ def lift_data(
     Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
     many times. With ``static_shapes``, data of a few entries, which may be shapes, become
     constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
-    only some rows are used, have no known length: what is compiled serves others too.
+    only some rows are used, have no known length: the compiled function accepts others too.
     """
     replacements = {}
     free = set(of_any_length)

@@ -106,7 +106,7 @@ def _minibatch_nodes(model: Model) -> list[Apply]:
 
 
 def has_minibatch(model: Model) -> bool:
-    """Whether any variable of the model depends on ``pm.Minibatch``."""
+    """Return whether any variable of the model depends on ``pm.Minibatch``."""
     return bool(_minibatch_nodes(model))
 
 

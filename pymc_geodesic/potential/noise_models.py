@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What is known of the noise of minibatch gradients: a covariance, or the spread of scores."""
+"""Models of the noise of minibatch gradients: a known covariance, or the spread of scores."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pymc_geodesic.potential.potential import Potential
 
 __all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "noise_model"]
 
-# The running mean of the empirical Fisher information never weighs a batch less than this, so that
-# what was learned on the way from a poor start is forgotten within a few thousand transitions.
+# Least weight of a batch in the running mean of the empirical Fisher information. The estimates on
+# the way from a poor start are then forgotten within a few thousand transitions.
 FORGETTING = 1e-3
 
 
@@ -126,10 +126,10 @@ class FisherNoise:
         \hat V = \frac{N^2}{n} \operatorname{cov}_i(\Lambda g_i),
 
     averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
-    Rows that are drawn without replacement, as those of streams are, differ less between batches:
-    there it is :math:`1 - n / N` times as much.
+    Rows drawn without replacement, like those of streams, differ less between batches:
+    then the variance is :math:`1 - n / N` times as large.
     Each point has the scalar :math:`\operatorname{tr}(\hat V) / m`: on a curved manifold the
-    correction must not prefer a direction. On flat space, whose points are its entries, that is the
+    correction must not prefer a direction. On flat space, whose points are its entries, this is the
     diagonal.
 
     Parameters
@@ -137,7 +137,7 @@ class FisherNoise:
     potential : Potential
         The potential whose rows are scored.
     replacement : bool, default True
-        Whether the rows of a batch are drawn with replacement; those of a stream never are.
+        Whether the rows of a batch are drawn with replacement; rows of a stream never are.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class FisherNoise:
                 "measures the spread within a batch, got a batch of one row."
             )
         self.potential = potential
-        # How many rows there are, where a batch draws each of them once.
+        # Number of rows, if a batch draws each of them once.
         self._finite = [
             None if replacement and isinstance(source, BatchSource) else source.n_rows
             for source in potential.sources
@@ -169,7 +169,7 @@ class FisherNoise:
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the graph, with its data, behind: it is compiled by now."""
+        """Leave out the graph and its data, which are compiled by now."""
         return self.__dict__ | {"potential": None}
 
     def initial(self) -> list[np.ndarray]:
@@ -225,7 +225,7 @@ class FisherNoise:
             tangent = variable.manifold.to_tangent(x, score)
             spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
             if n_rows is not None:
-                # A batch may be longer than the data, which it then goes through more than once.
+                # A batch may be longer than the data; it then contains rows more than once.
                 spread = spread * pt.maximum(1 - n / n_rows, 0).astype(spread.dtype)
             variances.append(variable.manifold.over_core(spread, keepdims=True) / dim)
         return tuple(variances)

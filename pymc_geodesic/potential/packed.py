@@ -33,7 +33,7 @@ class PackedDocuments(OpFromGraph):
 
     The inputs are three arrays: the starts of the documents, the words of all documents and their
     weights. The output has a row per document: L word numbers, then L weights, where L is the
-    number of distinct words of the longest document; shorter documents end with weights of zero.
+    number of distinct words of the longest document. Shorter documents end with zero weights.
     Sampling from minibatches never needs the whole output: :func:`take_rows` builds the rows of a
     batch.
     """
@@ -111,7 +111,7 @@ def unpack(documents: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
 
 
 def is_packed(data: TensorVariable) -> bool:
-    """Whether data comes from packed documents, all of them or a minibatch."""
+    """Return whether data comes from packed documents, all of them or a minibatch."""
     return _corpus(data) is not None
 
 

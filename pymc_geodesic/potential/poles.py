@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A warning about densities that a geodesic sampler cannot follow."""
+"""A warning about densities with poles, on which geodesic samplers fail."""
 
 from __future__ import annotations
 

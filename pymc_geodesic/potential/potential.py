@@ -239,20 +239,20 @@ def _without_latents(
     static_shapes: bool,
     in_batches: Sequence[TensorVariable],
 ) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
-    """Write terms of the log density with inputs in place of what is latent in the rows.
+    """Write terms of the log density with inputs in place of latent variables of the rows.
 
     Returns
     -------
     terms : list of TensorVariable
         The terms.
     expectations : list of TensorVariable
-        What is estimated for each batch.
+        Expectations that are estimated for each batch.
     latents : tuple of TensorVariable
         Inputs for the draws of the local variables, then for the expectations.
     """
     terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
     expectations = find_expectations(terms)
-    # Only JAX compiles again for other data, and finds what it has compiled.
+    # Only JAX compiles again for other data, and reuses its compiled functions.
     of_any_length = in_batches if static_shapes else ()
     lifted = lift_data(
         [*terms, *expectations], static_shapes=static_shapes, of_any_length=of_any_length

@@ -3,7 +3,7 @@
 """Parameter checks of log densities row by row, for rows with separate Metropolis tests.
 
 PyMC checks parameters once for all rows. A single row with a diverging trajectory, for instance to
-a scale of zero, would make the log densities of all rows minus infinity, and all would be rejected.
+a scale of zero, would make the log densities of all rows -inf, and all rows would be rejected.
 """
 
 from __future__ import annotations

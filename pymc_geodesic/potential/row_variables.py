@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A warning about variables that belong to the rows of a batch without being named so."""
+"""A warning about variables that belong to the rows of a batch but are not declared as local."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariab
     if log_density.ndim == 0 or point[variable.value.name].shape[0] != n_rows:
         return False
     looked_at = {0, n_rows // 2, n_rows - 1}
-    # Only the structure matters, so any point serves at which no gradient is zero by chance.
+    # Only the structure matters, so any point will do at which no gradient is zero by chance.
     rng = np.random.default_rng(1)
     point = {name: x + 0.1 * rng.uniform(size=x.shape) for name, x in point.items()}
     gradients = [

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether a model tells the two ends of an axis apart."""
+"""Test whether a model distinguishes the two ends of an axis."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pytensor.tensor import TensorVariable
 __all__ = ["is_even"]
 
 # Pairs of points that are compared, and largest relative difference of each term of their log
-# densities: far above rounding, far below what a row of data can tell.
+# densities: far above rounding, far below the effect of a row of data.
 N_PAIRS, TOLERANCE = 3, 1e-8
-# Unconstrained values of the other variables are moved by up to so much: where loadings meet scores
-# of zero, for instance, the density is even by chance.
+# Largest change of the unconstrained values of the other variables. Without it the density could be
+# even by chance, for instance with scores of zero.
 JITTER = 1.0
 
 
 def is_even(model: Model, rv: TensorVariable) -> bool:
     """Return whether no term of the log density changes with the sign of any vector of ``rv``.
 
-    Compared at random points, with minibatches that both signs share.
+    The comparison is made at random points, with the same minibatches for both signs.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _pair(model, point, value, evaluate, rng):
     ]
     axes = point[value.name]
     signs = np.where(rng.uniform(size=(*axes.shape[:-1], 1)) < 0.5, -1.0, 1.0)
-    # At least one vector is turned.
+    # At least one vector changes its sign.
     signs.flat[rng.integers(signs.size)] = -1.0
     with np.errstate(all="ignore"):
         results = evaluate(*moved, np.broadcast_to(signs, axes.shape).astype(axes.dtype))
@@ -66,7 +66,7 @@ def _pair(model, point, value, evaluate, rng):
 
 
 def _agree(first, second) -> bool:
-    """Whether all entries are finite and the same."""
+    """Return whether all entries are finite and the same."""
     return all(
         bool(np.all(np.abs(a - b) <= TOLERANCE * (1 + np.abs(a)))) and bool(np.all(np.isfinite(a)))
         for a, b in zip(map(np.asarray, first), map(np.asarray, second), strict=True)

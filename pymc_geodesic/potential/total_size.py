@@ -69,7 +69,7 @@ def wrong_sizes(model: Model, sources: Sequence[Source]) -> list[WrongSize]:
 def require_total_size(
     model: Model, sources: Sequence[Source], *, trust_total_size: bool = False
 ) -> None:
-    """Refuse a ``total_size`` that is not the number of rows, unless it is intended.
+    """Raise an error for a ``total_size`` that is not the number of rows, unless it is intended.
 
     Parameters
     ----------

@@ -19,7 +19,14 @@ from pymc_geodesic.distributions.transforms import EmbeddedTransform
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.symmetry import is_even
 
-__all__ = ["Coordinates", "SampledVariable", "geometry_names", "manifold_in", "sampled_variables"]
+__all__ = [
+    "Coordinates",
+    "SampledVariable",
+    "geometry_names",
+    "has_custom_transform",
+    "manifold_in",
+    "sampled_variables",
+]
 
 Coordinates = Mapping[Any, Manifold]
 """Other manifolds to move variables on, by the class of their own manifold or by their name."""
@@ -65,8 +72,8 @@ class SampledVariable:
     def check(self, value: np.ndarray) -> str | None:
         """Return why PyMC's value is not on the manifold, as a sentence, or None.
 
-        With a transform that is the identity on the manifold a start can be impossible; any other
-        transform only gives possible starts.
+        If the transform is the identity on the manifold, a start can be invalid. Any other
+        transform gives only valid starts.
         """
         keeps_points = self.transform is None or isinstance(self.transform, EmbeddedTransform)
         return self.manifold.check(value) if keeps_points else None
@@ -99,19 +106,22 @@ class SampledVariable:
 
 def manifold_in(model: Model, rv: TensorVariable) -> Manifold:
     """Return the manifold, unless a custom transform restricts the variable further."""
+    return Euclidean() if has_custom_transform(model, rv) else _geometry(model, rv)
+
+
+def has_custom_transform(model: Model, rv: TensorVariable) -> bool:
+    """Return whether a transform, other than one that closes angles, is not the default one."""
     transform = model.rvs_to_transforms[rv]
-    default = _default_transform(rv.owner.op, rv)
-    is_custom = transform is not None and type(transform) is not type(default)
-    if is_custom and not isinstance(transform, CircularTransform):
-        return Euclidean()
-    return _geometry(model, rv)
+    if transform is None or isinstance(transform, CircularTransform):
+        return False
+    return type(transform) is not type(_default_transform(rv.owner.op, rv))
 
 
 def _geometry(model: Model, rv: TensorVariable) -> Manifold:
-    """Return the manifold of the values of a variable, whatever a transform makes of them.
+    """Return the manifold of the values of a variable, whatever their transform.
 
-    The circular transform makes an angle of any variable. A manifold of axes gives way to that of
-    directions where the model tells their ends apart.
+    The circular transform makes any variable an angle. A manifold of axes is replaced by that of
+    directions if the model distinguishes the ends of an axis.
     """
     if isinstance(model.rvs_to_transforms[rv], CircularTransform):
         return Circle()
@@ -131,13 +141,14 @@ def _position_shape(
 ) -> tuple[int, ...]:
     if manifold.is_flat:
         return value_shape
-    if None not in rv.type.shape:
-        return rv.type.shape
-    return tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+    shape = rv.type.shape
+    if None in shape:
+        shape = tuple(int(size) for size in model.eval_rv_shapes()[rv.name])
+    return manifold.embedded_shape(shape)
 
 
 def _require_points(name: str, manifold: Manifold, shape: tuple[int, ...]) -> None:
-    """Refuse a variable whose axes hold no points of its manifold, or points that cannot move."""
+    """Raise an error if a variable's shape holds no points of its manifold, or fixed points."""
     if (missing := manifold.ndim_core - len(shape)) > 0:
         axes = "axis" if manifold.ndim_core == 1 else f"{manifold.ndim_core} axes"
         raise ValueError(

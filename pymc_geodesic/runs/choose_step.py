@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which step samples a model."""
+"""The choice of the step that samples a model."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from pymc_geodesic.step_methods.step import Step
 __all__ = ["StepArgument", "step_class_for", "step_for"]
 
 StepArgument = Step | type[Step] | Callable[..., Step] | None
-"""A step, a class of steps, or what makes a step."""
+"""A step, a class of steps, or a function that returns a step."""
 
-# Below it the density of a probability vector's square roots has a pole at the corners, which
-# geodesic steps meet; see ``docs/choosing.md``.
+# Below it the density of a probability vector's square roots has poles at the corners, on which
+# geodesic steps fail; see ``docs/choosing.md``.
 SPARSE_BELOW = 0.5
 
 
 def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
-    """Return the step of a run: the given one, or one that is made.
+    """Return the step of a run: the given one, or a new one.
 
     Parameters
     ----------
     step : Step, type of Step, callable or None
-        Without one it is chosen by :func:`step_class_for`.
+        If None, :func:`step_class_for` chooses it.
     model : Model
         The model.
     backend : str, optional
-        How to compile a step that is made here; JAX by default where it is installed and the step
-        is not left to a function.
+        How to compile a step that is created here; JAX by default, if it is installed and no
+        function creates the step.
 
     Raises
     ------
     ValueError, TypeError
-        If it is not a step of this package for all variables of the model.
+        If it is no step of this package for all variables of the model.
     """
     if isinstance(step, list | tuple):
         raise TypeError(
@@ -60,7 +60,7 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
         return _required(step, model)
     make: Any = step_class_for(model) if step is None else step
     if backend is None and isinstance(make, type) and find_spec("jax") is not None:
-        # It answers in a third of the time, and nothing is forked here.
+        # JAX takes a third of the time, and nothing is forked here.
         backend = "jax"
     if not callable(make):
         raise TypeError(
@@ -75,13 +75,13 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
 def step_class_for(model: Model) -> type[Step]:
     """Choose a step by the manifolds of the variables.
 
-    :class:`SGRLD` where all variables are probability vectors and some have a concentration below
-    one half, :class:`gSGNHT` where a variable is on a curved manifold, and else :class:`SGNHT`.
+    It is :class:`SGRLD` if all variables are probability vectors and some have a concentration
+    below one half, :class:`gSGNHT` if a variable is on a curved manifold, and else :class:`SGNHT`.
 
     Raises
     ------
     ValueError
-        If the model has no minibatches, or variables that are discrete.
+        If the model has no minibatches, or has discrete variables.
     """
     if not has_minibatch(model):
         raise ValueError(

@@ -1,12 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a model computes from its free variables, for many draws at once."""
+"""Free variables and Deterministics of a model, computed for many draws at once."""
 
 from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pytensor.tensor as pt
@@ -21,14 +21,14 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Traced"]
 
-# Bytes of values that are worked on at once: intermediate results are larger by some factor.
+# Bytes of values that are processed at once; intermediate results are several times larger.
 MOST_BYTES = 2**26
 
 
 class Traced:
     """The variables that a run returns, as functions of PyMC's values.
 
-    PyMC calls a function for every draw. Here all draws are worked on together by NumPy, so that
+    PyMC calls a compiled function for every draw. Here NumPy processes all draws together, and
     nothing is compiled.
 
     Parameters
@@ -37,29 +37,42 @@ class Traced:
         The model.
     var_names : sequence of str, optional
         Free variables and Deterministics to return; by default all.
+    without : collection of str
+        Those that are left out.
 
     Attributes
     ----------
     variables : list of TensorVariable
-        Their graphs.
+        Graphs of the variables.
     value_names : list of str
-        Value variables that they depend on.
+        Value variables on which they depend.
 
     Raises
     ------
     ValueError
-        If the model has no such variable, or none is to be returned.
+        If the model has no such variable, or no variable is requested.
     """
 
-    def __init__(self, model: Model, var_names: Sequence[str] | None) -> None:
-        variables = [rv for rv in model.unobserved_RVs if var_names is None or rv.name in var_names]
+    def __init__(
+        self,
+        model: Model,
+        var_names: Sequence[str] | None,
+        *,
+        without: Collection[str] = (),
+    ) -> None:
         known = [rv.name for rv in model.unobserved_RVs]
+        names = [name for name in known if name not in without] if var_names is None else var_names
+        variables = [rv for rv in model.unobserved_RVs if rv.name in names]
         if unknown := [name for name in var_names or () if name not in known]:
             raise ValueError(
                 f"`var_names` expected variables among {', '.join(known)}; got "
                 f"{', '.join(unknown)}."
             )
-        if not variables:
+        if both := [name for name in names if name in without]:
+            raise ValueError(
+                f"`var_names` expected variables that are not in `keep`, got {', '.join(both)}."
+            )
+        if not variables and not without:
             raise ValueError("`var_names` expected at least one variable to return, got none.")
         self.variables: list[TensorVariable] = model.replace_rvs_by_values(variables)
         used = set(ancestors(self.variables))

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A run as a fold over segments: whatever ends it, what the segments before have drawn is kept."""
+"""A run as a sequence of segments; draws of complete segments survive any interruption."""
 
 from __future__ import annotations
 
@@ -21,26 +21,28 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Fold", "Keep", "Move", "Phase"]
 
+# Bytes of the draws of a segment.
+SEGMENT_BYTES = 2**26
 # Segments of a phase whose rows come from a loader, which is read anew for each chain of a segment.
 STREAM_SEGMENTS = 10
 
 
 @dataclass
 class Phase:
-    """Draws of all chains that have a purpose in common.
+    """The draws of all chains in one phase of a run.
 
     Attributes
     ----------
     name : str
-        What is going on.
+        Name of the phase.
     n_draws : int
         Draws of each chain.
     thin : int
-        Every so many draws are kept.
+        Interval of the draws that are kept.
     is_tuning, is_kept : bool
-        Whether it is the tuning phase, and whether its draws are kept at all.
+        Whether it is the tuning phase, and whether its draws are kept.
     n_made : int
-        Draws of each chain that have been made.
+        Draws of each chain so far.
     """
 
     name: str
@@ -52,32 +54,32 @@ class Phase:
 
     @property
     def most(self) -> int:
-        """Draws of each chain that will have been kept at the end."""
+        """Number of draws of each chain that are kept at the end."""
         return self.n_draws // self.thin if self.is_kept else 0
 
     @property
     def n_kept(self) -> int:
-        """Draws of each chain that have been kept."""
+        """Number of draws of each chain that have been kept."""
         return self.n_made // self.thin if self.is_kept else 0
 
 
 class Keep(Protocol):
-    """Where draws go."""
+    """Storage of draws."""
 
     def put(
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
-        """Append what a segment of a phase has drawn; ``chains`` are those after it."""
+        """Append the draws of a segment of a phase; ``chains`` are the chains after it."""
         ...
 
 
 class Move(Protocol):
-    """How chains get from one segment to the next, as :func:`pymc_geodesic.sampling.run` says.
+    """Moves chains by a segment; see :func:`pymc_geodesic.sampling.run`.
 
     Attributes
     ----------
     seconds : float
-        That a segment should take.
+        Intended duration of a segment.
     reads_stream : bool
         Whether rows come from a loader, which chains read one after another.
     """
@@ -92,7 +94,7 @@ class Move(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what moving needed."""
+        """Release resources."""
         ...
 
 
@@ -102,18 +104,18 @@ class Fold:
     Parameters
     ----------
     move : Move
-        Moves them, here or elsewhere.
+        Moves the chains, in this process or elsewhere.
     chains : sequence of Chain
         From :func:`~pymc_geodesic.sampling.begin`.
     keep : Keep
-        Where draws go.
+        Storage of the draws.
     longest : float, optional
-        Seconds that a segment may take, where rows come from a loader.
+        Largest duration of a segment in seconds, if rows come from a loader.
 
     Attributes
     ----------
     chains : list of Chain
-        After the last segment.
+        The chains after the last segment.
     """
 
     def __init__(
@@ -127,22 +129,25 @@ class Fold:
         self._move, self.chains = move, list(chains)
         self._keep, self._longest = keep, longest
         self._said: set[str] = set()
+        # Of one draw of all chains.
+        self._n_bytes = 0
 
     def draw(self, phase: Phase, progress: Progress) -> None:
-        """Make the draws of a phase that have not been made, and keep them."""
+        """Make and keep the remaining draws of a phase."""
         for n_draws in self._segments(phase):
             self.chains, values, statistics = self._move(self.chains, n_draws, thin=phase.thin)
+            self._n_bytes = sum(x.nbytes for x in values.values()) * phase.thin // n_draws
             self._keep.put(phase, values, statistics, self.chains)
             phase.n_made += n_draws
             self._log(statistics["warning"])
             progress.update(statistics, n_draws, phase=phase.name, thin=phase.thin)
 
     def close(self) -> None:
-        """Give back what moving needed."""
+        """Release resources."""
         self._move.close()
 
     def _segments(self, phase: Phase) -> Iterator[int]:
-        """Cut a phase into segments that take about as long as a user likes to wait."""
+        """Divide a phase into segments of about the intended duration."""
         left = (phase.n_draws - phase.n_made) // phase.thin
         n = max(1, left // STREAM_SEGMENTS) if self._move.reads_stream else 1
         while left:
@@ -154,12 +159,13 @@ class Fold:
             rate = n / max(seconds, 1e-6)
             if not self._move.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
-                n = max(1, min(4 * n, int(rate * self._move.seconds)))
+                most = SEGMENT_BYTES // max(self._n_bytes, 1)
+                n = max(1, min(4 * n, int(rate * self._move.seconds), most))
             elif seconds > self._longest:
                 n = max(1, int(rate * self._longest))
 
     def _log(self, warnings: np.ndarray) -> None:
-        """Say what chains have to say, and the same thing once."""
+        """Log the messages of chains, each text once."""
         for warning in warnings.ravel():
             if isinstance(warning, SamplerWarning) and warning.message not in self._said:
                 self._said.add(warning.message)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Draws kept in memory, in arrays that are there before the first draw."""
+"""Draws kept in memory, in arrays that are allocated before the first draw."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pymc.model import Model
 
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
+from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
@@ -29,15 +30,17 @@ class InMemory:
     Parameters
     ----------
     phases : sequence of Phase
-        The tuning phase, and what follows.
+        The tuning phase, and the phase after it.
     model : Model
-        Says coordinates and data.
+        The model, for coordinates and data.
     traced : Traced
         Variables to return.
     record : str
-        What the run keeps of its step.
+        Record of the step.
     began : float
         When the run began, by ``time.perf_counter``.
+    running : Running, optional
+        Takes what is kept in place of draws.
     """
 
     def __init__(
@@ -48,8 +51,10 @@ class InMemory:
         traced: Traced,
         record: str,
         began: float,
+        running: Running | None = None,
     ) -> None:
         self._phases, self._model, self._traced = phases, model, traced
+        self._running = running
         self._record, self._began = record, began
         self._values: dict[str, Arrays] = defaultdict(dict)
         self._statistics: dict[str, Arrays] = defaultdict(dict)
@@ -58,9 +63,12 @@ class InMemory:
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
         """Append what a segment of a phase has drawn."""
-        n, n_kept = next(iter(statistics.values())).shape[1], phase.n_kept
+        shape, n_kept = next(iter(statistics.values())).shape, phase.n_kept
+        if self._running is not None and not phase.is_tuning:
+            self._running.put(values, shape)
         if not phase.is_kept:
             return
+        n, values = shape[1], {name: values[name] for name in self._traced.value_names}
         stores = self._values[phase.name], self._statistics[phase.name]
         for store, found in zip(stores, (values, statistics), strict=True):
             for name, array in found.items():
@@ -70,10 +78,10 @@ class InMemory:
                 store[name][:, n_kept : n_kept + n] = array
 
     def close(self, *, failed: bool) -> None:
-        """Nothing is left to be done."""
+        """Do nothing."""
 
     def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return all draws as ``pm.sample`` does; None if there are none."""
+        """Return all draws in the form of ``pm.sample``; None if there are none."""
         tuning, sampling = phases = self._phases
         if not any(phase.n_kept for phase in phases):
             return None
@@ -86,11 +94,14 @@ class InMemory:
             tune=tuning.n_draws,
             seconds=time.perf_counter() - self._began,
         )
-        return to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
+        idata = to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
+        if self._running is not None and sampling.n_kept:
+            idata["running"] = self._running.to_datatree()
+        return idata
 
 
 def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:
-    """Join the draws that there are in each part."""
+    """Join the draws of the parts."""
     cut = [{name: x[:, :n] for name, x in arrays.items()} for arrays, n in parts if n]
     if len(cut) == 1:
         return cut[0]

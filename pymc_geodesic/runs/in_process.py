@@ -12,20 +12,20 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["InProcess"]
 
-# Copies of chains and one refresh of the progress bar cost some milliseconds, and what a segment
-# has drawn is lost when it is interrupted.
+# Copies of chains and one refresh of the progress bar cost milliseconds, and the draws of a
+# segment are lost if it is interrupted.
 SEGMENT_SECONDS = 0.3
 
 
 class InProcess:
-    """Move chains where they are.
+    """Move chains in this process.
 
     Parameters
     ----------
     sampler : Sampler
-        That of the step.
+        Sampler of the step.
     chain_method : {"vectorized", "sequential"}
-        How they are moved.
+        How to move the chains.
     names : collection of str
         Value variables to keep.
     """
@@ -52,4 +52,4 @@ class InProcess:
         )
 
     def close(self) -> None:
-        """Nothing has to be given back."""
+        """Do nothing."""

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How a run begins, or goes on where its checkpoint is."""
+"""The beginning of a run, or its continuation from a checkpoint."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pymc_geodesic.runs.fold import Fold, Move, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.in_process import InProcess
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -31,12 +32,13 @@ __all__ = ["Plan", "begin_run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What the arguments of a run ask for; see :func:`pymc_geodesic.runs.sample`."""
+    """The arguments of a run; see :func:`pymc_geodesic.runs.sample`."""
 
     model: Model
     tuning: Phase
     sampling: Phase
     traced: Traced
+    running: Running | None
     var_names: Sequence[str] | None
     n_chains: int
     random_seed: RandomSeed
@@ -47,8 +49,14 @@ class Plan:
     client: Any
     began: float = field(default_factory=time.perf_counter)
 
+    @property
+    def value_names(self) -> list[str]:
+        """Value variables on which something depends that is kept."""
+        running = [] if self.running is None else self.running.value_names
+        return [*dict.fromkeys([*self.traced.value_names, *running])]
+
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
-        """Return those that can be written as JSON."""
+        """Return the arguments that can be written as JSON."""
         return {
             "draws": self.sampling.n_draws,
             "tune": self.tuning.n_draws,
@@ -66,18 +74,18 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     Parameters
     ----------
     plan : Plan
-        What is asked for.
+        The arguments.
     step : Step
-        How to sample.
+        The step.
     progress : Progress
-        Is told what workers of a cluster have done.
+        Receives the progress of workers of a cluster.
 
     Returns
     -------
     keep : InMemory or Checkpoint
-        Where draws go.
+        Storage of the draws.
     fold : Fold
-        Makes them.
+        Makes the draws.
     """
     method = _possible(plan.chain_method, step)
     chain_seeds = seeds(plan.random_seed, plan.n_chains)
@@ -101,6 +109,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             traced=plan.traced,
             record=step.record,
             began=plan.began,
+            running=plan.running,
         )
     else:
         keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
@@ -116,7 +125,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
 
 
 def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:
-    names = plan.traced.value_names
+    names = plan.value_names
     if plan.client is None:
         return InProcess(step.sampler, chain_method=method, names=names)
     return OnWorkers(
@@ -135,7 +144,7 @@ def _open(
         initvals=plan.initvals,
         arguments={name: value for name, value in arguments.items() if name != "draws"},
     )
-    # Without a seed, or a start, those on disk are meant.
+    # Without a seed or starts, those on disk are used.
     free = {"the seeds"} if plan.random_seed is None else set()
     free |= {"`initvals`"} if plan.initvals is None else set()
     run = RunOnDisk(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One line that says how far a run is."""
+"""One line that shows the progress of a run."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ TEMPERATURE = "configurational_temperature"
 
 
 class Progress:
-    """A line with what is done, transitions a second, temperature, divergences and time left.
+    """A line with draws, transitions per second, temperature, divergences and remaining time.
 
     Parameters
     ----------
     n_draws : int
-        Draws of a chain, with those of the tuning phase.
+        Draws of a chain, including the tuning phase.
     visible : bool
         Whether to show it.
     """
@@ -72,7 +72,7 @@ class Progress:
         self._progress.update(self._task, advance=n_draws)
 
     def watch(self, chains: range, n_draws: int, statistics: Arrays) -> None:
-        """Count draws of some chains, which a worker has made, on lines of their own."""
+        """Count draws of some chains that a worker has made, on separate lines."""
         diverged = statistics["diverging"].sum(axis=1)
         for chain, n_divergences in zip(chains, diverged, strict=True):
             if chain not in self._lines:
@@ -86,10 +86,10 @@ class Progress:
             self._progress.update(self._lines[chain], advance=n_draws, told=told)
 
     def update(self, statistics: Arrays, n_draws: int, *, phase: str, thin: int) -> None:
-        """Count draws of all chains, and show what their statistics say."""
+        """Count draws of all chains, and show their statistics."""
         now = time.perf_counter()
         if self._last is not None:
-            # The first segment is left out, in which kernels are compiled.
+            # The first segment is left out, because it compiles kernels.
             self._seconds += now - self._last
             self._n_transitions += thin * int(statistics.get("n_steps", np.ones(1)).sum())
         self._last = now

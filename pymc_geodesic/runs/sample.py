@@ -25,6 +25,7 @@ from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
@@ -37,12 +38,12 @@ __all__ = ["ChainError", "sample"]
 
 
 class ChainError(SamplingError):
-    """A chain of :func:`sample` has failed, or all of them.
+    """One chain of :func:`sample`, or all of them, failed.
 
     Attributes
     ----------
     idata : DataTree or None
-        What all chains had drawn before; None if that is nothing.
+        Draws that all chains made before; None if there are none.
     """
 
     def __init__(self, message: str, idata: xr.DataTree | None = None) -> None:
@@ -63,6 +64,7 @@ def sample(
     backend: str | None = None,
     progressbar: bool = True,
     var_names: Sequence[str] | None = None,
+    keep: KeepArgument = None,
     thin: int = 1,
     discard_tuned_samples: bool = True,
     compute_convergence_checks: bool = True,
@@ -75,9 +77,9 @@ def sample(
     Parameters
     ----------
     draws, tune, chains : int
-        Draws of each chain, those of the tuning phase before them, and the number of chains.
+        Draws of each chain, draws of its tuning phase, and the number of chains.
     step : Step, type of Step or callable, optional
-        How to sample: a step, its class, or a function that returns one. By default :class:`SGRLD`
+        A step, its class, or a function that returns a step. By default :class:`SGRLD`
         if all variables are probability vectors and one has a prior concentration below one half,
         else :class:`gSGNHT` if a variable is on a curved manifold, else :class:`SGNHT`.
     model : pymc.Model, optional
@@ -89,58 +91,64 @@ def sample(
         tuned together, from the start of the first one.
     chain_method : {"vectorized", "sequential"}
         One call of a compiled kernel for all chains, in blocks if they are large, which needs the
-        JAX backend; or one call for each chain, as is done for other backends in any case.
+        JAX backend; or one call for each chain, as with other backends in any case.
     backend : str, optional
-        Backend of a step that is made here: JAX by default where it is installed, else Numba. A
-        function given as ``step`` chooses for itself.
+        Backend of a step that is created here: JAX by default if it is installed, else Numba. A
+        function given as ``step`` makes its own choice.
     progressbar : bool
         Whether to show a line with transitions per second, temperature, divergences and time left.
     var_names : sequence of str, optional
         Free variables and Deterministics to return; by default all. What others need is not stored.
+    keep : mapping of str to "mean" or int, optional
+        Variables that are too large for all draws to be kept. ``{"topics": "mean"}`` keeps means
+        and standard deviations of each chain, ``{"topics": 50}`` every 50th draw too, for
+        quantiles and functions of whole draws. They are the group ``running`` of the result, as
+        :class:`RunningMoments` makes it. Draws that ``thin`` leaves out do not count.
     thin : int, default 1
-        Keep every so many draws: ``draws // thin`` of each chain.
+        Interval of the draws to keep: ``draws // thin`` of each chain are kept.
     discard_tuned_samples : bool
-        Whether to leave out the draws of the tuning phase, which are groups ``warmup_*`` else.
+        Whether to leave out the draws of the tuning phase; otherwise they are groups ``warmup_*``.
     compute_convergence_checks : bool
-        Whether to check R-hat, effective sample sizes and divergences, as ``pm.sample`` does.
+        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``.
     checkpoint : path, optional
-        A directory, such as ``"run.zarr"``, to which draws and the chains' states are written while
-        the run goes on. If it is there, the run continues where it stopped: with the same draws as
-        without the stop, and with more of them if ``draws`` is larger. Draws are not held in
+        A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
+        during the run. If it exists, the run continues where it stopped. Its draws are the same as
+        without the stop, and there are more of them if ``draws`` is larger. Draws are not held in
         memory. It needs the package zarr; see :func:`read` and :func:`resume`.
     checkpoint_every : float, default 60
-        Seconds from one checkpoint to the next. What is drawn since the last one is lost in a
-        crash, but not by Ctrl-C.
+        Seconds from one checkpoint to the next. Draws since the last checkpoint are lost in a
+        crash, but not with Ctrl-C.
     client : distributed.Client, optional
-        A Dask cluster, whose workers have one thread each. Chains are tuned together by one of
-        them, and then divided among all. What is lost with a worker is drawn again, to the same
-        draws. It needs the package distributed.
+        A Dask cluster, whose workers have one thread each. One worker tunes all chains together;
+        then the chains are divided among all workers. If a worker is lost, its draws are repeated
+        and are the same. It needs the package distributed.
 
     Returns
     -------
     DataTree
-        As ``pm.sample`` returns it. After Ctrl-C it holds the draws that all chains have made.
-        With a ``checkpoint`` values are loaded from it when they are used.
+        In the form of ``pm.sample``. After Ctrl-C it holds the draws that all chains have made.
+        With a ``checkpoint``, values are loaded from it when they are used.
 
     Raises
     ------
     ChainError
-        If a chain fails. What had been drawn is its attribute ``idata``.
+        If a chain fails. Its attribute ``idata`` holds the draws so far.
     SamplingError
-        If the tuning phase fails before anything has been drawn.
+        If the tuning phase fails before the first draw.
     ValueError, TypeError
-        For arguments that do not fit, for a ``checkpoint`` of another run, and without a ``step``
-        for a model without minibatches.
+        For invalid arguments, for a ``checkpoint`` of another run, and for a model without
+        minibatches if no ``step`` is given.
 
     Notes
     -----
-    The tuning phase is common to all chains: one search for a mode, one measurement of curvature
-    and gradient noise, scales from the draws of all chains together. Chains start from the Gaussian
-    approximation of the posterior at the mode. After the tuning phase a chain's draws depend on its
-    seed and on what was tuned only, not on ``chain_method`` (but for rounding) or other chains.
+    All chains share the tuning phase: one search for a mode, one measurement of curvature
+    and gradient noise, and scales from the draws of all chains. Chains start from the Gaussian
+    approximation of the posterior at the mode. After the tuning phase a chain's draws depend only
+    on its seed and the tuned parameters, not on ``chain_method`` (except for rounding) or other
+    chains.
 
-    Deterministics are computed after sampling, for all draws at once. One that depends on a
-    minibatch is computed for one batch.
+    Deterministics are computed after sampling, for all draws at once. A Deterministic that depends
+    on a minibatch is computed for one batch.
 
     Examples
     --------
@@ -165,25 +173,27 @@ def sample(
         )
     if client is not None:
         require_client(client)
+    path = None if checkpoint is None else Path(checkpoint)
     plan = Plan(
         model=model,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
         sampling=Phase("Sampling", n_draws, thin),
-        traced=Traced(model, var_names),
+        traced=Traced(model, var_names, without=keep or ()),
+        running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
         random_seed=random_seed,
         initvals=initvals,
         chain_method=chain_method,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
+        checkpoint=path,
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
     )
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        keep, stopped = _drawn(plan, step, backend, progress)
+        kept, stopped = _drawn(plan, step, backend, progress)
     idata = None
-    if keep is not None:
-        idata = keep.datatree(checks=compute_convergence_checks and stopped is None)
+    if kept is not None:
+        idata = kept.datatree(checks=compute_convergence_checks and stopped is None)
     if idata is not None:
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
@@ -195,7 +205,7 @@ def sample(
 def _drawn(
     plan: Plan, step: StepArgument, backend: str | None, progress: Progress
 ) -> tuple[InMemory | Checkpoint | None, BaseException | None]:
-    """Make the draws of a run; return where they are, and what has ended it before its end."""
+    """Make the draws of a run; return their storage, and the exception that ended it, if any."""
     keep: InMemory | Checkpoint | None = None
     fold: Fold | None = None
     stopped: BaseException | None = None
@@ -223,7 +233,7 @@ def _drawn(
 
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
-    """Return a multiple of ``thin``."""
+    """Return the length of a phase as a multiple of ``thin``."""
     if n_draws != least or least:
         whole(name, n_draws)
     n_draws -= n_draws % whole("thin", thin)
@@ -235,7 +245,7 @@ def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
 def _returned(
     idata: xr.DataTree | None, stopped: BaseException | None, sampling: Phase
 ) -> xr.DataTree:
-    """Return what was drawn, or raise what prevented it."""
+    """Return the draws, or raise the exception that prevented them."""
     there = f"{sampling.n_kept} of {sampling.most} draws of each chain"
     if isinstance(stopped, Exception) and (idata is not None or isinstance(stopped, ChainFailure)):
         who = f"Chain {stopped.chain}" if isinstance(stopped, ChainFailure) else "The run"

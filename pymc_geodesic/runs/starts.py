@@ -25,7 +25,7 @@ InitialValues = Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None
 
 
 def seeds(random_seed: RandomSeed, n_chains: int) -> list[np.random.SeedSequence]:
-    """Make a seed for each chain; those of the first chains do not depend on their number."""
+    """Create a seed for each chain, which does not depend on the number of chains."""
     if isinstance(random_seed, np.random.Generator):
         spawned = [rng.bit_generator.seed_seq for rng in random_seed.spawn(n_chains)]
         return cast(list[np.random.SeedSequence], spawned)
@@ -43,11 +43,11 @@ def begin_chains(
     tune: int,
     draws: int,
 ) -> list[Chain]:
-    """Begin chains where ``pm.sample`` would."""
+    """Begin chains at the starts of ``pm.sample``."""
     functions = make_initial_point_fns_per_chain(
         model=model, overrides=initvals, jitter_rvs=set(), chains=len(chain_seeds)
     )
-    # A number of its own, for a start that is drawn from the prior.
+    # A separate seed, for a start that is drawn from the prior.
     points = [
         make_point(int(seed.generate_state(1)[0]))
         for make_point, seed in zip(functions, chain_seeds, strict=True)

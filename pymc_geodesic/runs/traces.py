@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""From arrays of draws to the ``DataTree`` of PyMC, by PyMC's own conversion."""
+"""Conversion of arrays of draws to a ``DataTree``, by PyMC's own converter."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pymc.util import drop_warning_stat
 
 from pymc_geodesic.run_record import STATISTIC
 from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.running_moments import TraceOfStatistics
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Drawn", "to_datatree"]
@@ -26,20 +27,20 @@ __all__ = ["Drawn", "to_datatree"]
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a run has drawn, of all chains alike.
+    """The draws of a run, equally many for all chains.
 
     Attributes
     ----------
     values, statistics : dict of str to ndarray, shape (chains, n_warmup + n_draws, ...)
         PyMC's values and the statistics; those of the tuning phase, if they are kept, come first.
     record : str
-        What the run keeps of its step.
+        Record of the step.
     n_warmup, n_draws : int
-        Draws that are kept.
+        Numbers of kept draws.
     tune : int
         Length of the tuning phase.
     seconds : float
-        That the run took.
+        Duration of the run.
     """
 
     values: Arrays
@@ -52,14 +53,14 @@ class Drawn:
 
 
 def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = True) -> xr.DataTree:
-    """Return draws as ``pm.sample`` does.
+    """Return draws in the form of ``pm.sample``.
 
     Parameters
     ----------
     drawn : Drawn
         The draws.
     model : Model
-        Says coordinates and data.
+        The model, for coordinates and data.
     traced : Traced
         Variables to return.
     checks : bool
@@ -67,7 +68,7 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
     """
     trace = _multitrace(drawn, model, traced)
     idata = to_inference_data(trace, model=model, save_warmup=drawn.n_warmup > 0)
-    if checks and drawn.n_draws:
+    if checks and drawn.n_draws and traced.variables:
         log_warnings(run_convergence_checks(idata, model))
     return drop_warning_stat(idata)
 
@@ -80,8 +81,9 @@ def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
     dtypes = {name: x.dtype for name, x in statistics.items()}
     n_chains = len(record)
     traces = []
+    make = NDArray if traced.variables else TraceOfStatistics
     for chain in range(n_chains):
-        trace = NDArray(
+        trace = make(
             model=model,
             vars=traced.variables,
             fn=_unused,
@@ -101,5 +103,5 @@ def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
 
 
 def _unused(*arrays: np.ndarray) -> Any:
-    """Stand in for the function by which PyMC's traces compute variables from a point."""
+    """Replace the function with which PyMC's traces compute variables from a point."""
     raise NotImplementedError

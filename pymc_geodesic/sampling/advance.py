@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The only way forward: from chains to the chains some draws later."""
+"""The only way to move chains: from chains to the chains some draws later."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.chain import Chain, Settings
 from pymc_geodesic.sampling.moves import Drive, Moves, alone, in_turn
 from pymc_geodesic.sampling.problem import Problem
@@ -22,7 +23,7 @@ Values = dict[str, np.ndarray]
 
 
 class Sampler(Protocol):
-    """What the chains of a step share: compiled functions, options, data. No chain is in it."""
+    """The parts that the chains of a step share: compiled functions, options, data; no chain."""
 
     problem: Problem
     settings: Settings
@@ -37,16 +38,21 @@ class Sampler(Protocol):
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
         ...
 
+    @property
+    def divisible(self) -> HostGradient | None:
+        """What sums over partitioned data in the tuning phase, and can be helped by others."""
+        ...
+
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:
         """Return a new chain."""
         ...
 
     def adapt(self, chains: Sequence[Any]) -> None:
-        """Do what is due in the tuning phase before a draw of chains that are equally long."""
+        """Tune chains of equal length before a draw, if it is due."""
         ...
 
     def stages(self, chain: Any) -> list[int]:
-        """Return the draws before which :meth:`adapt` changes something, but the first."""
+        """Return the draws before which :meth:`adapt` changes something, except the first."""
         ...
 
     def draw(self, chain: Any) -> Moves[dict[str, Any]]:
@@ -58,11 +64,11 @@ class Sampler(Protocol):
         ...
 
     def trial(self, chain: Any) -> Moves[float]:
-        """Return the energy where a chain is; not a number where the gradient is not finite."""
+        """Return the energy of a chain; NaN if the gradient is not finite."""
         ...
 
     def types(self, chain: Any) -> dict[str, tuple[Any, list | None]]:
-        """Return the type of every statistic, as PyMC wants them."""
+        """Return the type of every statistic, as PyMC requires."""
         ...
 
 
@@ -79,13 +85,29 @@ def begin(
     Parameters
     ----------
     sampler : Sampler
-        That of a step: ``step.sampler``.
+        Sampler of a step: ``step.sampler``.
     random_seed : int, SeedSequence or Generator, optional
         Source of all random numbers of the chain.
     point : dict of str to ndarray, optional
         PyMC's value of every free variable; by default the model's initial point.
     tune, draws : int
         Length of the tuning phase, and of what follows.
+
+    Returns
+    -------
+    Chain
+        The chain before its first draw.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> from pymc_geodesic.sampling import begin
+    >>> with pm.Model():
+    ...     x = pm.Normal("x", shape=2)
+    ...     sampler = pmg.SGHMC(step_size=0.1, backend="jax").sampler
+    >>> chain = begin(sampler, random_seed=1, tune=0, draws=20)
+    >>> chain.values["x"], chain.n_drawn
+    (array([0., 0.]), 0)
     """
     start = sampler.problem.start if point is None else point
     rng = np.random.default_rng(random_seed)
@@ -95,30 +117,30 @@ def begin(
 def advance(
     sampler: Sampler, chain: Chain, n_draws: int
 ) -> tuple[Chain, dict[str, np.ndarray], list[dict[str, Any]]]:
-    """Make draws; the chain that is given stays as it is.
+    """Make draws; the given chain does not change.
 
     Parameters
     ----------
     sampler : Sampler
-        That of a step: ``step.sampler``.
+        Sampler of a step: ``step.sampler``.
     chain : Chain
         From :func:`begin`, or from an earlier call, in this process or another.
     n_draws : int
-        Draws of the tuning phase count.
+        Number of draws, including those of the tuning phase.
 
     Returns
     -------
     chain : Chain
-        To go on with.
+        The chain after the draws.
     draws : dict of str to ndarray
-        PyMC's values of the variables that are sampled, with the draw as first axis.
+        PyMC's values of the sampled variables, with the draw as first axis.
     statistics : list of dict
-        Those of each draw.
+        Statistics of each draw.
 
     Raises
     ------
     pymc.exceptions.SamplingError
-        At the first draw, for a start that is impossible.
+        At the first draw, if the start is impossible.
 
     Examples
     --------
@@ -155,7 +177,7 @@ def next_draw(sampler: Sampler, chain: Chain) -> dict[str, Any]:
 
 
 def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = in_turn) -> None:
-    """Do what is due before a draw of chains that are equally long, for all of them together."""
+    """Check starts and tune before a draw of chains of equal length, for all of them together."""
     for chain in chains:
         _end_tuning(sampler, chain)
     if not all(chain.is_checked for chain in chains):
@@ -164,7 +186,7 @@ def prepare(sampler: Sampler, chains: Sequence[Chain], *, drive: Drive = in_turn
 
 
 def place(sampler: Sampler, chain: Chain, point: Values) -> None:
-    """Put a chain where PyMC says it is, if it is not there already."""
+    """Set the position of a chain from PyMC's values, if it differs."""
     problem = sampler.problem
     chain.others = {name: point[name] for name in problem.conditioned_names}
     if all(_same(point[name], value) for name, value in chain.values.items()):

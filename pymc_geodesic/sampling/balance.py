@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The gradient noise of every entry, and how chains correct what is known of it."""
+"""The gradient noise of every entry, and its correction by chains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["no_noise", "observe_velocity", "rebalance"]
 
 
 def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
-    """Return a noise of zero in the form in which it is measured."""
+    """Return zero noise in the form of measured noise."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     entries = [
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
@@ -43,11 +43,11 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
     Parameters
     ----------
     chains : sequence of GradientChain
-        They share their noise.
+        Chains, which share their noise.
     manifold : Product
-        Where the chains are.
+        Manifold of the chains.
     weight : float
-        Of the correction.
+        Weight of the correction.
     """
     tunings = [chain.tuning for chain in chains if chain.tuning is not None]
     observed = [tuning.moments for tuning in tunings if tuning.moments is not None]

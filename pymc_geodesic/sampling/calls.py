@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Calls of the kernels of a step: their inputs, the trial before a chain, and which kernel."""
+"""Calls of the kernels of a step: inputs, the trial before a chain, the choice of the kernel."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
-from pymc_geodesic.kernel.reader import StreamReader
 from pymc_geodesic.kernel.room import room_for
-from pymc_geodesic.kernel.streams import BatchStream, draw_noise
+from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
-from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
@@ -28,7 +26,7 @@ __all__ = ["BatchOptions", "Calls"]
 
 
 class BatchOptions(NamedTuple):
-    """How rows are drawn, and what is known of the noise of their gradients."""
+    """How to draw rows, and the model of the noise of their gradients."""
 
     steps_per_batch: int = 1
     replacement: bool = True
@@ -41,11 +39,11 @@ class Calls:
     Parameters
     ----------
     problem : Problem
-        What is sampled.
+        The problem to sample.
     algorithm : Algorithm
-        How.
+        The algorithm.
     batches : BatchOptions
-        How rows are drawn.
+        How to draw rows.
     varies : bool
         Whether the number of transitions of a draw may change.
     """
@@ -54,8 +52,7 @@ class Calls:
         self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions, varies: bool = False
     ) -> None:
         self.problem, self.algorithm, self.batches = problem, algorithm, batches
-        streams = [s for s in problem.potential.sources if isinstance(s, StreamSource)]
-        self.reader = StreamReader(streams[0]) if streams else None
+        self.reader = reader_of(problem.potential.sources)
         self.latents = problem.make_latents()
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
@@ -65,7 +62,7 @@ class Calls:
         self._kernels: dict[tuple[bool, int | None], Kernel] = {}
 
     def length(self, chain: GradientChain) -> int:
-        """Transitions whose noise and rows are drawn at once: those of a batch or of a draw."""
+        """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""
         return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
 
     def make(
@@ -75,7 +72,7 @@ class Calls:
         length = len(step_sizes)
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
-        rows = chain.batches.draw(chain.rng, length, self.reader)
+        rows = chain.batches.draw(chain.rng, length, self.reader, reuses=_is_controlled(chain))
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
@@ -86,7 +83,7 @@ class Calls:
                 step_sizes=step_sizes[part],
                 noise=[x[part] for x in noise],
                 rows=[x[part] for x in rows],
-                # The very same array for all of a draw, which is copied to a device once.
+                # The same array object for the whole draw, so that it is copied to a device once.
                 fresh=fresh if part == EVERYTHING else fresh[part],
             )
             made = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
@@ -98,7 +95,7 @@ class Calls:
         return merged(outputs, lengths), drawn.statistics
 
     def _parts(self, length: int) -> list[slice]:
-        """Cut transitions into calls for which a kernel has room."""
+        """Divide transitions into calls for which a kernel has room."""
         if self._room is None or length <= self._room:
             return [EVERYTHING]
         return [slice(i, i + self._room) for i in range(0, length, self._room)]
@@ -112,12 +109,12 @@ class Calls:
     def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
         """Make transitions too short to move, on the first rows of the data; return the energy.
 
-        It is not a number where the gradient is not finite. The chain stays as it is. Where it is
-        the start of a chain, the algorithm may refuse it.
+        It is NaN if the gradient is not finite. The chain does not change. At the start of a
+        chain, the algorithm may raise an error.
         """
         n_steps = self.length(chain) if self.problem.backend.is_jax else 1
         rows = chain.batches.trial(n_steps, self.reader)
-        # A generator of its own: a chain that is resumed, and checked again, goes on as it had.
+        # A separate generator, so that a chain that is resumed and checked again continues exactly.
         rng = np.random.default_rng(0)
         drawn = self._draw_latents(chain, rows, rng, trial=True)
         inputs = self._without_moving(chain, drawn.arrays, n_steps, rows)
@@ -129,7 +126,7 @@ class Calls:
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
-        controlled = chain.tuning is not None and chain.tuning.controlled
+        controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
         if (controlled, length) not in self._kernels:
             self._kernels[controlled, length] = self._make_kernel(chain)
@@ -152,7 +149,7 @@ class Calls:
         )
 
     def _find_room(self) -> int:
-        """Return for how many transitions kernels have room where tuning chooses their number."""
+        """Return the number of transitions for which kernels have room, if tuning chooses it."""
         noise = self.problem.zero_noise(1, self.noise_shapes)
         return room_for(
             [*noise, *BatchStream(self.problem.potential.sources).trial(1, self.reader)]
@@ -184,7 +181,7 @@ class Calls:
         rows: Sequence[np.ndarray],
         fresh: np.ndarray,
     ) -> Inputs:
-        """Return the inputs of the kernel: what is given, and what the chain has."""
+        """Return the inputs of the kernel: the arguments, and the state of the chain."""
         mass, parameters = chain.mass, chain.settings.parameter_arrays
         if self.algorithm.hurries and chain.settling is not None:
             hurries = chain.tune and chain.settling.hurries
@@ -229,22 +226,26 @@ class Calls:
         return noise_model(self.problem.potential, noise, replacement=replacement)
 
     def without_graph(self) -> Calls:
-        """Return the same without the model's graph: a worker needs only what is compiled."""
+        """Return the same without the model's graph: a worker needs only compiled functions."""
         other = copy(self)
         other.problem = self.problem.without_graph()
         return other
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Give the noise model, which leaves the graph behind, the sampler's own again."""
+        """Give the noise model, which is pickled without the graph, the sampler's graph again."""
         self.__dict__.update(state)
         if self.problem.has_graph:
             self.noise = self._noise_model()
 
 
 NOTHING = Drawn([], {}, {})
-"""What is drawn for a batch where nothing is local."""
+"""The draws for a batch if nothing is local."""
 
 EVERYTHING = slice(None)
+
+
+def _is_controlled(chain: GradientChain) -> bool:
+    return chain.tuning is not None and chain.tuning.controlled
 
 
 def _center(chain: GradientChain) -> CenterArrays:
@@ -253,6 +254,6 @@ def _center(chain: GradientChain) -> CenterArrays:
         return CenterArrays()
     if tuning.center is not None:
         return CenterArrays(tuning.center.point, tuning.center.gradient)
-    # A trial before the chain has a center: at the point itself the gradients cancel.
+    # A trial before the chain has a center uses its own point, where the gradients cancel.
     position = chain.state.position
     return CenterArrays(position, [np.zeros_like(x) for x in position])

@@ -29,7 +29,7 @@ __all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a sampler moves with; the tuning phase may change it.
+    """The settings of a chain, which the tuning phase may change.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Settings:
 
     @cached_property
     def parameter_arrays(self) -> dict[str, Any]:
-        """Inputs of the kernel; the same arrays call after call."""
+        """Inputs of the kernel; the same arrays in every call."""
         values = self.parameters.items()
         arrays: dict[str, Any] = {n: np.asarray(value, dtype=self.dtype) for n, value in values}
         if self.measured_noise:
@@ -74,7 +74,7 @@ class Settings:
 
 @dataclass
 class Tuning:
-    """What the tuning phase has measured.
+    """The measurements of the tuning phase.
 
     Attributes
     ----------
@@ -87,15 +87,15 @@ class Tuning:
     began : float
         Seconds of the processor that the process had used before the first measurement.
     clock : Clock or None
-        When the last choice was made.
+        Time of the last choice.
     speaks : bool
-        Whether the chain says what was found: of chains that are tuned together one does.
+        Whether the chain reports the results: one of the chains that are tuned together does.
     center : Center or None
-        Of the control variates.
+        Center of the control variates.
     controlled : bool
-        Whether they are used.
+        Whether control variates are used.
     variance_ratio : float
-        What they do to the noise.
+        Ratio of the noise variances with and without them.
     """
 
     controlled: bool
@@ -113,11 +113,11 @@ class Tuning:
         self.window, self.moments = [], None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Put draws side by side: chains are copied often, and many small arrays take long."""
+        """Join draws to few arrays: chains are copied often, and many small arrays take long."""
         return self.__dict__ | {"window": _stacked(self.window)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take draws apart again."""
+        """Separate the draws again."""
         self.__dict__.update(state | {"window": _apart(state["window"])})
 
 
@@ -126,13 +126,13 @@ def _stacked(draws: list[list[np.ndarray]]) -> list[np.ndarray]:
 
 
 def _apart(arrays: list[np.ndarray]) -> list[list[np.ndarray]]:
-    # With an ellipsis an entry is an array without axes, and not a number.
+    # With an ellipsis an entry is a zero-dimensional array instead of a number.
     return [[x[i, ...] for x in arrays] for i in range(len(arrays[0]) if arrays else 0)]
 
 
 @dataclass(kw_only=True)
 class Chain:
-    """A chain between two draws. It can be copied and pickled, and goes on where it was.
+    """A chain between two draws. It can be copied and pickled, and continues exactly.
 
     Attributes
     ----------
@@ -146,18 +146,22 @@ class Chain:
         PyMC's values of the variables that other steps sample.
     settings : Settings
         Step sizes, parameters, transitions per draw and mass.
-    tuning_draws, n_drawn, n_transitions : int
-        Length of the tuning phase, draws and transitions so far.
+    tuning_draws : int
+        Length of the tuning phase.
+    n_drawn : int
+        Draws so far.
+    n_transitions : int
+        Transitions so far.
     tune : bool
         Whether the chain is in its tuning phase.
     latents : LocalState or None
-        Of the variables that belong to the rows of a batch.
+        State of the variables that belong to the rows of a batch.
     mass_adaptation : MassAdaptation or None
-        What learns the mass.
+        Learns the mass.
     has_warned : bool
-        Whether it has said that transitions were not finite.
+        Whether it has warned of transitions that were not finite.
     news : News or None
-        What it has yet to say.
+        Message that is not yet reported.
     is_checked : bool
         Whether its start has been checked.
     """
@@ -198,13 +202,13 @@ class GradientChain(Chain):
     memory : tuple of ndarray
         Memory of the gradient estimator.
     batches : BatchStream
-        Where it is in its data.
+        Position in the data.
     monitors : Monitors
-        What watches over it.
+        Monitors of the chain.
     tuning : Tuning or None
         What the tuning phase has measured.
     settling : ThermostatSettling or None
-        How far the thermostats have settled.
+        State of the settling of the thermostats.
     """
 
     memory: tuple[np.ndarray, ...]
@@ -221,7 +225,7 @@ class ExactChain(Chain):
     Attributes
     ----------
     step_size_adaptation : DualAverageAdaptation
-        Of the leapfrog's step size.
+        Adaptation of the leapfrog's step size.
     """
 
     step_size_adaptation: DualAverageAdaptation

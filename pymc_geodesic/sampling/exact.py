@@ -35,7 +35,7 @@ class ExactState(NamedTuple):
 
 
 class ExactOptions(NamedTuple):
-    """Step size of the leapfrog if it is given, steps per trajectory, jitter, trajectories."""
+    """Given step size of the leapfrog, steps per trajectory, jitter, number of trajectories."""
 
     step_size: float | None
     n_leapfrog: int
@@ -44,24 +44,25 @@ class ExactOptions(NamedTuple):
 
 
 class ExactSampler:
-    """Everything that the chains of a step have in common.
+    """The parts that the chains of a step share.
 
     Parameters
     ----------
     problem : Problem
-        What is sampled.
+        The problem to sample.
     options : ExactOptions
-        How.
+        Options of the leapfrog.
     """
 
     reads_stream = False
     tunes_in_common = False
+    divisible = None
 
     def __init__(self, problem: Problem, *, options: ExactOptions) -> None:
         self.problem, self.options = problem, options
         self.latents = problem.make_latents()
         self._dim, self._shapes = problem.manifold.dim, problem.manifold.shapes
-        # A quarter of d^(-1/4), the start of NUTS in PyMC.
+        # A quarter of d^(-1/4), the initial step size of NUTS in PyMC.
         self._first_step = options.step_size or 0.25 / self._dim**0.25
         mass, _ = problem.begin_mass()
         self.settings = Settings(
@@ -75,7 +76,7 @@ class ExactSampler:
             mass=chain.mass,
             backend=problem.backend,
         )
-        # JAX compiles in the process of each chain, as stochastic samplers do.
+        # JAX compiles in the process of each chain, as for stochastic samplers.
         if not problem.backend.is_jax:
             alone(self.trial(chain))
 
@@ -101,11 +102,11 @@ class ExactSampler:
         )
 
     def stop_tuning(self, chain: ExactChain) -> None:
-        """Keep the step size from here on."""
+        """Fix the step size."""
         chain.tune = False
 
     def adapt(self, chains: Sequence[ExactChain]) -> None:
-        """Do nothing: these chains adapt after a draw, each by itself."""
+        """Do nothing: these chains adapt separately, after each draw."""
 
     def stages(self, chain: ExactChain) -> list[int]:
         """Return none."""
@@ -155,7 +156,7 @@ class ExactSampler:
         return stats | learned | drawn.statistics
 
     def types(self, chain: ExactChain) -> dict[str, tuple[Any, list | None]]:
-        """Return the type of every statistic, as PyMC wants them."""
+        """Return the type of every statistic, as PyMC requires."""
         numbers = ["step_size", "acceptance_rate", "accepted", "energy", "kinetic_temperature"]
         numbers.append("potential_estimate")
         numbers += LOCAL_STATISTICS if self.latents.sampler is not None else ()
@@ -167,7 +168,7 @@ class ExactSampler:
         return types
 
     def trial(self, chain: ExactChain) -> Moves[float]:
-        """Make trajectories too short to move; return the energy, which may not be a number."""
+        """Make trajectories too short to move; return the energy, which may be NaN."""
         rng = np.random.default_rng(0)
         drawn = self._draw_latents(chain, rng, trial=True)
         n_steps = self.options.n_steps if self.problem.backend.is_jax else 1
@@ -201,7 +202,7 @@ class ExactSampler:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the graph behind: a worker needs only what is compiled."""
+        """Leave out the graph: a worker needs only compiled functions."""
         return self.__dict__ | {"problem": self.problem.without_graph()}
 
 

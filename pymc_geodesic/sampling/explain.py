@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Why a chain cannot start where it is: the variable, and the parameter if it is one of ours."""
+"""Reasons why a chain cannot start at a point: the variable, and the parameter if known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["explain_start", "impossible_start"]
 def impossible_start(
     model: Model, point: Mapping[str, np.ndarray], *, energy: float, names: Sequence[str]
 ) -> SamplingError:
-    """Write the error for a start of infinite energy, or without a gradient."""
+    """Create the error for a start with infinite energy or without a gradient."""
     with np.printoptions(threshold=10, precision=4):
         values = ", ".join(f"{name} = {point[name]}" for name in names)
     return SamplingError(

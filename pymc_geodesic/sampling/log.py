@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The logger of everything that is said while sampling."""
+"""The logger of all messages while sampling."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import logging
 
 __all__ = ["log"]
 
-# PyMC's own: who silences PyMC silences these lines too.
+# PyMC's own logger, so that silencing PyMC silences these lines too.
 log = logging.getLogger("pymc")

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What watches over a chain of a stochastic-gradient step and never changes its draws."""
+"""Monitors of a chain of a stochastic-gradient step, which never change its draws."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ RAN_OFF_ADVICE = (
 
 
 class Monitors:
-    """The reference of configurational temperatures, and the watch for chains that run off.
+    """The reference of configurational temperatures, and the detection of diverging chains.
 
     Parameters
     ----------
     variables : sequence of SampledVariable
         The variables of the step.
     manifold : Product
-        Where they are.
+        Manifold of the variables.
     tune, draws : int
         Length of the chain.
 
     Attributes
     ----------
     ran_off : str or None
-        What the last draw did, if it has run off: the end of a sentence.
+        How the last draw diverged, if it did: the end of a sentence.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Monitors:
         self.reference = FieldReference(reference_shapes(manifold), dtype=dtype)
         self.reference.begin(tune=tune, draws=draws)
         self.energy = EnergyRange(manifold.dim)
-        # Points of compact manifolds have nowhere to run to.
+        # Points of compact manifolds cannot diverge.
         factors = enumerate(zip(variables, manifold.factors, strict=True))
         self._open = {v.name: i for i, (v, factor) in factors if not factor.is_compact}
         self.ran_off: str | None = None
@@ -63,7 +63,7 @@ class Monitors:
         self.energy.settle()
 
     def fresh(self, batches: BatchStream, n_steps: int) -> np.ndarray:
-        """Which transitions tell a temperature: none before there is a reference."""
+        """Return the transitions that measure a temperature: none before there is a reference."""
         if batches.steps_per_batch > 1:
             return batches.fresh(n_steps) & self.reference.known
         if self._all.size != n_steps or self._all[0] != self.reference.known:
@@ -71,7 +71,7 @@ class Monitors:
         return self._all
 
     def observe(self, outputs: Outputs, *, n_steps: int, batches: BatchStream, tune: bool) -> None:
-        """Look at a draw of ``n_steps`` transitions."""
+        """Observe a draw of ``n_steps`` transitions."""
         self.reference.observe(outputs.moments)
         self.ran_off, energy = None, float(outputs.energy)
         if found := overflowing({name: outputs.values[i] for name, i in self._open.items()}):

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A draw as a conversation: a chain asks for calls of kernels, and whoever drives it answers.
+"""A draw as a generator: it requests calls of kernels, and the driver sends back their outputs.
 
 A chain does not know whether its kernel is called for it alone or for all chains at once.
 """
@@ -17,7 +17,7 @@ __all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "in_turn", "
 
 
 class KernelCall(NamedTuple):
-    """What a chain asks for."""
+    """A request of a chain for a call of a kernel."""
 
     kernel: Any
     inputs: Any
@@ -32,12 +32,12 @@ type Drive = Callable[[Sequence[Moves[Any]]], list[Any]]
 
 
 class ChainFailure(Exception):
-    """What went wrong in one of several chains; the cause is the error itself.
+    """One of several chains failed; the cause is the error itself.
 
     Parameters
     ----------
     chain : int
-        Its number.
+        Index of the chain.
     """
 
     def __init__(self, chain: int) -> None:
@@ -45,12 +45,12 @@ class ChainFailure(Exception):
         self.chain = chain
 
     def __reduce__(self) -> tuple[type[ChainFailure], tuple[int]]:
-        """Let another process raise it."""
+        """Make the error picklable, so that another process can raise it."""
         return type(self), (self.chain,)
 
 
 def alone[T](moves: Moves[T]) -> T:
-    """Bring the moves of one chain to their end."""
+    """Complete the moves of one chain."""
     try:
         call = next(moves)
         while True:
@@ -60,12 +60,12 @@ def alone[T](moves: Moves[T]) -> T:
 
 
 def in_turn[T](moves: Sequence[Moves[T]]) -> list[T]:
-    """Bring the moves of several chains to their ends, one chain after another.
+    """Complete the moves of several chains, one chain after another.
 
     Raises
     ------
     ChainFailure
-        From the error of a chain.
+        If a chain fails.
     """
     results = []
     for number, move in enumerate(moves):
@@ -77,19 +77,19 @@ def in_turn[T](moves: Sequence[Moves[T]]) -> list[T]:
 
 
 def together[T](moves: Sequence[Moves[T]]) -> list[T]:
-    """Bring the moves of several chains to their ends, with one call of a kernel for all of them.
+    """Complete the moves of several chains, with one call of a kernel for all of them.
 
     Kernels that cannot be called for several chains are called for each.
 
     Raises
     ------
     ChainFailure
-        From the error of a chain. An error of a call for several chains is raised as it is.
+        If a chain fails. An error of a call for several chains is raised unchanged.
     """
     results: dict[int, T] = {}
 
     def proceed(number: int, outputs: Any) -> KernelCall | None:
-        """Send a chain its outputs; return what it asks for next."""
+        """Send a chain its outputs; return its next request."""
         try:
             return moves[number].send(outputs)
         except StopIteration as end:

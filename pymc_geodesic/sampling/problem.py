@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A model made ready for a sampler: its potential, its variables, its data and what is local."""
+"""A model prepared for a sampler: its potential, its variables, its data, local variables."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.values import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.mass.tangent import separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
+from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
 from pymc_geodesic.sampling.explain import impossible_start
@@ -39,12 +41,13 @@ Values = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What all step methods are given, in the words of their docstrings."""
+    """Options of all step methods; see their docstrings."""
 
     model: Model
     backend: Backend
     vars: Variables | None = None
     mass: MassArgument = None
+    manifolds: Mapping[str, Manifold] | None = None
     data: Mapping[str, Iterable[np.ndarray]] | None = None
     local: LocalGMC | None = None
     initial_point: Values | None = None
@@ -52,16 +55,16 @@ class Options:
 
 
 class Problem:
-    """What a sampler moves, and where.
+    """The variables that a sampler moves, with their potential and manifold.
 
     Parameters
     ----------
     name : str
         Name of the step method, for messages.
     options : Options
-        What the user has given.
+        Options of the user.
     full_data : bool
-        Whether all rows are seen, and not batches.
+        Whether all rows are used instead of batches.
     restarts_local : bool
         Whether local variables start anew with each batch.
     coordinates : mapping, optional
@@ -72,7 +75,7 @@ class Problem:
     names, conditioned_names : list of str
         PyMC's value variables that are sampled, and those of other steps.
     latents : Latents
-        What is drawn anew for each batch.
+        Draws anew for each batch.
     """
 
     def __init__(
@@ -89,8 +92,9 @@ class Problem:
         values, local_values = global_and_local(model, options.vars, options.local)
         names = [model.values_to_rvs[value].name for value in values]
         self.mass, tangent = separated(options.mass, names)
+        requested = requested_manifolds(model, names, options.manifolds)
         stretched = {
-            own: mass.coordinates(manifold_in(model, model[own]), own)
+            own: mass.coordinates(requested.get(own, manifold_in(model, model[own])), own)
             for own, mass in tangent.items()
         }
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
@@ -101,7 +105,7 @@ class Problem:
             initial_point=start if options.initial_point is None else options.initial_point,
             static_shapes=self.backend.is_jax,
             full_data=full_data,
-            coordinates=dict(coordinates or {}) | stretched,
+            coordinates=dict(coordinates or {}) | requested | stretched,
             data=options.data,
             local=local_values,
         )
@@ -126,12 +130,12 @@ class Problem:
         self.manifold_names = geometry_names(model, (*values, *local_values))
         self._point_map = PointMap(self.potential)
         self._options, self._restarts_local = options, restarts_local
-        # What takes long is about to begin.
+        # Logged before a step that takes long.
         log.info(f"Compiling {name} for {self.backend.name} ...")
 
     @property
     def potential(self) -> Potential:
-        """The potential; a worker that needs only what is compiled has none."""
+        """The potential; a worker, which needs only compiled functions, has none."""
         if self._potential is None:
             raise RuntimeError(
                 "The graph of the model is not available in this process, because pickling leaves "
@@ -141,7 +145,7 @@ class Problem:
 
     @property
     def has_graph(self) -> bool:
-        """Whether the potential is there."""
+        """Whether the potential is available."""
         return self._potential is not None
 
     def without_graph(self) -> Problem:
@@ -151,7 +155,7 @@ class Problem:
         return other
 
     def make_latents(self) -> Latents:
-        """Compile what is drawn anew for each batch."""
+        """Compile the draws of latent variables for each batch."""
         return Latents(
             self.potential,
             self._options.local,
@@ -162,7 +166,7 @@ class Problem:
         )
 
     def begin_mass(self) -> tuple[Mass | None, Any]:
-        """Return the mass that a chain begins with, and what learns it."""
+        """Return the initial mass of a chain, and its adaptation."""
         return begin_mass(self.mass, self.variables)
 
     @property
@@ -171,12 +175,12 @@ class Problem:
         return self.variables[0].position.dtype
 
     def position_of(self, point: Values) -> tuple[np.ndarray, ...]:
-        """Return the point of the embedding that belongs to PyMC's values."""
+        """Return the point of the embedding for PyMC's values."""
         # Numba compiles anew for arrays in another memory layout.
         return self._point_map([np.asarray(point[name], order="C") for name in self.names])
 
     def values_in(self, point: Values) -> dict[str, np.ndarray]:
-        """Return PyMC's values of what is sampled, local variables too."""
+        """Return PyMC's values of the sampled variables, including local ones."""
         local = [variable.value.name for variable in self.local_variables]
         return {name: np.asarray(point[name]) for name in (*self.names, *local)}
 
@@ -185,14 +189,14 @@ class Problem:
         return [np.asarray(others[name]) for name in self.conditioned_names]
 
     def off_manifold(self, point: Values) -> tuple[str, str] | None:
-        """Name a variable that is not on its manifold, and say why."""
+        """Return a variable that is not on its manifold, and why."""
         for variable in (*self.variables, *self.local_variables):
             if problem := variable.check(point[variable.value.name]):
                 return variable.name, problem
         return None
 
     def impossible_start(self, point: Values, energy: float) -> SamplingError:
-        """Write the error for a start of infinite energy, or without a gradient."""
+        """Create the error for a start with infinite energy or without a gradient."""
         return impossible_start(self._options.model, point, energy=energy, names=self.names)
 
     def trial_steps(self, n_steps: int) -> np.ndarray:
@@ -200,5 +204,5 @@ class Problem:
         return np.full(n_steps, np.sqrt(np.finfo(self.dtype).tiny), self.dtype)
 
     def zero_noise(self, n_steps: int, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-        """Make noise for transitions that shall not move."""
+        """Return noise for transitions that must not move."""
         return [np.zeros((n_steps, *shape), self.dtype) for shape in shapes]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Several chains, moved by a segment of draws: what a run of any length is folded from."""
+"""Move several chains by a segment of draws; runs of any length consist of segments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pymc_geodesic.sampling.moves import ChainFailure, Drive, alone, in_turn, to
 __all__ = ["Arrays", "ChainMethod", "run"]
 
 ChainMethod = Literal["vectorized", "sequential"]
-"""How several chains are moved: by one call of a kernel for all, or by one for each."""
+"""How several chains are moved: with one call of a kernel for all, or with one for each."""
 
 Arrays = dict[str, np.ndarray]
 """Arrays by name, ``(chain, draw, ...)``."""
@@ -35,40 +35,40 @@ def run(
     thin: int = 1,
     names: Collection[str] | None = None,
 ) -> tuple[list[Chain], Arrays, Arrays]:
-    """Move chains that are equally long by some draws; the chains that are given stay as they are.
+    """Move chains of equal length by some draws; the given chains do not change.
 
-    In the tuning phase they are tuned together. Afterwards the draws of a chain depend on the chain
-    alone, and not on the method (but for rounding), the lengths of segments or the other chains.
+    In the tuning phase they are tuned together. Afterwards the draws of a chain depend only on the
+    chain, not on the method (except for rounding), the lengths of segments or the other chains.
 
     Parameters
     ----------
     sampler : Sampler
-        That of a step: ``step.sampler``.
+        Sampler of a step: ``step.sampler``.
     chains : sequence of Chain
         From :func:`begin`, or from an earlier call.
     n_draws : int
-        Draws of each chain; those of the tuning phase count.
+        Draws of each chain, including those of the tuning phase.
     chain_method : {"vectorized", "sequential"}
         One call of a kernel for all chains, on JAX; or one for each.
     thin : int, default 1
-        Keep every so many draws only. A draw that is kept is ``diverging`` if one of those since
-        the last one was.
+        Interval of the draws to keep. A kept draw is ``diverging`` if any draw since the last kept
+        one was.
     names : collection of str, optional
         Value variables to keep; by default all that are sampled.
 
     Returns
     -------
     chains : list of Chain
-        To go on with.
+        The chains after the draws.
     draws : dict of str to ndarray, shape (chains, n_draws // thin, ...)
         PyMC's values of the variables.
     statistics : dict of str to ndarray, shape (chains, n_draws // thin)
-        Those of each draw.
+        Statistics of each kept draw.
 
     Raises
     ------
     ChainFailure
-        From the error of a chain.
+        If a chain fails.
 
     Examples
     --------
@@ -98,17 +98,21 @@ def run(
 
 
 def _copied(chains: Sequence[Chain]) -> list[Chain]:
-    """Copy chains together: what they share, as the arrays of a mass, they share in the copies too.
+    """Copy chains together; arrays that they share, such as a mass, are shared by the copies too.
 
-    Pickling takes a fifth of the time of ``deepcopy``, which visits each of many numbers.
+    Pickling takes a fifth of the time of ``deepcopy``, which visits each of many numbers. Arrays
+    that cannot be written to, as those that JAX returns, are not copied at all.
     """
-    return pickle.loads(pickle.dumps(list(chains), protocol=pickle.HIGHEST_PROTOCOL))
+    buffers: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(list(chains), protocol=5, buffer_callback=buffers.append)
+    parts = [raw if raw.readonly else bytearray(raw) for raw in (x.raw() for x in buffers)]
+    return pickle.loads(pickled, buffers=parts)
 
 
 def _run_one_after_another(
     sampler: Sampler, chains: Sequence[Chain], n_draws: int, rows: _Rows
 ) -> None:
-    """Move one chain after another from stage to stage: a loader may allow one reader only."""
+    """Move one chain after another from stage to stage: a loader may allow only one reader."""
     first = chains[0].n_drawn
     stages = sorted({n - first for n in sampler.stages(chains[0]) if first < n < first + n_draws})
     for begin, end in zip([0, *stages], [*stages, n_draws], strict=True):
@@ -124,7 +128,7 @@ def _run_one_after_another(
 
 
 class _Rows:
-    """Arrays into which draws are put."""
+    """Arrays for kept draws."""
 
     def __init__(
         self,
@@ -145,7 +149,7 @@ class _Rows:
         self._unsaid: list[list[Any]] = [[] for _ in chains]
 
     def put(self, chain_number: int, draw: int, chain: Chain, stats: dict[str, Any]) -> None:
-        """Keep a draw if it is one to be kept, and what those since the last one have to say."""
+        """Store a draw if it is to be kept, with the divergences since the last kept one."""
         self._diverged[chain_number] |= bool(stats["diverging"])
         unsaid = self._unsaid[chain_number]
         if stats["warning"] is not None:

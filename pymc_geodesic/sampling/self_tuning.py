@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How a chain tunes itself: when it measures, and what it does with what is found."""
+"""How a chain tunes itself: when it measures, and how it uses the results."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ __all__ = ["SelfTuning"]
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half.
 REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
-# Those after which the friction of every entry is corrected by temperatures; the mean of all these
-# corrections is in use at the end.
+# Shares after which the friction of every entry is corrected by temperatures; the mean of all these
+# corrections is used at the end.
 BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
-# Fewer draws say nothing of a covariance.
+# Fewer draws do not determine a covariance.
 FEWEST_DRAWS = 10
 
 
@@ -62,24 +62,24 @@ class SelfTuning:
     and sets mass, step size and friction by the rule of its algorithm; see
     :mod:`pymc_geodesic.algorithms.tuning_rules`. Twice in the first half of the tuning phase the
     mass is corrected by the draws so far and everything is measured again. Control variates with
-    given step sizes need the first of these stages only.
+    given step sizes need only the first of these stages.
 
-    Chains that are tuned together are measured once, from the start and by the generator of the
-    first one, and their draws are pooled. They start around the mode as the Gaussian approximation
-    there says; a single chain starts at the mode.
+    For chains that are tuned together, measurements are made once, with the start and the generator
+    of the first chain, and their draws are pooled. They start at draws of the Gaussian
+    approximation at the mode; a single chain starts at the mode.
 
     Parameters
     ----------
     problem : Problem
-        What is sampled.
+        The problem to sample.
     algorithm : Algorithm
-        Has the rule.
+        The algorithm, with its tuning rule.
     model : Model
-        For the start of variables for which nobody has given one.
+        The model, for the start of variables without a given one.
     options : TuningOptions
-        What is left to tuning.
+        The quantities that tuning finds.
     has_velocity : bool
-        Whether the algorithm has velocities, and so a mass.
+        Whether the algorithm has velocities, and hence a mass.
     """
 
     def __init__(
@@ -119,11 +119,11 @@ class SelfTuning:
         self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
 
     def begin(self) -> Tuning:
-        """Return what belongs to a new chain."""
+        """Return the tuning state of a new chain."""
         return Tuning(controlled=self.options.reduction is not None)
 
     def energy(self, chain: GradientChain) -> float:
-        """Return the energy of a chain for the first rows; not a number without a gradient.
+        """Return the energy of a chain for the first rows; NaN if the gradient is not finite.
 
         Nothing is compiled for it.
         """
@@ -140,7 +140,7 @@ class SelfTuning:
         return _at(chain, sorted(shares))
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
-        """Do what is due before a draw of chains that are equally long: once for all of them."""
+        """Tune chains of equal length before a draw, if it is due: once for all of them."""
         first = chains[0]
         if first.tuning is None or (first.n_drawn > 0 and not first.tune):
             return
@@ -164,7 +164,7 @@ class SelfTuning:
                 observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
-        """Say in one line what was found, and what draws will cost."""
+        """Describe the results of tuning, and the cost of draws, in one line."""
         if not self.options.tunes_itself or chain.tuning is None or chain.tuning.found is None:
             return None
         return news_of_tuning(
@@ -176,7 +176,7 @@ class SelfTuning:
         )
 
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:
-        """Search the mode, measure there, and start from it: several chains around it."""
+        """Search the mode, measure there, and start from it; several chains start around it."""
         first = chains[0]
         loose = is_default(self._default_start, first.values, self._names)
         _tuning(first).began = time.process_time()
@@ -195,7 +195,7 @@ class SelfTuning:
         chain.values = chain.values | dict(zip(self._names, values, strict=True))
 
     def _measure_again(self, chains: Sequence[GradientChain]) -> None:
-        """Correct what was found by the draws of all chains since."""
+        """Correct the results by the draws of all chains since the last measurement."""
         first = chains[0]
         found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
         pooled = [draw for window in windows for draw in window]
@@ -234,7 +234,7 @@ class SelfTuning:
             )
 
     def _apply(self, chain: GradientChain, found: Findings) -> None:
-        """Set what follows from the findings."""
+        """Apply the settings that follow from the findings."""
         options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
         tuning.found, tuning.window = found, []
         tuning.moments = None

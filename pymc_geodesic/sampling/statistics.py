@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a stochastic-gradient sampler records of each draw."""
+"""The statistics that a stochastic-gradient sampler records for each draw."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class TransitionStatistics:
     Parameters
     ----------
     problem : Problem
-        What is sampled.
+        The problem to sample.
     algorithm : Algorithm
-        What it adds.
+        The algorithm, for its own statistics.
     has_velocity : bool
         Whether there is a kinetic temperature.
     reduces : bool
@@ -50,7 +50,7 @@ class TransitionStatistics:
         self._has_local = problem.potential.local is not None
 
     def types(self, chain: GradientChain) -> Types:
-        """Return the type of every statistic, as PyMC wants them."""
+        """Return the type of every statistic, as PyMC requires."""
         number: tuple[Any, list | None] = (np.float64, [])
         types: Types = {"step_size": number, "potential_estimate": number}
         types |= {
@@ -78,7 +78,7 @@ class TransitionStatistics:
     def of_draw(
         self, chain: GradientChain, outputs: Outputs, *, step_size: float, noise_variance: float
     ) -> dict[str, Any]:
-        """Describe a draw from what the kernel has returned."""
+        """Compute the statistics of a draw from the outputs of the kernel."""
         settings, algorithm = chain.settings, self._algorithm
         stats = {
             "step_size": step_size,
@@ -106,7 +106,7 @@ class TransitionStatistics:
         return stats | self._fixed | own
 
     def _thermostats(self, thermostat: Sequence[np.ndarray]) -> dict[str, float]:
-        # `mean` of a single number costs several times what reading it does.
+        # The `mean` of a single number costs several times as much as reading it.
         means = [float(xi.mean()) if xi.ndim else xi.item() for xi in thermostat]
         if self._algorithm.grouping == "shared":
             return {"thermostat": means[0]}
@@ -130,9 +130,9 @@ def merged(outputs: Sequence[Outputs], lengths: Sequence[int]) -> Outputs:
     Parameters
     ----------
     outputs : sequence of Outputs
-        Of the calls.
+        Outputs of the calls.
     lengths : sequence of int
-        Transitions of each.
+        Transitions of each call.
     """
     if len(outputs) == 1:
         return outputs[0]

@@ -15,6 +15,7 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
@@ -32,20 +33,20 @@ __all__ = ["StochasticSampler"]
 
 
 class StochasticSampler:
-    """Everything that the chains of a step have in common: kernels, tuning, streams of data.
+    """The parts that the chains of a step share: kernels, tuning, streams of data.
 
     Parameters
     ----------
     problem : Problem
-        What is sampled.
+        The problem to sample.
     algorithm : Algorithm
-        How.
+        The algorithm.
     settings : Settings
-        What chains begin with.
+        Initial settings of chains.
     batches : BatchOptions
-        How rows are drawn.
+        How to draw rows.
     tuning : TuningOptions
-        What is left to tuning.
+        The quantities that tuning finds.
     model : Model
         The model.
     """
@@ -122,7 +123,7 @@ class StochasticSampler:
         )
 
     def stop_tuning(self, chain: GradientChain) -> None:
-        """Freeze what the tuning phase has found, and say it."""
+        """Freeze the results of the tuning phase, and report them."""
         if not chain.tune:
             return
         if chain.settling is not None:
@@ -138,15 +139,21 @@ class StochasticSampler:
     @property
     def reads_stream(self) -> bool:
         """Whether batches come from a loader, which chains read one after another."""
-        return self.calls.reader is not None
+        return self.calls.reader is not None and self.calls.reader.reads_in_turn
 
     @property
     def tunes_in_common(self) -> bool:
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
         return self.tuning is not None
 
+    @property
+    def divisible(self) -> HostGradient | None:
+        """What sums over partitioned data in the tuning phase, and can be helped by others."""
+        gradient = None if self.tuning is None else self.tuning.gradient
+        return gradient if gradient is not None and gradient.has_partitions else None
+
     def adapt(self, chains: Sequence[GradientChain]) -> None:
-        """Do what is due in the tuning phase before a draw of chains that are equally long."""
+        """Tune chains of equal length before a draw, if it is due."""
         reader, cursor = self.calls.reader, chains[0].batches.stream
         if chains[0].n_drawn == 0 and reader is not None and cursor is not None:
             reader.settle(cursor)
@@ -154,7 +161,7 @@ class StochasticSampler:
             self.tuning.before_draw(chains)
 
     def stages(self, chain: GradientChain) -> list[int]:
-        """Return the draws before which :meth:`adapt` changes something, but the first."""
+        """Return the draws before which :meth:`adapt` changes something, except the first."""
         return [] if self.tuning is None else self.tuning.stages(chain)
 
     def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
@@ -196,13 +203,13 @@ class StochasticSampler:
         return stats
 
     def types(self, chain: GradientChain) -> dict[str, tuple[Any, list | None]]:
-        """Return the type of every statistic, as PyMC wants them."""
+        """Return the type of every statistic, as PyMC requires."""
         return self.statistics.types(chain)
 
     def trial(self, chain: GradientChain) -> Moves[float]:
-        """Return the energy where a chain starts; not a number where the gradient is not finite."""
+        """Return the energy at the start of a chain; NaN if the gradient is not finite."""
         if self.tuning is not None and np.isfinite(energy := self.tuning.energy(chain)):
-            # Which kernel it needs is not known before it has tuned itself.
+            # The kernel that it needs is unknown before it has tuned itself.
             return energy
         return (yield from self.calls.trial(chain, is_start=True))
 
@@ -219,7 +226,7 @@ class StochasticSampler:
             alone(self.calls.trial(chain))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Keep the graph only where a kernel may yet be compiled, for what tuning finds."""
+        """Keep the graph only if tuning may still need another kernel."""
         if self.tuning is not None:
             return self.__dict__
         calls = self.calls.without_graph()

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the user leaves to the tuning phase, and the mass that it begins with."""
+"""The quantities that the user leaves to the tuning phase, and its initial mass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["TuningOptions", "read_center", "tuned_form", "unit_mass"]
 
 
 class TuningOptions(NamedTuple):
-    """What the user leaves to tuning, and how.
+    """The quantities that the user leaves to tuning, and options.
 
     Attributes
     ----------
@@ -35,15 +35,15 @@ class TuningOptions(NamedTuple):
     reduction : {"auto", "control_variates"} or None
         Whether gradients are taken relative to those at a center.
     center : mapping or None
-        The center, if it is given.
+        The given center.
     accuracy : float
-        Bias allowed, in posterior standard deviations.
+        Tolerated bias, in posterior standard deviations.
     noise_is_known : bool
         Whether the gradient noise is given, which is independent between entries.
     given : mapping of str to float
-        Parameters of the dynamics that are given.
+        Given parameters of the dynamics.
     mass : Mass or None
-        The mass that is given.
+        The given mass.
     """
 
     tunes_itself: bool
@@ -57,14 +57,14 @@ class TuningOptions(NamedTuple):
 
 
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:
-    """Return a mass of one, of the form that tuning will give it: the kernel compiles that."""
+    """Return a mass of one, in the form that tuning will find, which the kernel compiles."""
     manifold, dtype = problem.manifold, problem.dtype
     shapes, form = manifold.shapes, tuned_form(problem, dense=dense)
     if form == "dense":
         size = sum(math.prod(shape) for shape in shapes)
         return JointMass(np.eye(size), shapes=shapes, dtype=dtype)
     pairs = zip(manifold.factors, shapes, strict=True)
-    masses = [np.ones(() if factor.mass == "number" else shape) for factor, shape in pairs]
+    masses = [np.ones(factor.mass_shape(shape)) for factor, shape in pairs]
     mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
     return without_directions(mass) if form == "low_rank" else mass
 
@@ -78,7 +78,7 @@ def tuned_form(problem: Problem, *, dense: bool) -> MassForm:
 def read_center(
     problem: Problem, gradient: HostGradient, center: Mapping[str, ArrayLike]
 ) -> list[np.ndarray]:
-    """Read a point such as ``pm.find_MAP`` or ``model.initial_point()`` return."""
+    """Read a point in the form of ``pm.find_MAP`` or ``model.initial_point()``."""
     if missing := [name for name in problem.names if name not in center]:
         raise ValueError(
             f"`center` expected values for {problem.names}, as `model.initial_point()` or "

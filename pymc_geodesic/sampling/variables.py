@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Which variables a step samples."""
+"""The variables that a step samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ type Variables = TensorVariable | str | Sequence[TensorVariable | str]
 def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable]:
     """Resolve the user's ``vars`` to value variables in the model's order.
 
-    The order matters: PyMC's own steps swap the values of variables given in another one.
+    The order matters: PyMC's own steps swap the values of variables given in another order.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def value_variables(model: Model, vars: Variables | None) -> list[TensorVariable
 def global_and_local(
     model: Model, vars: Variables | None, local: LocalGMC | None
 ) -> tuple[list[TensorVariable], list[TensorVariable]]:
-    """Resolve the user's ``vars`` and ``local``; without ``vars`` take all that is not local.
+    """Resolve the user's ``vars`` and ``local``; the default is all variables that are not local.
 
     Raises
     ------
     ValueError
-        As for :func:`value_variables`, and for a variable that is in both.
+        See :func:`value_variables`; also for a variable that is in both.
     """
     if local is None:
         return value_variables(model, vars), []

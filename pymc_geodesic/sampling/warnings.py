@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a chain has to say: of transitions that were not finite, and of what has not settled."""
+"""Warnings of a chain: transitions that were not finite, and tuning that has not settled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["as_news", "divergence_of", "warning_of"]
 def warning_of(
     name: str, chain: GradientChain, diverging: bool, *, mishap: str, advice: str
 ) -> SamplerWarning | None:
-    """Return what is to be said of a draw, if anything."""
+    """Return the warning about a draw, if any."""
     ran_off = chain.monitors.ran_off
     if ran_off is not None:
         found = divergence_of(name, chain, True, mishap=ran_off, advice=RAN_OFF_ADVICE)
@@ -35,9 +35,9 @@ def warning_of(
 def divergence_of(
     name: str, chain: Chain, diverging: bool, *, mishap: str, advice: str
 ) -> SamplerWarning | None:
-    """Say once per chain what happened and which parameter mends it.
+    """Return, once per chain, what happened and which parameter to change.
 
-    What happens on the way to the posterior, in the tuning phase, is only recorded.
+    Divergences in the tuning phase, on the way to the posterior, are only recorded.
     """
     if not diverging or chain.has_warned or chain.tune:
         return None
@@ -59,10 +59,10 @@ def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None
 
 
 def as_news(news: News) -> SamplerWarning:
-    """Make a statistic of a sentence, which PyMC logs.
+    """Turn a sentence into a statistic, which PyMC logs.
 
-    It does so in the process that shows the progress bar, wherever the chain runs.
+    PyMC logs it in the process that shows the progress bar, wherever the chain runs.
     """
-    # PyMC has no kind for what is no warning.
+    # PyMC has no kind for messages that are not warnings.
     level: Literal["warn", "info"] = "warn" if news.is_warning else "info"
     return SamplerWarning(WarningType.CONVERGENCE, news.text, level)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Step methods: the face that PyMC sees."""
+"""Step methods: the interface to PyMC."""
 
 from pymc_geodesic.run_record import install as install_run_record
 from pymc_geodesic.step_methods.gmc import GMC

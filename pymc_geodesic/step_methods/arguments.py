@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Keywords that step methods have in common: their types, their defaults, the complete signature.
+"""Keywords that step methods share: their types, their defaults, the complete signature.
 
 Constructors pass shared keywords on as ``**options``. Here they are written out for ``help``, and
-unknown ones are refused before they reach a constructor that the user does not know.
+unknown ones raise an error before they reach a constructor that the user does not know.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from pymc.model import Model
 
 from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.tuning.mass_adaptation import MassArgument
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
@@ -36,9 +37,10 @@ ANSWERED = {"local", "mass"}
 
 
 class ModelOptions(TypedDict, total=False):
-    """Keywords that every step takes and none asks for."""
+    """Optional keywords that every step takes."""
 
     mass: MassArgument
+    manifolds: Mapping[str, Manifold] | None
     data: Mapping[str, Iterable[np.ndarray]] | None
     model: Model | None
     rng: Any
@@ -72,7 +74,7 @@ class GradientOptions(TrajectoryOptions, total=False):
     n_steps: int | None
 
 
-# None for those that are not here.
+# None for keywords that are not listed here.
 DEFAULTS: Mapping[str, Any] = {
     "steps_per_batch": 1,
     "replacement": True,
@@ -95,12 +97,12 @@ def complete_signature(
     shared : type
         The typed dictionary of the keywords that it passes on.
     withheld : collection of str
-        Shared keywords for which this class has no use.
+        Shared keywords that this class does not take.
 
     Returns
     -------
     inspect.Signature
-        What ``help`` shall show.
+        The signature that ``help`` shows.
     """
     own = dict(inspect.signature(constructor).parameters)
     del own["self"]
@@ -111,18 +113,18 @@ def complete_signature(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=DEFAULTS.get(name),
-                annotation=annotation,
+                annotation=getattr(annotation, "__forward_arg__", annotation),
             )
     return inspect.Signature(list(own.values()))
 
 
 def require_known(cls: type, keywords: Mapping[str, Any]) -> None:
-    """Refuse keywords that a step does not take.
+    """Raise an error for keywords that a step does not take.
 
     Raises
     ------
     TypeError
-        If there is one.
+        If there is such a keyword.
     """
     known = [name for name in inspect.signature(cls).parameters if name != "vars"]
     if unknown := [name for name in keywords if name not in {"vars", *known, *ANSWERED}]:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Keywords that mean the same for every step, checked before anything is built from them."""
+"""Checks of the keywords that have the same meaning for every step."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from pymc.model import Model
 from pymc.util import get_random_generator
 
 from pymc_geodesic.latents.gmc import LocalGMC
+from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.validation import flag, mapping, pymc_model, share
 
 __all__ = ["check_keywords", "require_values"]
 
-# A smaller error would ask for millions of transitions per effective draw.
+# A smaller error would need millions of transitions per effective draw.
 LEAST_ACCURACY = 1e-4
 
 
@@ -28,7 +29,7 @@ def check_keywords(keywords: Mapping[str, Any]) -> None:
     Raises
     ------
     ValueError, TypeError
-        If one is not what its name asks for.
+        If a keyword has an invalid value.
     """
     for name, value in keywords.items():
         if name in CHECKS and value is not None:
@@ -36,12 +37,12 @@ def check_keywords(keywords: Mapping[str, Any]) -> None:
 
 
 def require_values(name: str, point: Mapping[str, np.ndarray], model: Model) -> None:
-    """Refuse a point that lacks a value variable of the model.
+    """Raise an error for a point that lacks a value variable of the model.
 
     Raises
     ------
     ValueError
-        If one is missing.
+        If a variable is missing.
     """
     wanted = [value.name for value in model.value_vars]
     if missing := [value for value in wanted if value not in point]:
@@ -56,6 +57,12 @@ def _local(name: str, value: Any) -> None:
         raise TypeError(
             f"`{name}` expected a `pmg.LocalGMC`, such as `pmg.LocalGMC([theta])`; got {value!r}."
         )
+
+
+def _manifolds(name: str, value: Any) -> None:
+    mapping(name, value, what=MANIFOLDS)
+    if not all(isinstance(manifold, Manifold) for manifold in value.values()):
+        raise TypeError(f"`{name}` expected {MANIFOLDS}, got {value!r}.")
 
 
 def _model(name: str, value: Any) -> None:
@@ -80,6 +87,7 @@ def _variables(name: str, value: Any) -> None:
 
 
 LOADERS = "loaders by the name of their `pm.Data`, such as {'batch': loader}"
+MANIFOLDS = "manifolds by the name of their variable, such as {'x': pmg.Box(0, 1)}"
 VALUES = "values by name, as `model.initial_point()` returns them"
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -90,6 +98,7 @@ CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "data": partial(mapping, what=LOADERS),
     "initial_point": partial(mapping, what=VALUES),
     "local": _local,
+    "manifolds": _manifolds,
     "metropolis": flag,
     "model": _model,
     "replacement": flag,

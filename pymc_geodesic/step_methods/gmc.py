@@ -21,7 +21,7 @@ __all__ = ["GMC"]
 
 
 class GMC(Step):
-    r"""Geodesic Monte Carlo: Hamiltonian Monte Carlo on any product of manifolds, exact.
+    r"""Geodesic Monte Carlo: exact Hamiltonian Monte Carlo on any product of manifolds.
 
     A draw makes ``n_steps`` trajectories. Each draws a velocity from the standard normal on the
     tangent space, makes ``n_leapfrog`` steps
@@ -34,7 +34,7 @@ class GMC(Step):
 
     and accepts the end with probability :math:`\min(1, e^{H_0 - H_1})`,
     :math:`H = U + v^\top v / 2`. It targets the posterior without bias. A model with
-    ``pm.Minibatch`` is sampled through its full data.
+    ``pm.Minibatch`` is sampled on its full data.
 
     Parameters
     ----------
@@ -46,18 +46,19 @@ class GMC(Step):
     n_leapfrog : int, default 10
         Leapfrog steps per trajectory.
     jitter : float, default 0.1
-        Each trajectory's step size is drawn uniformly within this share around ``step_size``:
-        trajectories of one length can be periodic on a compact manifold. Zero for none.
+        Each trajectory's step size is drawn uniformly within this share around ``step_size``,
+        because trajectories of one length can be periodic on a compact manifold. Zero for no
+        jitter.
     n_steps : int, default 1
         Trajectories per draw.
-    mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`; for ``jitter`` outside [0, 1); for a potential that depends on a
-        minibatch, whose value on the full data is not known.
+        See :class:`SGGMC`; also for ``jitter`` outside [0, 1), and for a potential that depends on
+        a minibatch, whose value on the full data is unknown.
 
     Notes
     -----
@@ -75,10 +76,13 @@ class GMC(Step):
 
     Examples
     --------
-    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pmg.VonMisesFisher("x", mu=[1, 0, 0], kappa=5.0)
-    ...     idata = pm.sample(step=pmg.GMC())  # doctest: +SKIP
+    ...     idata = pmg.sample(1000, step=pmg.GMC, random_seed=1, progressbar=False)
+    >>> expected = 1 / np.tanh(5.0) - 1 / 5.0
+    >>> bool(abs(idata.posterior["x"].mean(("chain", "draw")).values[0] - expected) < 0.02)
+    True
     """
 
     name = "gmc"

@@ -19,17 +19,17 @@ __all__ = ["GMCWithinGibbs"]
 class GMCWithinGibbs(GMC):
     r"""Geodesic Monte Carlo on local and global variables in turn, with all of the data.
 
-    A draw samples the local variables of every row given the global ones, from where they were,
-    each row with a Metropolis test of its own; then it moves the global ones by :class:`GMC` given
-    the local ones. With one draw of the local variables this is blockwise Gibbs sampling and exact.
-    With several, the potential energy of the global variables is averaged over them,
+    A draw first samples the local variables of every row given the global ones, starting from their
+    last values, with a separate Metropolis test for each row. Then :class:`GMC` moves the global
+    variables given the local ones. With one draw of the local variables this is exact blockwise
+    Gibbs sampling. With several, the potential energy of the global variables is averaged,
 
     .. math::
 
         U(\beta) \approx -\frac{1}{n} \sum_{i=1}^n \log \pi(x, \theta^{(i)}, \beta),
 
-    which is the approximate Metropolis test that Liu, Zhu and Song compare with: it is not exact,
-    and samples the marginal posterior only as far as the average stands for its logarithm.
+    This is the approximate Metropolis test with which Liu, Zhu and Song compare. It samples
+    the marginal posterior only as far as the average approximates its logarithm.
 
     Parameters
     ----------
@@ -39,20 +39,21 @@ class GMCWithinGibbs(GMC):
         The local variables, one row for each row of the data.
     step_size, n_leapfrog, jitter, n_steps
         Of the global variables, as for :class:`GMC`.
-    mass, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`GMC`; for a model with ``pm.Minibatch``, whose local variables have rows for
-        a batch only.
+        See :class:`GMC`; also for a model with ``pm.Minibatch``, whose local variables have rows
+        only for a batch.
 
     Notes
     -----
     Statistics: those of :class:`GMC`, and ``local_acceptance``, ``local_spread``,
-    ``local_step_size`` and ``local_unmoved`` of the local variables; see :class:`LocalGMC`. The
-    last is the share of rows that have rejected their last twenty trajectories, or all of the draw.
+    ``local_step_size`` and ``local_unmoved`` of the local variables; see :class:`LocalGMC`. Here
+    ``local_unmoved`` is the share of rows that have rejected their last twenty trajectories, or all
+    trajectories of the draw.
 
     References
     ----------
@@ -61,12 +62,16 @@ class GMCWithinGibbs(GMC):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            theta = pm.Dirichlet("theta", np.full(K, 10.0), shape=(D, K))
-            ...
-            step = pmg.GMCWithinGibbs([beta], local=pmg.LocalGMC([theta], draws=1, tune=0))
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal([[-1.0], [0.0], [1.0]], 0.5, (3, 8))
+    >>> with pm.Model():
+    ...     tau = pm.HalfNormal("tau", 1.0)
+    ...     row = pm.Normal("row", 0.0, tau, shape=3)
+    ...     _ = pm.Normal("y", row[:, None], 0.5, observed=y)
+    ...     local = pmg.LocalGMC([row], draws=1, tune=0, step_size=0.1)
+    ...     step = pmg.GMCWithinGibbs([tau], local=local, backend="jax")
+    >>> sorted(v.name for v in step.vars)
+    ['row', 'tau_log__']
     """
 
     name = "gmc_within_gibbs"

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Keeping PyMC's own steps away from random gradients."""
+"""Checks that keep PyMC's own steps away from random gradients."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _STEPS: WeakKeyDictionary[Model, WeakSet[BlockedStep]] = WeakKeyDictionary()
 
 
 def claim(model: Model, step: BlockedStep) -> None:
-    """Remember that ``step`` samples its variables of ``model``."""
+    """Record that ``step`` samples its variables of ``model``."""
     _STEPS.setdefault(model, WeakSet()).add(step)
 
 
 def _claimed_names(model: Model) -> frozenset[str]:
-    """Names of the value variables that the living steps of this package sample."""
+    """Names of the value variables that existing steps of this package sample."""
     return frozenset(var.name for step in _STEPS.get(model, ()) for var in step.vars)
 
 
 def require_all_sampled(model: Model) -> None:
     """Raise if a step of another package would sample a variable from random gradients.
 
-    To be called at the first draw of a chain. PyMC sets all steps of a chain up before it makes the
-    first draw, so those that await it are the steps of this chain, and no older ones.
+    Call it at the first draw of a chain. PyMC sets up all steps of a chain before it makes the
+    first draw, so the steps that wait for it are those of this chain.
 
     Raises
     ------
@@ -58,15 +58,15 @@ def _require_covered(model: Model, names: frozenset[str]) -> None:
 
 
 def guarded_competence(rv: TensorVariable) -> Competence:
-    """Claim nothing, but speak up when PyMC looks for a step for a minibatch model.
+    """Claim nothing, but warn when PyMC looks for a step for a minibatch model.
 
-    PyMC asks every registered step for its competence only for variables that no step was given
-    for, which is where the trap is: NUTS would run on random gradients without an error.
+    PyMC asks every registered step for its competence only for variables without a given step.
+    For these NUTS would run on random gradients without an error.
     """
     model = Model.get_context(error_if_none=False)
     if model is not None and rv in model.basic_RVs:
         claimed = _claimed_names(model)
-        # A living step that claims the variable asked for is left over from an earlier run.
+        # An existing step that claims this variable is left over from an earlier run.
         if claimed and model.rvs_to_values[rv].name not in claimed:
             _require_covered(model, claimed)
         else:

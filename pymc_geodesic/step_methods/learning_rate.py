@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Parameters of steps with friction by quantities that do not change with the size of the data."""
+"""Parameters of steps with friction, from quantities that do not depend on the size of the data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["FromLearningRate", "step_size_of"]
 
 
 class FromLearningRate:
-    """Another way to make a step with a step size and friction, which it adds to a step method."""
+    """Adds another constructor to a step method with a step size and friction."""
 
     friction_keyword: ClassVar[str]
 
@@ -33,7 +33,7 @@ class FromLearningRate:
         model: Model | None = None,
         **keywords: Any,
     ) -> Self:
-        r"""Set the parameters by quantities that do not change with the size of the data.
+        r"""Set the parameters by quantities that do not depend on the size of the data.
 
         .. math::
 
@@ -47,7 +47,7 @@ class FromLearningRate:
             :math:`\rho`, share of the velocity lost in a transition when gradients are exact; the
             paper uses 0.01 to 0.1. It sets the friction C, or the diffusion of a thermostat.
         vars, model, **keywords
-            As for the class.
+            See the class.
         """
         step_size = step_size_of(learning_rate, modelcontext(model))
         friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}

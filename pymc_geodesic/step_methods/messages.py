@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Lines that describe what a step is doing, and stay visible above PyMC's progress bar."""
+"""Lines that describe the work of a step and stay visible above PyMC's progress bar."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["log_above_the_progress_bar"]
 
 
 class _PresentStderr:
-    """The stream that is the standard error when something is written.
+    """The stream that is the standard error at the time of writing.
 
-    While a progress bar is shown that is a stream of rich's, which writes above the bar.
+    While a progress bar is shown, it is a stream of rich, which writes above the bar.
     """
 
     def write(self, text: str) -> int:
@@ -28,8 +28,8 @@ class _PresentStderr:
 def log_above_the_progress_bar() -> None:
     """Keep PyMC's progress bar from overwriting lines of PyMC's logger.
 
-    The logger's handler writes to the terminal itself, into the bar. Where the standard error is no
-    terminal nothing is overwritten, and everything stays as it is.
+    The logger's handler writes directly to the terminal, into the bar. If the standard error is not
+    a terminal, nothing is overwritten and nothing changes.
     """
     terminal = sys.__stderr__
     if terminal is None or not terminal.isatty():

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the step methods show in PyMC's progress bar."""
+"""The columns of the step methods in PyMC's progress bar."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ type Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Turns the statistics of a draw into what the columns show."""
 
 
-# Draws of all chains together that a shown mean is over, and its largest standard error.
+# Number of draws, of all chains, over which a shown mean is taken; its largest standard error.
 AVERAGED, LARGEST_ERROR = 500, 0.2
 
 
 class Shown(NamedTuple):
     """A statistic to show: its column's header, its key in the bar and its format.
 
-    Keys of steps that may stand side by side in a compound must differ. What is ``averaged`` is
-    shown as a mean over the last draws, as text, and as a question mark while that is mere noise.
+    Keys of steps that can be combined in a compound must differ. An ``averaged`` statistic is
+    shown as a mean over the last draws, and as a question mark while its error is too large.
     """
 
     statistic: str
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 def progress_columns(
     shown: Sequence[Shown], n_chains: int
 ) -> tuple[list[TextColumn], dict[str, list]]:
-    """Make the columns, divergences first, and the value with which each chain starts."""
+    """Return the columns, divergences first, and the initial value of each chain."""
     columns = [_column("Divergences", "{task.fields[divergences]}")]
     columns += [_column(s.header, f"{{task.fields[{s.key}]:{s.format}}}") for s in shown]
     keys = ["divergences", *(s.key for s in shown)]
@@ -54,7 +54,7 @@ def _column(header: str, text: str) -> TextColumn:
 
 
 def progress_updates(shown: Sequence[Shown]) -> tuple[Update]:
-    """Make the function that turns a draw's statistics into what the columns show."""
+    """Return the function that turns a draw's statistics into the values of the columns."""
     divergences = 0
     recent: dict[str, deque[float]] = {s.key: deque(maxlen=AVERAGED) for s in shown if s.averaged}
 
@@ -70,14 +70,14 @@ def progress_updates(shown: Sequence[Shown]) -> tuple[Update]:
 
 
 def _averaged(window: deque, value: float) -> str:
-    """Mean over a window that the value is added to; its error is that of independent values."""
+    """Add the value to a window and return its mean, with the error of independent values."""
     if math.isfinite(value):
         window.append(value)
     return mean_text(window)
 
 
 def mean_text(values: Collection[float] | np.ndarray) -> str:
-    """Write the mean of finite values, or a question mark while it is mere noise."""
+    """Write the mean of finite values, or a question mark while its error is too large."""
     numbers = np.fromiter(values, float, len(values))
     if len(numbers) < 2:
         return "?"

@@ -31,10 +31,10 @@ class SGGMC(StochasticStep, FromLearningRate):
             + \sqrt{2 \sinh(C \epsilon) - f^2 \epsilon^2 V}\; z\right], \quad
             f = \cosh(C \epsilon / 2)
 
-    where :math:`\Lambda` projects on the tangent space, :math:`\tilde U` is estimated from a
+    where :math:`\Lambda` projects onto the tangent space, :math:`\tilde U` is estimated from a
     minibatch, V is the variance of that gradient and z is standard normal. It targets the posterior
-    at temperature one with a bias of order :math:`\epsilon^2`, provided that V is known: with an
-    unknown V the chain is too hot, and :class:`gSGNHT` is the better choice. The paper has the
+    at temperature one with a bias of order :math:`\epsilon^2`, provided that V is known. With an
+    unknown V the chain is too hot, and :class:`gSGNHT` is the better choice. The paper uses the
     limits of f and of the noise for small :math:`C \epsilon`, with which the chain is too cold and
     too wide at large friction.
 
@@ -44,59 +44,65 @@ class SGGMC(StochasticStep, FromLearningRate):
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`. By default the tuning phase finds it, together with the friction
-        and a mass, as :ref:`self-tuning` describes; without one (``tune=0``) it is
+        and a mass, as :ref:`self-tuning` describes. With ``tune=0`` it is
         ``sqrt(0.01 / N)`` with N from ``total_size``.
     friction : float, optional
-        Friction C, in units of one over time. With a ``step_size`` it is ``0.01 / step_size`` by
-        default, else found too.
+        Friction C, in units of one over time. By default it is ``0.01 / step_size`` if
+        ``step_size`` is given; otherwise the tuning phase finds it.
     steps_per_batch : int, default 1
-        Transitions that share one minibatch. The papers print more than one, which makes the
+        Transitions that share one minibatch. The papers use more than one, which makes the
         gradient noise correlated and heats the chain: to about twice the temperature with 10.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
         V. A known diagonal covariance, in units of the gradient squared and in the embedding;
         ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero.
-        Where :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)` the friction is raised until
-        it fits.
+        If :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)`, the friction is raised until
+        both are equal.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         Mass M of the variables. An array is the diagonal, or the matrix, over the entries of all
-        variables one after the other; a mapping gives each variable its own, one for the rest: a
-        number, an array that broadcasts to it, or a matrix along its last axis. With
-        :math:`M = L L^\top` the velocity is :math:`v = L^{-1} p`, the position moves by
+        variables in order. A mapping gives variables their own masses, and the others mass one.
+        A variable's mass is a number, an array that broadcasts to the variable, or a matrix along
+        its last axis.
+        With :math:`M = L L^\top` the velocity is :math:`v = L^{-1} p`, the position moves by
         :math:`L^{-\top} v` and the gradient enters as :math:`L^{-1} \nabla \tilde U`. A variable
         on a sphere or simplex takes a number only.
+    manifolds : mapping of str to Manifold, optional
+        Where to move variables, by name, if not where :func:`manifold_of` says: numbers between
+        walls on a :class:`Box` with the bounds of their distribution, other variables on a manifold
+        that is registered for their distribution on request, any variable in PyMC's unconstrained
+        coordinates by :class:`Euclidean`. The posterior is the same.
     n_steps : int, optional
-        Transitions per draw. By default one, or, if the step tunes itself, about as many as it
-        takes the slowest entry to forget where it was.
+        Transitions per draw. The default is one. If the step tunes itself, it is about the number
+        of transitions in which the slowest entry decorrelates.
     variance_reduction : {"auto", "control_variates"} or None
-        Take minibatch gradients relative to those at a center, whose gradient for the whole data
-        is known: always (``"control_variates"``), never (None), or, if the step tunes itself,
-        where their noise is below half of the plain gradient's (``"auto"``). The step must sample
-        all variables of the model. See :ref:`self-tuning`.
+        Whether to use minibatch gradients relative to those at a center, whose gradient for the
+        whole data is known: always (``"control_variates"``), never (None), or, if the step tunes
+        itself, when their noise is below half of the plain gradient's (``"auto"``). The step must
+        sample all variables of the model. See :ref:`self-tuning`.
     center : mapping, optional
         Values for the center of control variates, as ``pm.find_MAP()`` returns them. By default
         each chain searches a mode from its start.
     accuracy : float, default 0.05
-        Bias that a step which tunes itself may have, in posterior standard deviations.
+        Tolerated bias of a step that tunes itself, in posterior standard deviations.
     data : mapping of str to iterable, optional
         A ``pm.Data`` of the model, by name, whose batches are read from a loader while sampling:
-        anything that gives arrays of the ``pm.Data``'s shape each time it is iterated over, such as
-        a ``DataLoader`` of ``pymc_extras``. See :ref:`streams`.
+        :class:`ParquetRows`, or anything that gives blocks of rows each time it is iterated over.
+        See :ref:`streams`.
     local : LocalGMC, optional
-        Variables that belong to the rows of a minibatch, sampled anew with each; the gradient is
-        averaged over their draws. A ``step_size`` must be given then.
+        Variables that belong to the rows of a minibatch, sampled anew with each minibatch. The
+        gradient is averaged over their draws. They require a ``step_size``.
     replacement : bool, default True
-        Draw the rows of each batch anew, as ``pm.Minibatch`` does. False goes through all rows in
-        a random order before any is used again.
+        Draw the rows of each batch independently, as ``pm.Minibatch`` does. With False all rows
+        are used once, in a random order, before any is used again.
     backend : str, optional
         ``"numba"`` (PyTensor's default), ``"jax"`` or ``"c"``. ``pm.sample(backend=...)`` does not
         reach a step built by the user.
     compile_kwargs : dict, optional
         Passed to ``pymc.compile``.
     model, rng, initial_point, blocked
-        As for every PyMC step method.
+        See PyMC's step methods.
     trust_total_size : bool, default False
         Accept a ``total_size`` that is not the number of rows of the data, which makes the
-        likelihood count more or less than once. By default it is an error.
+        likelihood count more or less than once. By default this raises an error.
 
     Raises
     ------
@@ -105,11 +111,12 @@ class SGGMC(StochasticStep, FromLearningRate):
         minibatches have no ``total_size`` or one that is not the number of rows, a potential
         depends on them, rows depend on each other, or the distribution of the observed variable
         forbids some of them; for a mass that is not positive definite, has a wrong
-        shape, or is more than a number on a curved manifold; for ``accuracy`` outside (0, 1), and
+        shape, or is more than a number on a curved manifold; for ``manifolds`` that are not the
+        support of their variable; for ``accuracy`` outside (0, 1), and
         for a ``center``, ``data`` or ``local`` that does not fit the model.
     pymc.exceptions.SamplingError
         While sampling: for a start or a center without a finite gradient, a start with an infinite
-        log density of some row, and data that was set anew after the step was built; for a loader
+        log density of some row, and data that was changed after the step was created; for a loader
         whose batches change shape, hold NaN or rows that the model forbids, or disagree with
         ``total_size``.
 
@@ -118,17 +125,17 @@ class SGGMC(StochasticStep, FromLearningRate):
     Statistics: ``step_size``; ``kinetic_temperature``, the mean of ``v.v / m`` over
     the transitions of a draw with m the intrinsic dimension, expected to be 1, for all variables
     together and, as ``kinetic_temperature_NAME``, for each; ``degrees_of_freedom``, m, in the same
-    forms; ``configurational_temperature``, in the same forms, that of the positions, from the
-    gradients that transitions with a fresh batch evaluate, not a number for draws without one;
+    forms; ``configurational_temperature``, in the same forms, the temperature of the positions,
+    from the gradients of transitions with a fresh batch, NaN for draws without such a transition;
     ``friction``, the largest in use at the end of the draw; ``potential_estimate``; ``n_steps``;
-    ``diverging``, a transition that was not finite and was undone, or a chain that has run off:
-    a coordinate beyond 5.6e102, or an energy that has left what the tuning phase saw by 300 of
-    its standard deviations. With local variables ``local_acceptance``, averaged over rows and
+    ``diverging``, a transition that was not finite and was undone, or a chain that has diverged:
+    a coordinate beyond 5.6e102, or an energy 300 standard deviations above the energies of the
+    tuning phase. With local variables ``local_acceptance``, averaged over rows and
     trajectories; ``local_spread``, the standard deviation of a row's draws in the embedding;
     ``local_step_size``, the geometric mean of the rows' step sizes; ``local_unmoved``, the share of
-    rows none of whose trajectories was accepted. All are averaged over the batches of a draw.
+    rows that accepted no trajectory. All are averaged over the batches of a draw.
 
-    The friction is called momentum decay where it is given per batch,
+    The friction per transition is called momentum decay,
     ``momentum_decay = friction * step_size``; see :meth:`from_learning_rate`.
 
     The name is also used for an unrelated method, stochastic gradient *guided* Monte Carlo.
@@ -150,8 +157,10 @@ class SGGMC(StochasticStep, FromLearningRate):
     ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=0.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=4.0, observed=batch, total_size=1000)
-    ...     step = pmg.SGGMC(gradient_noise="fisher", n_steps=20)  # doctest: +SKIP
-    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    ...     step = pmg.SGGMC(gradient_noise="fisher", backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> bool(idata.posterior["mu"].mean(("chain", "draw")).values @ [1, 0, 0] > 0.99)
+    True
     """
 
     name = "sggmc"

@@ -24,22 +24,22 @@ class SGHMC(SGGMC):
         v &\leftarrow e^{-C \epsilon / 2} v, \quad
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
-    with :math:`f = \cosh(C \epsilon / 2)`. A baseline: it needs to know the gradient noise
-    V, and is too hot without.
+    with :math:`f = \cosh(C \epsilon / 2)`. It serves as a baseline: without the gradient noise V it
+    is too hot.
 
     Parameters
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
 
     Notes
     -----
@@ -55,11 +55,13 @@ class SGHMC(SGGMC):
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
     >>> with pm.Model():
-    ...     theta = pm.Normal("theta")
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     step = pmg.SGHMC(gradient_noise="fisher", n_steps=20)  # doctest: +SKIP
-    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    ...     step = pmg.SGHMC(gradient_noise="fisher", backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
+    True
     """
 
     name = "sghmc"

@@ -23,8 +23,9 @@ class SGLD(StochasticStep):
         \theta \leftarrow \theta - \tfrac{\epsilon}{2} \nabla \tilde U(\theta)
             + \sqrt{\epsilon}\, z
 
-    A baseline, of first order: with a fixed step size it is biased in proportion to it, and too hot
-    by the gradient noise; with a decreasing one it converges, slowly.
+    It serves as a baseline of first order. With a fixed step size its bias is proportional to the
+    step size, and the gradient noise makes it too hot. With a decreasing step size it converges
+    slowly.
 
     Parameters
     ----------
@@ -35,13 +36,13 @@ class SGLD(StochasticStep):
         steps' step size). By default ``0.01 / N`` with N from ``total_size``.
     steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`SGGMC`, and for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex.
 
     Notes
     -----
@@ -58,11 +59,15 @@ class SGLD(StochasticStep):
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
     >>> with pm.Model():
-    ...     theta = pm.Normal("theta")
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
     ...     schedule = pmg.PolynomialSchedule(1e-4, 1000, 0.6)
-    ...     idata = pm.sample(step=pmg.SGLD(step_size=schedule))  # doctest: +SKIP
+    ...     step = pmg.SGLD(step_size=schedule, n_steps=50, backend="jax")
+    ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
+    >>> theta = pmg.weighted(idata)["theta"].sel(statistic="mean").item()
+    >>> bool(abs(theta - data.mean()) < 0.02)
+    True
     """
 
     name = "sgld"

@@ -36,24 +36,25 @@ class SGNHT(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size h; by default found in the tuning phase, as for :class:`SGGMC`.
+        Step size h. By default the tuning phase finds it, see :class:`SGGMC`.
     diffusion : float, optional
-        Injected noise A. With a ``step_size`` it is ``0.01 / step_size`` by default, else found.
+        Injected noise A. By default it is ``0.01 / step_size`` if ``step_size`` is given; otherwise
+        the tuning phase finds it.
     integrator : {"splitting", "euler"}
-        How the dynamics are discretised. Euler needs much smaller steps.
+        Discretisation of the dynamics. Euler's method needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point"}
-        As for :class:`gSGNHT`.
+        See :class:`gSGNHT`.
     steps_per_batch, gradient_noise
-        As for :class:`gSGNHT`.
+        See :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        As for :class:`gSGNHT`; for a variable on a sphere or simplex; for an unknown integrator.
+        See :class:`gSGNHT`; also for a variable on a sphere or simplex; for an unknown integrator.
 
     Notes
     -----
@@ -72,10 +73,12 @@ class SGNHT(StochasticStep):
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 1000)
     >>> with pm.Model():
-    ...     theta = pm.Normal("theta")
+    ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     idata = pm.sample(step=pmg.SGNHT(n_steps=20))  # doctest: +SKIP
+    ...     idata = pmg.sample(500, step=pmg.SGNHT, random_seed=1, progressbar=False)
+    >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
+    True
     """
 
     name = "sgnht"
@@ -122,7 +125,7 @@ class SGNHT(StochasticStep):
         a : float
             Injected noise per transition; the paper uses 0.001 to 0.1.
         vars, **keywords
-            As for the class.
+            See the class.
         """
         step_size = float(np.sqrt(positive("eta", eta)))
         return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)

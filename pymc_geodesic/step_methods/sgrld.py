@@ -15,7 +15,7 @@ from pymc_geodesic.step_methods.stochastic import StochasticStep
 
 __all__ = ["SGRLD"]
 
-# The rule for topics is that of these coordinates and this step.
+# The rule for topics applies to these coordinates and this step.
 PAPER_CHOICES = ("expanded_mean", "fisher", "euler")
 
 
@@ -31,51 +31,51 @@ class SGRLD(StochasticStep):
             + \tfrac{N}{n} \sum_{d \in S} (n_{dk} - \pi_k n_{d \cdot})\right)
             + \sqrt{\epsilon \theta_k}\, z_k \right|,
 
-    written here for multinomial counts; any differentiable likelihood works, through its gradient
-    in :math:`\log \pi`. It has no friction and no acceleration, and stays finite where most of the
-    mass sits at the corners, where geodesic samplers meet poles of the density.
+    written here for multinomial counts. Any differentiable likelihood works, through its gradient
+    in :math:`\log \pi`. It has no friction and no acceleration, and stays finite if most of the
+    mass is at the corners, where geodesic samplers meet poles of the density.
 
     Parameters
     ----------
     vars : variable, name or sequence of these, optional
         Simplex variables of any batch shape; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`, per unit of :math:`\theta`. By default ``0.01 / N`` with N from
-        ``total_size``, at which the drift of the whole data is a hundredth of the counts; for the
-        topics of :class:`LatentDirichletAllocation` the schedule of
+        Step size :math:`\epsilon`, per unit of :math:`\theta`. By default it is ``0.01 / N`` with N
+        from ``total_size``; the drift of the whole data is then a hundredth of the counts. For the
+        topics of :class:`LatentDirichletAllocation` the default is the schedule of
         :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
-        Coordinates of the simplex, those of the paper's Table 1. The reduced ones reflect steps
-        that leave the simplex and normalise.
+        Coordinates of the simplex, as in the paper's Table 1. In the reduced coordinates, steps
+        that leave the simplex are reflected and normalised.
     metric : {"fisher", "identity"}
         Whether the step is preconditioned by the inverse Fisher metric. The constant ``1 / n`` of
         the reduced coordinates' inverse metric is left to the step size. Combinations that divide
         by small entries ("expanded_natural" and "reduced_natural" with "fisher", the mean
-        coordinates with "identity") are of use only away from the corners.
+        coordinates with "identity") are useful only away from the corners.
     dynamics : {"euler", "cir"}
-        ``"euler"`` is the paper's step, biased in proportion to the step size, by much where
+        ``"euler"`` is the paper's step. Its bias is proportional to the step size, and large if
         :math:`\alpha_k` is far below one: with 0.1 an empty entry gets 2 to 30 times its mass.
         ``"cir"`` makes exact transitions of the Cox-Ingersoll-Ross process of the Gamma
         coordinates, without that bias: use it for sparse Dirichlet priors and for counts. With
-        minibatches the noise of the counts a stays in the draws, as
-        ``E a + Var(a) tanh(h / 2)`` for the variance of a Gamma coordinate at step size h, so the
-        step must still be small or the batch large. In a mixture with sparse components begin
-        with ``"euler"`` and go on from its last draw: from a poor start ``"cir"`` may lose
+        minibatches the noise of the counts a stays in the draws: the variance of a Gamma
+        coordinate at step size h is ``E a + Var(a) tanh(h / 2)``. So the step must still be small
+        or the batch large. In a mixture with sparse components, begin
+        with ``"euler"`` and continue from its last draw: from a poor start ``"cir"`` may lose
         components. It needs expanded-mean coordinates and a log density that is linear in
         :math:`\log \pi` with weights above -1, such as Dirichlet, multinomial and mixture models.
     metropolis : bool
-        Correct each step by a Metropolis-Hastings test on the full data; exact, and slow.
+        Correct each step by a Metropolis-Hastings test on the full data, which is exact but slow.
     steps_per_batch : int, default 1
         Transitions that share one minibatch.
     n_steps, variance_reduction, center, data, local, replacement
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
-        As for :class:`SGGMC`.
+        See :class:`SGGMC`.
 
     Raises
     ------
     ValueError
-        For a variable that is not on a simplex; for unknown or incompatible choices; and as for
+        For a variable that is not on a simplex; for unknown or incompatible choices; see also
         :class:`SGGMC`.
 
     Notes
@@ -103,11 +103,14 @@ class SGRLD(StochasticStep):
     ...     p = pm.Dirichlet("p", [0.1, 0.1, 0.1])
     ...     batch = pm.Minibatch(counts.astype("int32"), batch_size=50)
     ...     _ = pm.Multinomial("x", 20, p, observed=batch, total_size=500)
-    ...     idata = pm.sample(step=pmg.SGRLD(step_size=0.01))  # doctest: +SKIP
+    ...     step = pmg.SGRLD(step_size=1e-4, n_steps=50, backend="jax")
+    ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
+    >>> idata.posterior["p"].mean(("chain", "draw")).values.round(1)
+    array([0.7, 0.3, 0. ])
     """
 
     name = "sgrld"
-    withheld = frozenset({"mass", "gradient_noise", "accuracy"})
+    withheld = frozenset({"mass", "manifolds", "gradient_noise", "accuracy"})
 
     def __init__(
         self,

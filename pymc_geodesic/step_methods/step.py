@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The face that PyMC sees: a step that moves a chain by a draw."""
+"""The interface to PyMC: a step that moves a chain by one draw."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["Step"]
 
 @dataclass_state
 class StepState(StepMethodState):
-    """Everything that the next draw depends on, besides the point: the chain."""
+    """Everything besides the point that the next draw depends on: the chain."""
 
     chain: Chain
 
@@ -58,14 +58,14 @@ class Step(BlockedStep):
     vars : variable, name or sequence of these, optional
         Variables to sample.
     make : callable
-        ``(options, keywords) -> sampler``, from what all steps share and what is left.
+        ``(options, keywords) -> sampler``, from the shared options and the other keywords.
     keywords : mapping
-        Shared keywords, as the public class was given them.
+        Shared keywords, as passed to the public class.
 
     Attributes
     ----------
     sampler : Sampler
-        What the chains share; see :func:`pymc_geodesic.sampling.advance`.
+        The parts that all chains share; see :func:`pymc_geodesic.sampling.advance`.
     chain : Chain
         The chain that ran last in this process.
     """
@@ -82,13 +82,13 @@ class Step(BlockedStep):
         cls.__signature__ = complete_signature(
             cls.__init__, shared=cls.shared, withheld=cls.withheld
         )
-        # None of ours claims a variable, so models that do not name them are sampled as before.
+        # Our steps claim no variable, so models that do not name them are sampled as before.
         # Being asked is what lets them warn when PyMC's own steps are about to sample batches.
         if "name" in vars(cls):
             STEP_METHODS.append(cls)
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
-        """Refuse unknown keywords, then let PyMC make a step or one for each variable."""
+        """Raise an error for unknown keywords, then let PyMC create one or several steps."""
         require_known(cls, keywords)
         check_keywords(keywords | {"vars": args[0]} if args else keywords)
         return super().__new__(cls, *args, **keywords)
@@ -123,7 +123,7 @@ class Step(BlockedStep):
         claim(self.model, self)
 
     def setup_chain(self, rng: np.random.Generator, tune: int, draws: int) -> None:
-        """Begin a chain; its place follows with its first draw."""
+        """Begin a chain; its position follows with its first draw."""
         super().setup_chain(rng, tune, draws)
         self.awaits_first_draw = True
         self.chain = self.sampler.begin(
@@ -142,7 +142,7 @@ class Step(BlockedStep):
         return {**point, **self.chain.values}, [stats]
 
     def stop_tuning(self) -> None:
-        """Freeze what the tuning phase has found."""
+        """Freeze the results of the tuning phase."""
         self.sampler.stop_tuning(self.chain)
 
     @property
@@ -168,7 +168,7 @@ class Step(BlockedStep):
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:
-        """Claim no variable: users choose these steps, plain ``pm.sample()`` stays as it is."""
+        """Claim no variable: users choose these steps, and plain ``pm.sample()`` is unchanged."""
         return guarded_competence(var)
 
     @classmethod
@@ -185,5 +185,5 @@ class Step(BlockedStep):
         return progress_updates(self.shown)
 
 
-SHARED = ("mass", "data", "local", "initial_point", "trust_total_size")
+SHARED = ("mass", "manifolds", "data", "local", "initial_point", "trust_total_size")
 """Keywords that mean the same for every sampler."""

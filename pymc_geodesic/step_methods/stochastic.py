@@ -29,7 +29,7 @@ from pymc_geodesic.validation import positive, whole
 
 __all__ = ["StochasticStep"]
 
-# The SGGMC paper recommends 0.01 to 0.1; the careful end suits models it has not seen.
+# The SGGMC paper recommends 0.01 to 0.1; the cautious end suits other models.
 DEFAULT_LEARNING_RATE = 0.01
 
 
@@ -41,15 +41,15 @@ class StochasticStep(Step):
     vars : variable, name or sequence of these, optional
         Variables to sample.
     algorithm : Algorithm
-        How.
+        The algorithm.
     step_size : float or Schedule, optional
-        Given, or found in the tuning phase.
+        Step size, or None if the tuning phase finds it.
     parameters : mapping of str to float or None
-        Parameters of the dynamics that are given, or None for each that is not.
+        Given parameters of the dynamics, or None for each other one.
     keywords : mapping
-        Shared keywords, as the public class was given them.
+        Shared keywords, as passed to the public class.
     takes_local : bool
-        Whether it can sample a model with something local to the rows.
+        Whether it can sample a model with variables local to the rows.
     uses_topic_rule : bool
         Whether a distribution of the data may set the step sizes.
     """
@@ -87,7 +87,7 @@ class StochasticStep(Step):
 
     @property
     def order(self) -> int:
-        """Power of the step size with which the bias goes."""
+        """Power of the step size to which the bias is proportional."""
         return self.sampler.algorithm.order
 
 
@@ -102,7 +102,7 @@ def _sampler(
     takes_local: bool,
     uses_topic_rule: bool,
 ) -> StochasticSampler:
-    """Read the keywords, and make the sampler."""
+    """Read the keywords and create the sampler."""
     options = {**DEFAULTS, **options}
     if shared.mass is not None and "velocity" not in algorithm.state._fields:
         raise ValueError(
@@ -154,7 +154,7 @@ def _tuning_options(
     options: Mapping[str, Any],
     mass: Mass | None,
 ) -> TuningOptions:
-    """Decide what is left to tuning."""
+    """Decide what the tuning phase finds."""
     reduction, potential = options["variance_reduction"], problem.potential
     if reduction not in (None, "auto", "control_variates"):
         raise ValueError(
@@ -204,7 +204,7 @@ def _require_local_options(
     batches: BatchOptions,
     options: Mapping[str, Any],
 ) -> None:
-    """Refuse what needs the gradient of the marginal likelihood of the rows."""
+    """Raise an error for options that need the gradient of the rows' marginal likelihood."""
     if schedule is None and algorithm.tuning_rule is not None:
         raise ValueError(
             f"`{name}` expected a `step_size` for a model with local variables, got none. The "

@@ -15,6 +15,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import unit_vectors
 from pymc_geodesic.distributions.validation import (
@@ -49,6 +50,7 @@ class CollapsedMeanTopicsRV(SymbolicRandomVariable):
         return cls(inputs=inputs, outputs=[next_rng, draws])(*inputs)
 
 
+@with_signature()
 class CollapsedMeanTopics(Continuous):
     r"""
     Topics of a spherical admixture with their common mean direction integrated out.
@@ -81,7 +83,7 @@ class CollapsedMeanTopics(Continuous):
     Raises
     ------
     ValueError
-        If ``mu`` can be seen not to be a unit vector, or ``n_topics`` is not positive.
+        If a known ``mu`` is not a unit vector, or ``n_topics`` is not positive.
 
     References
     ----------
@@ -90,12 +92,15 @@ class CollapsedMeanTopics(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        with pm.Model():
-            beta = pmg.CollapsedMeanTopics(
-                "beta", corpus.mean_direction(), 1e4, n_topics=20, mean_concentration=1e4
-            )
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> counts = np.random.default_rng(1).poisson(1.0, (200, 30))
+    >>> corpus = pmg.BagOfWords(counts).tf_idf()
+    >>> with pm.Model():
+    ...     beta = pmg.CollapsedMeanTopics(
+    ...         "beta", corpus.mean_direction(), 1e4, n_topics=20, mean_concentration=1e4
+    ...     )
+    >>> beta.type.shape
+    (20, 30)
     """
 
     rv_type = CollapsedMeanTopicsRV

@@ -65,8 +65,8 @@ def document_completion_perplexity(
     Returns
     -------
     Perplexity
-        The perplexity per token. A uniform guess has V; it is infinite if a token has probability
-        zero.
+        The perplexity per token. A uniform guess has perplexity V. The perplexity is infinite if a
+        token has probability zero.
 
     Raises
     ------

@@ -18,6 +18,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 from scipy import sparse
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor
 from pymc_geodesic.potential.expectation import LocalExpectation
 from pymc_geodesic.potential.packed import is_packed, require_counts, unpack
@@ -82,6 +83,7 @@ class LatentDirichletAllocationRV(SymbolicRandomVariable):
         return cls(inputs=inputs, outputs=[next_rng, draws.astype("int64")], sweeps=sweeps)(*inputs)
 
 
+@with_signature(withheld={"n", "shape", "dims", "initval", "transform", "default_transform"})
 class LatentDirichletAllocation(Discrete):
     r"""
     Latent Dirichlet allocation: word counts of documents, each from its own mixture of topics.
@@ -110,7 +112,7 @@ class LatentDirichletAllocation(Discrete):
         :class:`SymmetricDirichlet` for :class:`SGRLD`, ``pm.math.softmax`` of normal variables for
         :class:`SGNHT`.
     alpha : array_like of float
-        Dirichlet parameters of the proportions, positive, one or K of them. Not random.
+        Dirichlet parameters of the proportions, positive, one or K of them; no random variable.
     observed : BagOfWords, ``pm.Minibatch`` of one, or sparse or dense counts of shape (D, V)
         The documents.
     total_size : int, optional
@@ -139,16 +141,18 @@ class LatentDirichletAllocation(Discrete):
 
     Examples
     --------
-    .. code-block:: python
-
-        corpus = pmg.BagOfWords(counts)
-        with pm.Model():
-            batch = pm.Minibatch(corpus, batch_size=50)
-            pi = pmg.SymmetricDirichlet("pi", 0.01, shape=(50, corpus.n_words))
-            pmg.LatentDirichletAllocation(
-                "w", pi, alpha=0.1, observed=batch, total_size=len(corpus)
-            )
-            idata = pm.sample(step=pmg.SGRLD(step_size=1e-3))
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> counts = np.random.default_rng(1).poisson(1.0, (200, 30))
+    >>> corpus = pmg.BagOfWords(counts)
+    >>> with pm.Model():
+    ...     batch = pm.Minibatch(corpus, batch_size=50)
+    ...     pi = pmg.SymmetricDirichlet("pi", 0.01, shape=(5, corpus.n_words))
+    ...     _ = pmg.LatentDirichletAllocation(
+    ...         "w", pi, alpha=0.1, observed=batch, total_size=len(corpus)
+    ...     )
+    ...     idata = pmg.sample(20, tune=20, chains=2, random_seed=1, progressbar=False)
+    >>> idata.posterior["pi"].shape
+    (2, 20, 5, 30)
     """
 
     rv_type = LatentDirichletAllocationRV

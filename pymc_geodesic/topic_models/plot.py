@@ -76,7 +76,7 @@ def plot_topics(
     Raises
     ------
     ValueError
-        If the variable does not have two axes of its own, `vocabulary` or `axes` have another
+        If the variable does not have two axes, `vocabulary` or `axes` have another
         length, or the order of topics differs between chains: see
         :func:`pymc_geodesic.topic_models.align`, or choose one chain by ``coords={"chain": [0]}``.
 

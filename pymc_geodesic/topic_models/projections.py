@@ -36,6 +36,15 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
     -----
     Numba runs a loop over the words of each document. The equivalent graph, which JAX runs, treats
     every document as if it were as long as the longest.
+
+    Examples
+    --------
+    >>> import pytensor.tensor as pt, pymc_geodesic as pmg
+    >>> corpus = pmg.BagOfWords([[2, 0, 1], [0, 3, 0]])
+    >>> topics = pt.constant([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    >>> projections(pt.as_tensor(corpus), topics).eval()
+    array([[3., 0.],
+           [0., 3.]])
     """
     inputs = [documents.type(), topics.type()]
     words, weights = unpack(inputs[0])

@@ -79,7 +79,7 @@ def read_topics(topics: Draws, var_name: str) -> np.ndarray:
     Raises
     ------
     ValueError
-        As for :func:`read_chains`.
+        See :func:`read_chains`.
     """
     found = read_chains(topics, var_name)
     return found.reshape(-1, *found.shape[-2:])

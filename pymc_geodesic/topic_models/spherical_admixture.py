@@ -15,6 +15,7 @@ from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,
@@ -60,6 +61,7 @@ class SphericalAdmixtureRV(SymbolicRandomVariable):
         )(rng, size, theta, topics, kappa)
 
 
+@with_signature()
 class SphericalAdmixture(Continuous):
     r"""
     Spherical admixture model: each document is a unit vector around its mixture of topics.
@@ -87,7 +89,7 @@ class SphericalAdmixture(Continuous):
     Raises
     ------
     ValueError
-        If the documents can be seen not to be unit vectors.
+        If known documents are not unit vectors.
 
     Notes
     -----
@@ -105,17 +107,20 @@ class SphericalAdmixture(Continuous):
 
     Examples
     --------
-    .. code-block:: python
-
-        corpus = pmg.BagOfWords(counts).tf_idf()
-        with pm.Model():
-            v = pm.Minibatch(corpus, batch_size=50)
-            theta = pm.Dirichlet("theta", np.full(20, 10.0), shape=(50, 20))
-            beta = pmg.CollapsedMeanTopics(
-                "beta", corpus.mean_direction(), 1e4, n_topics=20, mean_concentration=1e4
-            )
-            pmg.SphericalAdmixture("v", theta, beta, 3e4, observed=v, total_size=len(corpus))
-            step = pmg.gSGNHT([beta], local=pmg.LocalGMC([theta]), step_size=1e-5)
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> counts = np.random.default_rng(1).poisson(1.0, (200, 30))
+    >>> corpus = pmg.BagOfWords(counts).tf_idf()
+    >>> with pm.Model():
+    ...     v = pm.Minibatch(corpus, batch_size=50)
+    ...     theta = pm.Dirichlet("theta", np.full(5, 10.0), shape=(50, 5))
+    ...     beta = pmg.CollapsedMeanTopics(
+    ...         "beta", corpus.mean_direction(), 1e4, n_topics=5, mean_concentration=1e4
+    ...     )
+    ...     _ = pmg.SphericalAdmixture("v", theta, beta, 3e4, observed=v, total_size=len(corpus))
+    ...     local = pmg.LocalGMC([theta])
+    ...     step = pmg.gSGNHT([beta], local=local, step_size=1e-5, backend="jax")
+    >>> beta.type.shape
+    (5, 30)
     """
 
     rv_type = SphericalAdmixtureRV

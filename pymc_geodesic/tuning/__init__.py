@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a tuning phase measures, and the step size, friction and mass it derives from it."""
+"""Measurements of a tuning phase, and the step size, friction and mass derived from them."""
 
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature

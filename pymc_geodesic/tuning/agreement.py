@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether chains that are tuned together have found the same place."""
+"""A test whether chains that are tuned together have found the same mode."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pymc_geodesic.tuning.self_tuner import whitened
 
 __all__ = ["FARTHEST_MEANS", "distance_of_means"]
 
-# In standard deviations within a chain. Means of short windows of one slow mode differ by half of
-# one; R-hat would be 1.4 here.
+# In standard deviations within a chain. Means of short windows of one slow mode differ by half a
+# standard deviation; R-hat would be 1.4 at this limit.
 FARTHEST_MEANS = 1.0
 
 
@@ -24,9 +24,9 @@ def distance_of_means(mass: Mass, windows: Sequence[Sequence[Sequence[np.ndarray
     Parameters
     ----------
     mass : Mass
-        In whose frame entries are compared.
+        Mass in whose frame entries are compared.
     windows : sequence of sequences of draws
-        As many draws of each chain.
+        Draws of each chain, equally many.
 
     Returns
     -------

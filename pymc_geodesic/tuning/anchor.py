@@ -1,16 +1,16 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""The point around which a tuning phase measures: a mode where that is right, else a center.
+r"""The point around which a tuning phase measures: a mode if it describes the posterior.
 
-At a mode :math:`c` with the curvature of an infinitesimal neighbourhood, the Gaussian approximation
-of a posterior is right where both hold at the posterior's own scale too:
+The Gaussian approximation of a posterior at a mode :math:`c`, with the curvature there, is right if
+both also hold at the posterior's own scale:
 
 .. math::
 
     E_q[\nabla U] \approx 0, \qquad E_q[\nabla^2 U] \approx M, \qquad q = N(c, M^{-1}).
 
-A regression with many rows is like this, and its mode is found in fewer passes than anything else.
-A hierarchy is not: its mode may have no scale at all. Nor is a likelihood with kinks, whose
+This is so for a regression with many rows, whose mode is found in few passes over the data. It is
+not so for a hierarchy, whose mode may have no scale at all, and for a likelihood with kinks, whose
 curvature at a point is that of the nearest rows.
 """
 
@@ -25,20 +25,20 @@ from pymc_geodesic.mass.arrays import Mass, joined
 
 __all__ = ["around", "is_gaussian_around"]
 
-# Antithetic pairs of the check.
+# Number of antithetic pairs of the check.
 N_PAIRS = 32
-# What a mean gradient may be in posterior standard deviations, on average and for an entry, and in
-# standard errors of what is measured.
+# Limits of a mean gradient in posterior standard deviations, on average and for an entry, and in
+# standard errors of the measurement.
 FARTHEST, FARTHEST_ENTRY, ERRORS = 0.5, 1.5, 5.0
-# The ratio that curvature at the posterior's scale may have to that at the mode, for all entries
-# but one in twenty at either end: of thousands some are far off by chance.
+# Limits of the ratio of curvatures at the posterior's scale and at the mode, for all entries except
+# five per cent at either end: of thousands some are far off by chance.
 SMALLEST_RATIO, LARGEST_RATIO, QUANTILES = 0.4, 2.5, (0.05, 0.95)
 
 
 def around(
     gradient: HostGradient, point: Sequence[np.ndarray], mass: Mass, noise: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Move along geodesics by what noise is in the frame of a mass."""
+    """Move a point along geodesics by noise in the frame of a mass."""
     moves = gradient.to_tangent(*point, *mass.rate(list(noise)))
     time = np.asarray(1.0, point[0].dtype)
     return gradient.geodesic(*point, *moves, time)[: len(point)]
@@ -51,7 +51,7 @@ def is_gaussian_around(
     *,
     rng: np.random.Generator,
 ) -> bool:
-    """Tell whether the posterior is what its mode and the curvature there make of it.
+    """Return whether the mode and the curvature there describe the posterior.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def is_gaussian_around(
             noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
             ends = [around(gradient, point, mass, z) for z in (noise, [-z for z in noise])]
             up, down, here = forces([*ends, point], rows)
-            # Of a million rows a subsample knows the mode to ten standard deviations only, but what
-            # changes around it to a part of one.
+            # For a million rows, a subsample determines the mode only to ten standard deviations,
+            # but changes around it to a fraction of one.
             slopes.append((up + down) / 2 - here + at_mode)
             ratios.append(joined(noise) * (up - down) / 2)
     if not (np.all(np.isfinite(slopes)) and np.all(np.isfinite(ratios))):

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""A Gaussian approximation of a posterior: a center and scales where there is no useful mode.
+r"""A Gaussian approximation of a posterior: a center and scales, if there is no useful mode.
 
 With :math:`q = N(c, \operatorname{diag} s^2)` the center and the scales solve
 
@@ -8,43 +8,44 @@ With :math:`q = N(c, \operatorname{diag} s^2)` the center and the scales solve
 
     E_q[\nabla U] = 0, \qquad 1 / s_i^2 = E_q[\partial_i^2 U].
 
-Curvature is averaged at the posterior's own scale, so that neither a kink nor a spike counts, and
-the energy of a center is that of its surroundings: a hierarchy whose scale vanishes gains nothing.
-Both expectations are means over antithetic pairs :math:`c \pm s z`, each at rows of its own. With
-the pairs held fixed the mean energy is an ordinary function of the center, which L-BFGS minimises
-(Giordano, Ingram and Broderick 2024); the scales follow from secants along the same pairs,
+Curvature is averaged at the posterior's own scale, so kinks and spikes do not matter. The energy of
+a center is averaged over its surroundings, so a hierarchy gains nothing by a vanishing scale.
+Both expectations are means over antithetic pairs :math:`c \pm s z`, each at its own rows. With
+the pairs held fixed, the mean energy is an ordinary function of the center, which L-BFGS minimises
+(Giordano, Ingram and Broderick 2024). The scales follow from secants along the same pairs,
 
 .. math::
 
     E_q[\partial_i^2 U] \approx z_i (g^+_i - g^-_i) / 2 s_i,
 
-by Price's theorem, and everything is done again with other pairs and rows.
+by Price's theorem. These rounds are repeated with other pairs and rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass.arrays import VariableMasses, joined, split
+from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.mass.arrays import VariableMasses, averaged, joined, split
 
 __all__ = ["Approximation", "approximate"]
 
-# Rows of a round, and the pairs among which they are divided. Fewer rows for each pair would not
-# forget the cost of a call; fewer pairs would leave the scales to chance.
+# Rows of a round, and the pairs among which they are divided. With fewer rows per pair the cost of
+# a call would dominate; with fewer pairs the scales would be too noisy.
 N_ROWS, N_PAIRS = 20_000, 16
 # Evaluations of the mean energy in a round.
 MOST_EVALUATIONS = 25
-# Rounds until the bound on the evidence stops to rise, and those whose centers are averaged then.
+# Rounds until the evidence bound stops rising, and the number of final centers to average.
 FEWEST_ROUNDS, MOST_ROUNDS, N_AVERAGED = 3, 8, 3
-# The first scales, in PyMC's unconstrained coordinates, where priors have about unit scale.
+# Initial scales, in PyMC's unconstrained coordinates, in which priors have about unit scale.
 FIRST_SCALE = 0.1
 # A scale changes by at most these factors in a round: averages over few pairs can be far off.
 NARROWEST, WIDEST = 0.1, 2.0
-# Halvings of the scales until the energies of a round are finite.
+# Largest number of halvings of the scales until the energies of a round are finite.
 MOST_HALVINGS = 20
 
 
@@ -56,11 +57,11 @@ class Approximation(NamedTuple):
     center : list of ndarray
         A point of the embedding.
     mass : VariableMasses
-        In whose frame the approximation has unit variance.
+        Mass in whose frame the approximation has unit variance.
     evidence : float
         Estimate of the lower bound of the log evidence, up to a constant.
     n_gradients : int
-        Gradients that were evaluated, each of some rows.
+        Number of evaluated gradients, each for some rows.
     """
 
     center: list[np.ndarray]
@@ -70,30 +71,50 @@ class Approximation(NamedTuple):
 
 
 class _Scales:
-    """Scales of all entries in one vector: one number for each variable on a curved manifold."""
+    """Scales of all entries in one vector: one number for each point on a curved manifold."""
 
     def __init__(self, gradient: HostGradient, start: Sequence[np.ndarray]) -> None:
-        factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
-        self.dims = gradient.manifold.dims
-        self.is_number = [factor.mass == "number" for factor in factors]
+        self.factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
+        self.point_dims = gradient.manifold.point_dims
 
     def averaged(self, curvature: np.ndarray) -> np.ndarray:
-        """Replace the curvatures of a variable by their mean over its directions if it has one."""
-        parts = split(curvature, self.shapes)
-        triples = zip(parts, self.is_number, self.dims, strict=True)
-        return joined([np.full_like(h, h.sum() / dim) if one else h for h, one, dim in triples])
+        """Replace the curvatures of a point by their mean over its directions if it has one."""
+        return joined(
+            [
+                np.broadcast_to(factor.over_core(h, keepdims=True) / dim, h.shape)
+                if factor.mass == "number"
+                else h
+                for h, factor, dim in self._parts(curvature)
+            ]
+        )
+
+    def bounded(self, scales: np.ndarray) -> np.ndarray:
+        """Cut the scales of points that have nowhere to run to at the size of their manifold."""
+        return joined(
+            [np.minimum(s, 1.0) if factor.is_compact else s for s, factor, _ in self._parts(scales)]
+        )
 
     def entropy(self, scales: np.ndarray) -> float:
         """Sum of the logarithms over all directions."""
-        parts = zip(split(scales, self.shapes), self.is_number, self.dims, strict=True)
-        return float(sum(d * np.log(s.flat[0]) if one else np.log(s).sum() for s, one, d in parts))
+        parts = self._parts(scales)
+        return float(
+            sum(
+                dim * np.log(averaged(s, factor.mass_shape(s.shape))).sum()
+                if factor.mass == "number"
+                else np.log(s).sum()
+                for s, factor, dim in parts
+            )
+        )
 
     def mass(self, scales: np.ndarray, dtype: str) -> VariableMasses:
         """Return the mass of these scales."""
-        pairs = zip(split(scales, self.shapes), self.is_number, strict=True)
-        masses = [1 / (s.flat[0] if one else s) ** 2 for s, one in pairs]
+        parts = self._parts(scales)
+        masses = [1 / averaged(s, factor.mass_shape(s.shape)) ** 2 for s, factor, _ in parts]
         dense = [False] * len(masses)
         return VariableMasses(masses, dense=dense, shapes=self.shapes, dtype=dtype)
+
+    def _parts(self, entries: np.ndarray) -> Iterator[tuple[np.ndarray, Manifold, int]]:
+        return zip(split(entries, self.shapes), self.factors, self.point_dims, strict=True)
 
 
 class _Round:
@@ -139,7 +160,7 @@ class _Round:
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""
-        # SciPy's optimisation takes a quarter of a second to load.
+        # Imported on first use, because SciPy's optimisation takes a quarter of a second to load.
         from scipy.optimize import minimize
 
         def objective(u):
@@ -164,14 +185,14 @@ def approximate(
     gradient : HostGradient
         Energies and gradients.
     start : sequence of ndarray
-        Where to begin, in the embedding. A mode of a hierarchical model is no good place.
+        Start in the embedding. The mode of a hierarchical model is not a good start.
     rng : Generator
         Source of the pairs and rows.
 
     Returns
     -------
     Approximation or None
-        None where no finite energy was found.
+        None if no finite energy was found.
 
     References
     ----------
@@ -197,9 +218,9 @@ def approximate(
             energy, _, curvature = one(center, scales)
             n_gradients += one.n_gradients
             bounds.append(scaling.entropy(scales) - energy)
-            # On the way all of the correction, later half: the mean of noisy factors is not one.
+            # First all of the correction, later half of it: the mean of noisy factors is not one.
             weight = 0.5 if settled else 1.0
-            scales = scales * _factor(scaling.averaged(curvature)) ** weight
+            scales = scaling.bounded(scales * _factor(scaling.averaged(curvature)) ** weight)
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds)
@@ -233,7 +254,7 @@ def _projected(gradient: HostGradient, center: np.ndarray, shapes, dtype: str) -
 
 
 def _factor(curvature: np.ndarray) -> np.ndarray:
-    """By how much scales change, from the curvature in their units."""
+    """Factor by which scales change, from the curvature in their units."""
     finite = np.where(np.isfinite(curvature), curvature, 1.0)
     return np.clip(finite, 1 / WIDEST**2, 1 / NARROWEST**2) ** -0.5
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A point of high posterior density: where control variates are centered."""
+"""A point of high posterior density, the center of control variates."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pymc_geodesic.mass.arrays import Mass, joined, split
 
 __all__ = ["descend", "find_center", "require_near_mode"]
 
-# In posterior standard deviations. A center this far from the mode costs nothing: its distance from
-# a draw is that of the draws among each other.
+# In posterior standard deviations. A center this far from the mode costs nothing, because its
+# distance from a draw is still that between draws.
 TOLERANCE = 0.1
-# Draws of the posterior are one away. Control variates centered at ten have a hundred times the
-# variance, and curvature measured there is that of the tail.
+# In the same units, draws of the posterior have distance one. Control variates centered at distance
+# ten have a hundred times the variance, and the curvature there is that of the tail.
 FARTHEST = 10.0
-# Evaluations of the subsample's energy and of the whole data's. The former only bring the latter
-# close; from there a few whole passes with curvature at hand are enough.
+# Evaluations of the energy of the subsample and of the whole data. The subsample gives a nearby
+# start and the curvature, so that a few passes over the whole data are enough.
 MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
 
 
@@ -34,11 +34,11 @@ def descend(
     mass: Mass | None = None,
     most: int,
 ) -> list[np.ndarray]:
-    """Follow L-BFGS downhill from ``start``, in the coordinates in which ``mass`` is one.
+    """Minimise the energy by L-BFGS from ``start``, in the coordinates in which ``mass`` is one.
 
-    The energy is that of the projected point, so that on a manifold the search is free to leave it.
+    The energy is that of the projected point, so that the search may leave the manifold.
     """
-    # It takes a quarter of a second to load.
+    # Imported on first use, because it takes a quarter of a second to load.
     from scipy.optimize import minimize
 
     shapes = [np.shape(x) for x in start]
@@ -69,15 +69,15 @@ def descend(
 
 
 def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
-    """Refuse a center that is far from the posterior, where nothing measured there holds.
+    """Raise an error if a center is far from the posterior, where measurements are useless.
 
     Parameters
     ----------
     gradient : sequence of ndarray
-        Gradient of the whole data's energy at the center; a posterior that is normal has it grow by
-        its curvature for each unit of distance from the mode.
+        Gradient of the whole data's energy at the center. For a normal posterior it is the
+        curvature times the distance from the mode.
     mass : Mass
-        In whose frame the posterior has about unit curvature.
+        Mass in whose frame the posterior has about unit curvature.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
     """
     slope = joined(mass.force(list(gradient))).astype(float)
     distance = float(np.sqrt(np.mean(slope**2)))
-    # A gradient that is not finite is another fault, which the whole data's gradient shows.
+    # A gradient that is not finite is a different fault, which another check reports.
     if np.isfinite(distance) and distance > FARTHEST:
         raise SamplingError(
             "`center` expected a point where the posterior has mass, such as `pm.find_MAP()` "
@@ -102,18 +102,18 @@ def find_center(
     rows: Sequence[np.ndarray],
     curvature: Callable[[list[np.ndarray]], Mass],
 ) -> tuple[list[np.ndarray], Mass]:
-    """Find a mode from ``start``: of a subsample of the data first, then of all of it.
+    """Find a mode from ``start``: first of a subsample of the data, then of all data.
 
     Parameters
     ----------
     gradient : HostGradient
         Energies and gradients.
     start : sequence of ndarray
-        Where to begin, in the embedding.
+        Start in the embedding.
     rows : sequence of ndarray
         The subsample, for each source of minibatches.
     curvature : callable
-        Gives the mass that fits the curvature at a point.
+        Returns the mass that fits the curvature at a point.
 
     Returns
     -------

@@ -16,12 +16,12 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 
 __all__ = ["curvature_mass", "largest_curvature"]
 
-# Entries whose curvature is measured one by one; more are measured by random directions.
+# Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
 N_PROBES = 64
 N_DIRECTIONS = 8
 N_POWER = 12
-# Cube root of the rounding error: what balances rounding and curvature of a central difference.
+# Cube root of the rounding error, which balances rounding and curvature in central differences.
 DIFFERENCE = 6e-6
 # Curvatures below this share of the largest, or negative ones, are replaced by it: the posterior is
 # then not Gaussian there, and only draws show its width.
@@ -41,7 +41,7 @@ def curvature_mass(
     """Return the mass that gives the posterior near ``point`` unit curvature in its frame.
 
     Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
-    number for each variable whose manifold takes no more.
+    number for each point of a variable whose manifold takes no more.
     """
 
     def at(x):
@@ -76,8 +76,8 @@ def largest_curvature(
 ) -> float:
     """Largest curvature at ``point`` in the frame of ``mass``, by power iteration.
 
-    By differences over an infinitesimal distance, or over ``half_width`` to both sides, in units of
-    the frame.
+    Computed by differences over an infinitesimal distance, or over ``half_width`` to both sides, in
+    units of the frame.
     """
 
     def at(x):
@@ -130,9 +130,13 @@ def _only(point, i: int, probe: np.ndarray) -> list[np.ndarray]:
 def _mean_curvature(
     gradient: HostGradient, at: Gradient, point, i: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Average over tangent directions of the second derivative along geodesics."""
-    total = 0.0
-    n = len(point)
+    """Average over tangent directions of the second derivative along geodesics, for each point.
+
+    Points move together, each in a direction of its own, so that what one does to another cancels.
+    """
+    n, manifold = len(point), gradient.manifold
+    factor = manifold.factors[i]
+    total = np.zeros(factor.mass_shape(np.shape(point[i])))
     for _ in range(N_DIRECTIONS):
         noise = rng.standard_normal(np.shape(point[i]))
         direction = gradient.to_tangent(*point, *_only(point, i, noise))
@@ -140,13 +144,15 @@ def _mean_curvature(
             gradient.geodesic(*point, *direction, np.asarray(s, point[i].dtype))
             for s in (DIFFERENCE, -DIFFERENCE)
         )
-        slopes = [float(np.sum(at(moved[:n])[i] * moved[n:][i])) for moved in (ahead, behind)]
+        slopes = [
+            factor.over_core(at(moved[:n])[i] * moved[n:][i], keepdims=True).astype(float)
+            for moved in (ahead, behind)
+        ]
         total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
-    manifold = gradient.manifold
-    mean = _floored(np.asarray(total / (N_DIRECTIONS * manifold.dims[i])))
+    mean = _floored(total / (N_DIRECTIONS * manifold.point_dims[i]))
     # The size of a compact one is a scale of its own: a flat density must not send a point around
     # in no time.
-    return np.maximum(mean, 1.0) if manifold.factors[i].is_compact else mean
+    return np.maximum(mean, 1.0) if factor.is_compact else mean
 
 
 def _floored(curvature: np.ndarray) -> np.ndarray:

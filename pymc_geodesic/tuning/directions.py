@@ -15,7 +15,7 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["initial_directions"]
 
-# Rows that are clustered: means of clusters of hundreds of rows are a start good enough.
+# Largest number of clustered rows: means of clusters of hundreds of rows are good enough starts.
 MOST_ROWS = 20_000
 N_STARTS, MOST_ITERATIONS = 20, 100
 
@@ -35,13 +35,13 @@ def initial_directions(
 
         \sum_i \max_j \mu_j^\top x_i, \qquad |\mu_j| = 1,
 
-    by giving each row to its nearest direction and each direction to the mean of its rows in turn.
-    The best of 20 starts is returned. Each start draws its directions from the rows, with
-    probability proportional to one less the largest cosine (k-means++). At most 20,000 rows, drawn
+    by alternately assigning rows to their nearest directions and directions to the means of their
+    rows. The best of 20 starts is returned. Each start draws its directions from the rows, with
+    probability proportional to one minus the largest cosine (k-means++). At most 20,000 rows, drawn
     at random, are used.
 
-    With ``axial`` rows x and -x are the same: squares of cosines take the place of cosines, and the
-    first eigenvector of the second moments of its rows that of their mean (diametrical clustering).
+    With ``axial`` rows x and -x are the same: squared cosines replace cosines, and the first
+    eigenvector of the rows' second moments replaces their mean (diametrical clustering).
 
     Parameters
     ----------
@@ -186,5 +186,5 @@ def _weighted_directions(
     totals = member @ X
     totals = totals.toarray() if sparse.issparse(totals) else totals
     lengths = np.linalg.norm(totals, axis=1, keepdims=True)
-    # A direction without rows, or whose rows cancel, stays where it is.
+    # A direction without rows, or whose rows cancel, does not change.
     return np.where(lengths > 0, totals / np.maximum(lengths, 1e-300), directions)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Noticing chains that run off, from where they are and from their energy."""
+"""Detection of diverging chains, by their position and their energy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 
 __all__ = ["EnergyRange", "overflowing"]
 
-# Standard deviations of the energy above what the tuning phase saw. They are those of single
-# estimates, minibatch noise included. A chain that runs off passes any number of them; 300 are
-# beyond the tails of every posterior, and of batches with rows as far out as those of a Cauchy
+# Standard deviations of the energy above the energies of the tuning phase. They are those of single
+# estimates, including minibatch noise. A diverging chain exceeds any number of them; 300 are
+# beyond the tails of every posterior, and of batches with outlying rows like those of a Cauchy
 # distribution.
 MOST_DEVIATIONS = 300.0
-# Energy above the mean for each degree of freedom. A typical draw is 1/2 above the mode, so that a
+# Energy above the mean for each degree of freedom. A typical draw is 1/2 above the mode. So a
 # chain that tuned at the mode, with an exact gradient and a step so small that its energy hardly
-# varied, may still climb to where it belongs.
+# varied, may still rise to typical energies.
 MOST_PER_FREEDOM = 10.0
-# Consecutive batches. The energy of one with an outlying row can be anything.
+# Consecutive batches, because a batch with an outlying row can have any energy.
 BATCHES = 3
-# Fewer draws do not give a standard deviation.
+# Fewer draws do not determine a standard deviation.
 FEWEST_DRAWS = 20
 
 
@@ -57,7 +57,7 @@ class EnergyRange:
         self.begin()
 
     def begin(self) -> None:
-        """Forget another chain."""
+        """Forget the previous chain."""
         self.energies: list[float] = []
         self.mean = self.deviation = np.nan
         self.n_above = 0
@@ -76,8 +76,8 @@ class EnergyRange:
         self.energies = []
 
     def has_left(self, energy: float, *, draws_per_batch: int) -> bool:
-        """Whether this draw and those with the batches before it are above the range."""
-        # Not a number, before it is known, compares false.
+        """Return whether this draw and those with the batches before it are above the range."""
+        # The limit is NaN before it is known, and comparisons with it are false.
         above = energy > self.mean + self._margin
         self.n_above = self.n_above + 1 if above else 0
         return self.n_above > (BATCHES - 1) * draws_per_batch

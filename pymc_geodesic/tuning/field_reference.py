@@ -10,19 +10,19 @@ import numpy as np
 
 __all__ = ["FieldReference"]
 
-# A mean of fewer draws is hardly apart from the draws that are tested by it.
+# A mean of fewer draws is hardly independent of the draws that are tested with it.
 FEWEST_DRAWS = 20
 
 
 class FieldReference:
-    """Means over past draws that do not change with the draws that are tested by them.
+    """Means over past draws that do not depend on the draws that are tested with them.
 
-    In the tuning phase the reference is the mean over the last window of draws, each window twice
-    as long as the one before, so that the way from a poor start is forgotten. It is frozen at the
-    end, at a mean over about the second half. Without a tuning phase it is the mean over the first
-    quarter of the draws, and before that unknown.
+    In the tuning phase the reference is the mean over the last window of draws. Each window is
+    twice as long as the previous one, so that a poor start is forgotten. At the end it is fixed at
+    a mean over about the second half. Without a tuning phase it is the mean over the first
+    quarter of the draws, and unknown before.
 
-    A mean that went on with the draws would be correlated with them, and the temperature biased.
+    A mean that changed with the draws would be correlated with them, and the temperature biased.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class FieldReference:
         self.begin(tune=0, draws=0)
 
     def begin(self, *, tune: int, draws: int) -> None:
-        """Forget another chain; prepare for one of this length."""
+        """Forget the previous chain; prepare for one of this length."""
         self.arrays = [np.zeros(shape, self.dtype) for shape in self.shapes]
         self.n_known, self.frozen = 0, False
         self.grows = tune >= FEWEST_DRAWS
@@ -46,7 +46,7 @@ class FieldReference:
 
     @property
     def known(self) -> bool:
-        """Whether there is a reference yet."""
+        """Whether there is a reference."""
         return self.n_known > 0
 
     def observe(self, moments: Sequence[np.ndarray]) -> None:
@@ -54,7 +54,7 @@ class FieldReference:
         if self.frozen:
             return
         self.n_mean += 1
-        # A chain that runs off overflows here before it does so in the kernel.
+        # A diverging chain overflows here before it overflows in the kernel.
         with np.errstate(over="ignore", invalid="ignore"):
             for mean, moment in zip(self.mean, moments, strict=True):
                 mean += (moment - mean) / self.n_mean
@@ -65,10 +65,10 @@ class FieldReference:
                 self._stop()
 
     def freeze(self) -> None:
-        """Keep the reference from the end of the tuning phase on."""
+        """Fix the reference at the end of the tuning phase."""
         if not self.grows or self.frozen:
             return
-        # A window that has just begun knows less than the one before.
+        # A window that has just begun has less information than the previous one.
         if 2 * self.n_mean >= self.n_known:
             self._adopt()
         self._stop()

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The frame that a chain begins in: a center of the posterior, and a mass that fits it."""
+"""The initial frame of a chain: a center of the posterior, and a mass that fits it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["Frame", "anchored_frame", "frame_at"]
 
 
 class Frame(NamedTuple):
-    """Where a chain begins, and in which units.
+    """The point at which a chain begins, and its units.
 
     Attributes
     ----------
     point : list of ndarray
         A center of the posterior, in the embedding.
     mass : Mass
-        In whose frame the posterior has about unit variance.
+        Mass in whose frame the posterior has about unit variance.
     is_gaussian : bool
-        Whether mode and curvature there say it all; else both are averages over the posterior.
+        Whether point and mass are mode and curvature; else both are averages over the posterior.
     """
 
     point: list[np.ndarray]
@@ -49,22 +49,22 @@ def anchored_frame(
     fixed: Mass | None,
     rng: np.random.Generator,
 ) -> Frame:
-    """Search a mode; where the posterior is not Gaussian around it, approximate it instead.
+    """Search a mode; if the posterior is not Gaussian around it, fit an approximation instead.
 
     Parameters
     ----------
     gradient : HostGradient
         Energies and gradients.
     start : sequence of ndarray
-        Where to begin.
+        The start.
     rows : sequence of ndarray
         A subsample of the data, for each source of minibatches.
     form : {"diagonal", "dense", "low_rank"}
-        Of the mass.
+        Form of the mass.
     fixed : Mass or None
-        A mass that is given, and kept.
+        A given mass, which is kept.
     rng : Generator
-        The chain's own.
+        Generator of the chain.
     """
 
     def curvature(point):
@@ -74,9 +74,9 @@ def anchored_frame(
         return curvature_mass(gradient, point, rows=rows, dense=dense, rng=rng)
 
     point, mass = find_center(gradient, start, rows=rows, curvature=curvature)
-    # With a generator of its own, because a model that passes is tuned as if it was never asked.
+    # A separate generator, so that the check does not change the tuning of models that pass it.
     own = deepcopy(rng)
-    # A mass that is given says nothing of the curvature.
+    # A given mass contains no information on the curvature.
     width = mass
     if fixed is not None:
         width = curvature_mass(gradient, point, rows=rows, dense=form == "dense", rng=own)
@@ -98,7 +98,7 @@ def frame_at(
     fixed: Mass | None,
     rng: np.random.Generator,
 ) -> Frame:
-    """Measure the curvature at a center that is given."""
+    """Measure the curvature at a given center."""
     mass = fixed
     if mass is None:
         mass = curvature_mass(gradient, point, rows=rows, dense=form == "dense", rng=rng)

@@ -19,16 +19,16 @@ from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 __all__ = ["MassAdaptation", "MassArgument", "MassRecord", "begin_mass"]
 
 MassArgument = MonteCarloEM | GivenMass | None
-"""What steps accept as ``mass``."""
+"""The argument ``mass`` of steps."""
 
-# Eigenvalues beyond these times their geometric mean are cut: further away the step size of the
-# stiffest direction would be lost in the rounding of the softest.
+# Eigenvalues are limited to these multiples of their geometric mean: beyond them the step size of
+# the stiffest direction would be lost in the rounding of the softest.
 SMALLEST, LARGEST = 1e-6, 1e6
-# Beyond this length an E step learns nothing that the ones before have not.
+# A longer E step adds no information to the previous ones.
 MOST_SAMPLES = 100_000
-# Entries of a mass that is worth keeping after every M step.
+# Largest number of entries of a mass that is recorded after every M step.
 LARGEST_RECORD = 10_000
-# Numbers that wait to be added to the sums, some hundred kilobytes.
+# Numbers that wait to be added to the sums, a few hundred kilobytes.
 MOST_PENDING = 20_000
 
 
@@ -50,12 +50,12 @@ class MassRecord(NamedTuple):
 def begin_mass(
     mass: MassArgument, variables: Sequence[SampledVariable]
 ) -> tuple[Mass | None, MassAdaptation | None]:
-    """Return the mass to begin with, and what learns it; None for what is not asked for.
+    """Return the initial mass and its adaptation, each None if not requested.
 
     Raises
     ------
     ValueError
-        As for :func:`~pymc_geodesic.mass.read_mass`, and for a mass that is to be learned for a
+        See :func:`~pymc_geodesic.mass.read_mass`; also for a mass that is to be learned for a
         variable on a curved manifold.
     """
     if mass is None:
@@ -70,12 +70,12 @@ def begin_mass(
 
 
 class MassAdaptation:
-    """Collect what draws store, and update the mass when there is enough of it.
+    """Collect the momenta or positions of draws, and update the mass when there are enough.
 
     Parameters
     ----------
     scheme : MonteCarloEM
-        How to learn.
+        The learning scheme.
     shapes : sequence of tuple of int
         Shape of each variable.
     dtype : str
@@ -121,7 +121,7 @@ class MassAdaptation:
         """Make the M step."""
         estimate = self._estimate()
         if not np.all(np.isfinite(estimate)):
-            # The draws of a chain that was thrown out, or did not move, do not show the mass.
+            # Draws of a chain that diverged, or did not move, are not informative on the mass.
             self._begin_window()
             return
         within_error = self._within_error(estimate)
@@ -151,7 +151,7 @@ class MassAdaptation:
         return self._derived()[1]
 
     def _derived(self) -> tuple[Mass, dict[str, float]]:
-        """Work out once an M step what every draw reads."""
+        """Compute, once per M step, the quantities that every draw reads."""
         if self._derived_from is not self.matrix:
             eigenvalues = _eigenvalues(self.matrix)
             summary = {
@@ -171,8 +171,8 @@ class MassAdaptation:
         )
 
     def _weight(self) -> float:
-        # The first window of positions replaces the unit mass, which knows nothing of their scale.
-        # The same for momenta would make the estimate singular where the window is short.
+        # The first window of positions replaces the unit mass, which is unrelated to their scale.
+        # For momenta this would make the estimate singular if the window is short.
         first = 0 if self.scheme.from_positions else 1
         return (first + 1 + self.n_samples / self.count) ** -self.scheme.decay
 
@@ -184,7 +184,7 @@ class MassAdaptation:
         self.square = np.zeros_like(self.matrix)
 
     def _collect(self) -> None:
-        """Add what is pending to the sums: many draws at once cost little more than one."""
+        """Add pending draws to the sums: many draws at once cost little more than one."""
         samples = np.array([joined(parts) for parts in self.pending], dtype=float)
         if not self.scheme.from_positions:
             samples = self._momenta(samples)
@@ -216,7 +216,7 @@ class MassAdaptation:
         return (1 - share) * moment + share * np.diag(np.diag(moment))
 
     def _within_error(self, estimate: np.ndarray) -> bool:
-        r"""Whether the estimate differs from the mass by no more than chance.
+        r"""Return whether the estimate differs from the mass only by chance.
 
         The relative error of a mean of S squares of normals is :math:`\sqrt{2 \tau / S}`, with the
         autocorrelation time :math:`\tau` of a first-order process that has the measured lag.
@@ -246,7 +246,7 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
 
 
 def _bounded(matrix: np.ndarray) -> np.ndarray:
-    """Cut eigenvalues that are too far from their geometric mean."""
+    """Limit eigenvalues that are too far from their geometric mean."""
     if matrix.ndim == 1:
         return _clipped(matrix)
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))

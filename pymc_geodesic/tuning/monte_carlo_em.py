@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Monte Carlo EM: how a mass is learned from what a chain stores."""
+"""Monte Carlo EM: how a mass is learned from the momenta or positions of a chain."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MonteCarloEM:
     r"""Learn the mass matrix while sampling, by Monte Carlo EM.
 
     The E step samples with the mass held fixed and stores the momentum p at the end of each draw.
-    The M step k, after S of them, moves the mass towards what maximises their likelihood,
+    After S draws, the M step k moves the mass towards the maximum of their likelihood,
 
     .. math::
 
@@ -30,30 +30,30 @@ class MonteCarloEM:
         M_{k+1} = (1 - \kappa_k) M_k + \kappa_k \hat M_k, \qquad
         \kappa_k = (2 + N_k / S)^{-c},
 
-    where :math:`N_k` samples have been used before: the weight decays with k while S stays, and
-    settles while S grows, for growing E steps alone make the estimates good enough.
+    where :math:`N_k` samples have been used before. The weight decays with k while S is constant,
+    and is stable while S grows, because growing E steps make the estimates good enough.
 
     Parameters
     ----------
     kind : {"diag", "dense", "position", "dense_position"}
-        A diagonal or a dense mass from momenta; or the inverse of the variances, or of the
-        covariance, of the positions, the usual adaptation of Hamiltonian Monte Carlo, behind the
-        same interface.
+        A diagonal or a dense mass from momenta; or, with the same interface, the usual adaptation
+        of Hamiltonian Monte Carlo: the inverse of the variances, or of the covariance, of the
+        positions.
     update_every : int, optional
         Draws in the first E step. By default 50, or twice the number of entries of a dense mass
         if that is more.
     growth : float, default 1.1
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
-        error. For positions, whose covariance needs long windows, after each.
+        error. For positions, whose covariance needs long windows, it grows after each M step.
     decay : float, default 0.75
         c, above 1/2 and at most 1.
     regularization : float, default 0.05
         Share by which the off-diagonal entries of a dense estimate are reduced.
     normalize : bool, default True
-        Whether the determinant stays what it was at the start. The scale of the mass and the step
-        size mean the same; holding it keeps the meaning of the step size.
+        Whether the determinant is held at its initial value. The scale of the mass and the step
+        size have the same effect; a fixed determinant keeps the meaning of the step size.
     adapt_after_tune : bool, default False
-        Go on after the tuning phase. The chain is then not a Markov chain, and its draws are
+        Continue after the tuning phase. The chain is then not a Markov chain, and its draws are
         approximate: their distribution tends to the target only as :math:`\kappa_k` tends to zero.
 
     Raises
@@ -63,25 +63,26 @@ class MonteCarloEM:
 
     Notes
     -----
-    Give one object as ``mass=`` to any number of steps: each learns for itself. The mass is learned
-    in the tuning phase and then held fixed. ``step.mass_history`` has its path, for masses of up to
-    10,000 entries and chains that ran in the same process; the statistics
-    ``mass_log_determinant`` and ``mass_ratio`` (largest over smallest eigenvalue) have a summary in
+    One object can be the ``mass=`` of any number of steps, each of which learns separately. The
+    mass is learned in the tuning phase and then held fixed. ``step.mass_history`` has its path, for
+    masses of up to 10,000 entries and chains that ran in the same process. The statistics
+    ``mass_log_determinant`` and ``mass_ratio`` (largest over smallest eigenvalue) summarise it in
     every case.
 
-    What the M step can learn. Momentum has the distribution N(0, M) whatever M is, so with exact
-    dynamics the expectation of :math:`\hat M` is M itself: there is nothing to learn, and M
-    performs a random walk that the decay stops. The M step learns from departures: the way to the
-    posterior, the error of the integrator, and above all gradient noise. With noise of variance
+    What the M step can learn: momentum has the distribution N(0, M) whatever M is, so with exact
+    dynamics the expectation of :math:`\hat M` is M itself. There is nothing to learn, and M
+    performs a random walk that the decay stops. The M step learns from deviations: the approach to
+    the posterior, the error of the integrator, and above all gradient noise. With noise of variance
     :math:`V_i` in coordinate i a thermostat gives it the temperature :math:`T_i = (A + \epsilon V_i
-    / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto V_i`. That is the fixed point of
-    EM, and there every coordinate has temperature one.
+    / 2 M_i) / \xi`, which depends on i unless :math:`M_i \propto V_i`. This is the fixed point of
+    EM, at which every coordinate has temperature one.
 
-    Why not replace M by the estimate. Then :math:`\log |M|` drifts to minus infinity, by
-    :math:`\sum_{i=1}^{D} [\psi((S - i + 1)/2) - \log(S/2)]` an M step: the mass collapses.
+    Why M is not replaced by the estimate: :math:`\log |M|` would drift to minus infinity, by
+    :math:`\sum_{i=1}^{D} [\psi((S - i + 1)/2) - \log(S/2)]` per M step, and the mass would
+    collapse.
 
     The published description is a poster and an abstract. The average above, its decay, the rule
-    for the growth of the E step and the regularisation are this package's.
+    for the growth of the E step and the regularisation were designed for this package.
 
     References
     ----------
@@ -92,9 +93,11 @@ class MonteCarloEM:
     --------
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
-    ...     x = pm.Normal("x", 0.0, [1.0, 10.0])
-    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), n_steps=20)  # doctest: +SKIP
-    ...     idata = pm.sample(step=step)  # doctest: +SKIP
+    ...     x = pm.Normal("x", 0.0, [1.0, 10.0], shape=2)
+    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), backend="jax")
+    ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
+    >>> bool((abs(idata.posterior["x"].std(("chain", "draw")) / [1.0, 10.0] - 1) < 0.15).all())
+    True
     """
 
     kind: Kind = "diag"

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Measuring the noise of minibatch gradients, plain and with control variates."""
+"""Measurement of the noise of minibatch gradients, plain and with control variates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pymc_geodesic.mass.low_rank import LowRankMass
 
 __all__ = ["along_directions", "measure_noise", "rebalanced"]
 
-# Batches at all points together: a variance of eight points with so many is good to a tenth.
+# Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
 
 
@@ -28,7 +28,7 @@ def measure_noise(
     center: Sequence[np.ndarray] | None,
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
-    """Measure the noise at some points: plain, and relative to a center if there is one."""
+    """Measure the noise at some points, plain and, if there is a center, relative to it."""
     plain: list[list[np.ndarray]] = []
     controlled: list[list[np.ndarray]] = []
     n_batches = max(2, N_BATCHES // len(points))
@@ -50,7 +50,7 @@ def measure_noise(
 
 
 def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
-    """Map a gradient to the frame; what it is along the directions of the mass follows."""
+    """Map a gradient to the frame, followed by its components along the mass's directions."""
     force = mass.force(gradient.to_tangent(*point, *vector))
     return [*force, along_directions(force, mass)]
 
@@ -66,9 +66,9 @@ def _summary(
     *arrays_of, along = zip(*variances, strict=True)
     for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
         entries = np.mean(np.array(arrays), axis=0)
-        # A curved point has fewer directions than entries, and its mean is over the directions. An
-        # entry has no more noise than the noisiest direction, but next to a facet of a simplex far
-        # more than the mean.
+        # A curved point has fewer directions than entries; its mean is over the directions. The
+        # noise of an entry is at most that of the noisiest direction, but next to a facet of a
+        # simplex far more than the mean.
         means = factor.over_core(entries) / dim
         total += float(entries.sum())
         by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
@@ -85,7 +85,7 @@ def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndar
 def expected_along(
     by_entry: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]], mass: Mass | None
 ) -> np.ndarray:
-    """Return the variances along the directions of a mass, if entries were independent."""
+    """Return the variances along the directions of a mass for independent entries."""
     if not isinstance(mass, LowRankMass):
         return np.zeros(0)
     return _of_all_entries(by_entry, shapes) @ mass.directions**2
@@ -109,7 +109,7 @@ def rebalanced(
     friction: float,
     step_size: float,
 ) -> tuple[np.ndarray, ...]:
-    r"""Correct the noise of every entry by the temperature that its velocity has had.
+    r"""Correct the noise of every entry by the temperature of its velocity.
 
     An entry of friction :math:`\xi_i = \xi + \epsilon V_i / 2` and temperature :math:`T_i` needs
     the friction :math:`\xi_i T_i`, and so
@@ -131,11 +131,11 @@ def rebalanced(
     of_rows : sequence of ndarray
         Mean products of the velocities of a row's entries, one matrix for each variable with rows.
     mass : Mass or None
-        Has the directions.
+        Mass with the directions.
     shapes : sequence of tuple of int
         Shape of each variable.
     weight : float
-        Of the correction.
+        Weight of the correction.
     friction : float
         :math:`\xi`, which all entries share.
     step_size : float
@@ -157,7 +157,7 @@ def rebalanced(
         for k, products in zip(covariances, of_rows, strict=True)
     ]
     new = [corrected(v, t) for v, t in zip(entries, hot, strict=True)]
-    # A column of zeros is no direction, and has no velocity.
+    # A column of zeros is not a direction, and has no velocity.
     is_used = hot_along > 0
     along = corrected(
         excess + expected_along(entries, shapes, mass), np.where(is_used, hot_along, 1.0)

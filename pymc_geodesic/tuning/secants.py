@@ -9,7 +9,7 @@ of secants over points :math:`x_k` of the Gaussian approximation,
 
     H v \approx \frac1K \sum_k \frac{g(x_k + h v) - g(x_k - h v)}{2 h},
 
-each at rows of its own. It costs two gradients for each point, and no derivative.
+each at its own rows. It costs two gradients per point, and no second derivatives.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["N_DIRECTIONS", "AveragedCurvature", "dense_mass", "low_rank_mass", "
 # Directions of a mass that is neither diagonal nor dense. Crossed effects have three that matter,
 # and each costs two products with all entries in every drift and kick.
 N_DIRECTIONS = 12
-# Points at which secants are taken, and half their length in posterior standard deviations. Full
-# width would reach where exponential links explode.
+# Points at which secants are taken, and half their length in posterior standard deviations. At full
+# width exponential links would overflow.
 N_POINTS, HALF_WIDTH = 4, 0.5
-# Products that the search for directions may take, and how exact they must be.
+# Limits of the search for directions: products, size of the subspace, and precision.
 MOST_PRODUCTS, KRYLOV, PRECISION = 120, 36, 0.02
-# Curvatures in the frame beyond which a direction is worth keeping, and bounds of what is believed.
+# Curvatures in the frame beyond which a direction is kept, and bounds of plausible curvatures.
 SOFT, STIFF = 0.7, 1.5
 SOFTEST, STIFFEST = 1e-4, 1e4
-# Seed of the vector that the search begins with.
+# Seed of the initial vector of the search.
 FIRST_VECTOR = 0
 
 
@@ -49,7 +49,7 @@ class AveragedCurvature:
     center : sequence of ndarray
         Center of the Gaussian approximation.
     mass : Mass
-        In whose frame it has unit variance.
+        Mass in whose frame it has unit variance.
     rng : Generator
         Source of points and rows.
     """
@@ -98,7 +98,7 @@ class AveragedCurvature:
 
 
 def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:
-    """Return the mass of the averaged Hessian, all of whose columns are measured."""
+    """Return the mass of the averaged Hessian, from measurements of all its columns."""
     columns = np.array([curvature(direction) for direction in np.eye(curvature.size)])
     values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
     inner = (vectors * _believed(values)) @ vectors.T
@@ -111,14 +111,14 @@ def low_rank_mass(
     curvature: AveragedCurvature, mass: VariableMasses, *, rank: int = N_DIRECTIONS
 ) -> LowRankMass:
     """Return the diagonal mass with the softest and stiffest directions that it misses."""
-    # Loaded where it is needed: with all that it imports it takes longer than a model's graph.
+    # Imported on first use: with its imports it takes longer than building a model's graph.
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     flat = curvature.is_flat
     first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
     n_products = 0
 
-    # It takes a tenth of a second to load.
+    # Imported on first use, because it takes a tenth of a second to load.
 
     def product(vector: np.ndarray) -> np.ndarray:
         nonlocal n_products
@@ -138,7 +138,7 @@ def low_rank_mass(
 
 
 def without_directions(mass: VariableMasses, rank: int = N_DIRECTIONS) -> LowRankMass:
-    """Return the diagonal mass in the form that takes directions."""
+    """Return the diagonal mass in the low-rank form, with empty directions."""
     size = sum(int(np.prod(shape)) for shape in mass.shapes)
     return _with_directions(mass, np.zeros((size, 0)), np.zeros(0), rank)
 
@@ -159,7 +159,7 @@ def _with_directions(
 
 
 def _believed(values: np.ndarray) -> np.ndarray:
-    """Make curvatures positive: where the mean is negative only draws can tell the width."""
+    """Make curvatures positive: if the mean is negative, only draws reveal the width."""
     return np.clip(np.abs(values), SOFTEST, STIFFEST)
 
 

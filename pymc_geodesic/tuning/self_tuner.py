@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The measurements of a tuning phase put together, for one chain."""
+"""All measurements of a tuning phase, for one chain."""
 
 from __future__ import annotations
 
@@ -28,45 +28,45 @@ __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
 VarianceReduction = Literal["auto", "control_variates"]
 
-# Points at which noise and curvature are measured; more where the noise of every entry counts,
-# which grows with the distance from the center and so is that of the few points farthest away.
+# Points at which noise and curvature are measured. More are needed if the noise of every entry
+# matters: it grows with the distance from the center, so the few farthest points dominate it.
 N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
-# Control variates evaluate two gradients per transition: their noise must be below half to pay.
+# Control variates need two gradients per transition, so they pay if they halve the noise.
 PAYS_BELOW = 0.5
-# Weight of the present mass against draws, in draws, for each entry that is estimated.
+# Weight of the present mass relative to draws, in draws per estimated entry.
 PRIOR_DRAWS = 5
-# From a draw a transition to the most that are worth waiting for, a factor of about two apart.
+# Transitions per draw, up to the most that are worth waiting for, about a factor of two apart.
 ROUNDED_DOWN = 0.9
 NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
 class Center(NamedTuple):
-    """Where control variates are centered, with the gradient of the whole data there."""
+    """The center of control variates, with the gradient of the whole data there."""
 
     point: list[np.ndarray]
     gradient: list[np.ndarray]
 
 
 class Findings(NamedTuple):
-    """What the tuning phase has found.
+    """The results of the tuning phase.
 
     Attributes
     ----------
     mass : Mass
-        In whose frame the posterior has about unit variance.
+        Mass in whose frame the posterior has about unit variance.
     noise : GradientNoise
-        Of the estimator that is used, in that frame.
+        Noise of the estimator in use, in that frame.
     curvature : float
         Largest curvature in that frame.
     variance_ratio : float
-        Noise with control variates over noise without; NaN without a center.
+        Noise variance with control variates divided by that without; NaN without a center.
     controlled : bool
         Whether control variates are used.
     center : Center or None
-        Their center.
+        Center of the control variates.
     is_gaussian : bool
-        Whether the posterior is what its mode and the curvature there make of it.
+        Whether its mode and the curvature there describe the posterior.
     """
 
     mass: Mass
@@ -78,7 +78,7 @@ class Findings(NamedTuple):
     is_gaussian: bool = True
 
     def demands(self, accuracy: float) -> Demands:
-        """Collect what a step size must respect."""
+        """Collect the quantities that limit a step size."""
         return Demands(self.noise, self.curvature, accuracy)
 
 
@@ -90,15 +90,15 @@ class SelfTuner:
     gradient : HostGradient
         Energies and gradients.
     form : {"diagonal", "dense", "low_rank"}
-        Of the mass.
+        Form of the mass.
     reduction : {"auto", "control_variates"}, optional
-        Whether to use control variates: if they pay, always, or never.
+        Whether to use control variates: if they save time, always, or never (None).
     center : sequence of ndarray, optional
         A center given by the user, in the embedding.
     fixed_mass : Mass, optional
         A mass given by the user, which is kept.
     by_entry : bool
-        Whether the noise of every entry counts, and not only that of all.
+        Whether to measure the noise of every entry, and not only that of all.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class SelfTuner:
         *,
         loose: Sequence[bool] = (),
     ) -> tuple[list[np.ndarray], Findings]:
-        """Find a center from ``start``, and measure around it; return where to start sampling.
+        """Find a center from ``start``, and measure around it; return the start of sampling.
 
         Variables that are ``loose`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_start`.
@@ -194,7 +194,7 @@ class SelfTuner:
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
     ) -> list[np.ndarray]:
-        """Draw a start of one of several chains around a center, where the density is not zero."""
+        """Draw a start for one of several chains around a center, with positive density."""
         rows = self.gradient.rows(rng)
         near = self._around(point, found.mass, rng)
         return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
@@ -205,7 +205,7 @@ class SelfTuner:
         return around(self.gradient, point, mass, noise)
 
     def _mean(self, draws: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
-        """Average draws in the embedding, and project the mean on the manifold."""
+        """Average draws in the embedding, and project the mean onto the manifold."""
         means = [np.mean(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
         return list(self.gradient.project(*means))
 
@@ -235,7 +235,7 @@ class SelfTuner:
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
 
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
-        """Covariance of the draws in the frame, or its diagonal, drawn towards unity."""
+        """Covariance of the draws in the frame, or its diagonal, shrunk towards the identity."""
         frame = whitened(mass, draws)
         n = len(frame) / autocorrelation_time(frame)
         if not isinstance(mass, JointMass):
@@ -264,7 +264,7 @@ def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
 
 
 def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
-    """Transitions after which the slowest entries have forgotten all but 1 / e of where they were.
+    """Return in how many transitions the autocorrelation of the slowest entries falls to 1 / e.
 
     ``frame`` holds draws that are ``n_steps`` transitions apart.
     """
@@ -278,7 +278,7 @@ def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
 def round_steps(n_steps: float) -> int:
     """Round up to one of few numbers: JAX compiles a kernel for each, which chains can share.
 
-    Up, for a transition more costs less than PyMC's own work on a draw that is worth less.
+    An additional transition costs less than PyMC's own work on a draw of lower value.
     """
     enough = n_steps * ROUNDED_DOWN <= NUMBERS_OF_STEPS
     return int(NUMBERS_OF_STEPS[enough.argmax()] if enough.any() else NUMBERS_OF_STEPS[-1])

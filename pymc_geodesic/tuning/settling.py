@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Whether a chain has arrived at the posterior, and its friction at the noise, while it tunes."""
+"""Tests whether a chain has reached the posterior, and whether its friction fits the noise."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ __all__ = [
     "is_off",
 ]
 
-# Shares of the tuning phase after which a chain is looked at. Until the first one the thermostat
-# moves faster; a chain that has not arrived goes on so until the last but one.
+# Shares of the tuning phase after which a chain is checked. Until the first check the thermostat
+# moves faster. If the chain has not reached the posterior, it does so until the last check but one.
 CHECKED_AT = (0.5, 0.625, 0.75, 0.875)
-# Means of a tenth of a half each. All of one half exceed all of the other once in 184,756.
+# Means per half. By chance, all means of one half exceed all of the other once in 184,756.
 N_MEANS = 10
-# In the square root of the dimension. The energy of a Gaussian posterior varies by 0.7 of these.
+# In units of the root of the dimension. The energy of a Gaussian posterior has sd 0.7 in them.
 LEAST_FALL = 6.0
-# A mean temperature beyond these means that the chain still moves; it does not measure noise.
+# A mean temperature beyond these shows a chain that still approaches, and does not measure noise.
 TRUSTED_TEMPERATURES = (0.2, 5.0)
-# A friction that is wrong by such a factor, by so many standard errors, is not left to the end.
+# A friction that is wrong by this factor, and by so many standard errors, is corrected at once.
 LARGEST_FACTOR, SIGNIFICANT = 1.5, 4.0
-# At the end one correction is left, which is not to be trusted beyond this factor.
+# The correction at the end is not reliable beyond this factor.
 BEYOND_REPAIR = TRUSTED_TEMPERATURES[1]
-# Friction times step size up to which a correction may raise it: exp(-2) of a velocity is left, and
-# more friction only slows the chain.
+# Largest friction times step size after a correction: exp(-2) of a velocity remains, and more
+# friction would only slow down the chain.
 LARGEST_DAMPING = 2.0
 
 
 def is_falling(energies: Sequence[float], *, dim: int) -> bool:
-    """Whether energies, estimated from batches, are still falling towards the posterior.
+    """Return whether energies, estimated from batches, are still falling towards the posterior.
 
-    They are if every mean over some draws of the first half exceeds every one of the second, which
-    needs no measure of the batches' noise, and if the fall exceeds what a posterior of this
-    dimension varies by. Energies that are not finite count as infinitely high.
+    They are if all means over parts of the first half exceed all means over parts of the second.
+    This needs no estimate of the batches' noise. The fall must also exceed the variation of the
+    energy for a posterior of this dimension. Energies that are not finite count as infinite.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def is_falling(energies: Sequence[float], *, dim: int) -> bool:
 def balanced(
     start: np.ndarray, end: np.ndarray, time: float, *, step_size: float, falls: bool = False
 ) -> np.ndarray:
-    r"""Return the friction at which noise and friction balance at temperature one.
+    r"""Return the friction that balances the noise at temperature one.
 
     The drift of a thermostat gives the mean temperature, :math:`\bar T = 1 + \Delta \xi /
     \Delta t`, to which friction is inversely proportional.
@@ -79,17 +79,17 @@ def balanced(
     time : float
         Sum of the step sizes in between.
     step_size : float
-        Of the transitions from here.
+        Step size of the following transitions.
     falls : bool
-        Whether the energy fell meanwhile: such a chain may be hot whatever its friction is, so that
+        Whether the energy fell meanwhile. Such a chain may be hot whatever its friction is, so
         the friction is not raised.
     """
     coldest, hottest = TRUSTED_TEMPERATURES
     temperature = np.clip(1 + (end - start) / time, coldest, 1.0 if falls else hottest)
     mean = 0.5 * (start + end)
-    # Noise with outliers has any temperature, and a correction must not stop the chain.
+    # Noise with outliers can give any temperature, and a correction must not stop the chain.
     friction = np.minimum(mean * temperature, np.maximum(mean, LARGEST_DAMPING / step_size))
-    # Arithmetic makes numbers of arrays without axes, for which Numba compiles anew.
+    # Arithmetic turns zero-dimensional arrays into numbers, for which Numba compiles anew.
     return np.asarray(friction, dtype=end.dtype)
 
 
@@ -101,19 +101,19 @@ def is_off(
     dim: int,
     factor: float = LARGEST_FACTOR,
 ) -> bool:
-    r"""Whether the mean temperature shows a friction that is far from balance.
+    r"""Return whether the mean temperature shows a friction that is far from balance.
 
-    With the friction :math:`\xi` the kinetic energy of ``dim`` degrees of freedom forgets itself in
-    :math:`1 / 2 \xi`, so that a mean over the time t has a variance of :math:`2 / d \xi t`.
+    With the friction :math:`\xi` the kinetic energy of ``dim`` degrees of freedom decorrelates in
+    the time :math:`1 / 2 \xi`, so a mean over the time t has the variance :math:`2 / d \xi t`.
 
     Parameters
     ----------
     start, end, time
-        As for :func:`balanced`; any of several thermostats may be off.
+        See :func:`balanced`; any of several thermostats may be off.
     dim : int
         Degrees of freedom of each thermostat.
     factor : float
-        How far a temperature must be from one.
+        Smallest ratio of a temperature to one that counts.
     """
     if time <= 0:
         return False

@@ -2,8 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Several starts for the search of a mode, and the best of them.
 
-A model's own start gives all components of a mixture the same place, where their gradients are the
-same too: a search from there never separates them.
+A model's own start puts all components of a mixture at the same point. Their gradients are then
+equal, and a search from there never separates them.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from pymc_geodesic.tuning.curvature import curvature_mass
 
 __all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
 
-# Largest length of a move on a manifold that is not flat, so that a simplex's weights stay inside.
+# Largest move on a manifold that is not flat, so that the weights of a simplex stay inside.
 LARGEST_ANGLE = 0.5
 # Rows and evaluations of a trial descent: enough to distinguish basins, fewer than the search.
 N_ROWS, MOST_EVALUATIONS = 1_000, 60
-# Jitter that separates components that coincide, and leaves them nearby.
+# Jitter that separates coinciding components, but leaves them nearby.
 NEARBY = 0.2
-# If the first trials end at the energy of the model's own start, there are no others.
+# If the first trials end at the energy of the model's own start, no others are made.
 N_FIRST, N_TRIALS = 2, 16
-# Of the energy that a descent gains: modes this close explain the data equally well.
+# Share of the energy that a descent gains: modes this close explain the data equally well.
 SAME = 1e-3
-# Differences below one do not count even for a small posterior.
+# Differences below one are ignored, whatever the gain.
 LEAST_GAIN = 1.0
 
 
 class Trial(NamedTuple):
-    """Where a short descent ended."""
+    """The end of a short descent."""
 
     point: list[np.ndarray]
     energy: float
@@ -58,7 +58,7 @@ def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to ndarray
-        PyMC's values; variables with an ``initval`` of their own are left out.
+        PyMC's values; variables with an ``initval`` are left out.
     """
     point = model.initial_point()
     given = {
@@ -72,7 +72,7 @@ def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
 def is_default(
     start: Mapping[str, np.ndarray], point: Mapping[str, np.ndarray], names: Sequence[str]
 ) -> list[bool]:
-    """Return for each variable whether it is where PyMC, and not the user, has put it."""
+    """Return for each variable whether its start is PyMC's default rather than the user's."""
     return [name in start and np.array_equal(start[name], point[name]) for name in names]
 
 
@@ -86,8 +86,8 @@ def jittered(
 ) -> list[np.ndarray]:
     """Move the variables that are ``loose`` in random directions, each on its manifold.
 
-    Entries of flat space move by a uniform number between -1 and 1 times ``size``, as by PyMC's own
-    jitter; points of another manifold by up to half as much along a geodesic.
+    Entries of flat space move by a uniform number between -1 and 1 times ``size``, as with PyMC's
+    own jitter. Points of other manifolds move by up to half as much along a geodesic.
     """
     noise = [
         _move(x, factor, size, rng) if is_loose else np.zeros_like(x)
@@ -105,7 +105,7 @@ def scattered(
     loose: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
-    """Jitter a point, and put points of one variable that coincide anywhere on their manifold."""
+    """Jitter a point, and put coinciding points of a variable at random on their manifold."""
     moved = jittered(gradient, point, loose=loose, rng=rng)
     anywhere = [
         is_loose and not factor.is_flat and _coincide(x, factor)
@@ -121,7 +121,7 @@ def scattered(
 
 
 def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Choose the one representative of a point of the simplex that has no negative entries."""
+    """Choose the representative without negative entries of a point of the simplex."""
     return list(gradient.to_points(*gradient.to_values(*point)))
 
 
@@ -132,14 +132,14 @@ def best_start(
     loose: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
-    """Return the start from which the search for a mode promises most.
+    """Return the most promising start for the search of a mode.
 
-    Short descents on few rows begin at ``start``, and in turn at jittered starts around it and next
-    to where the first descent ended: components that coincide have there the width of all data, and
-    separate as if annealed. If the first descents agree, ``start`` is kept. Else the lowest energy
-    wins, provided that its mode holds more probability than that of ``start`` by Laplace's
-    approximation: a spike, such as that of a hierarchy whose scale vanishes, has a low energy and
-    holds nothing.
+    Short descents on few rows begin at ``start``, and alternately at jittered starts around it and
+    near the end of the first descent. There coinciding components have the width of all data, and
+    separate as in annealing. If the first descents agree, ``start`` is kept. Otherwise the lowest
+    energy wins, provided that by Laplace's approximation its mode has more probability than that of
+    ``start``: a spike, such as that of a hierarchy with a vanishing scale, has a low energy but
+    no probability.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def best_start(
     start : sequence of ndarray
         The model's start, in the embedding.
     loose : sequence of bool
-        Which variables may be moved: those for which the user has given no start.
+        Whether each variable may move: those without a start given by the user.
     rng : Generator
-        The chain's own.
+        Generator of the chain.
     """
     start = list(start)
     if not any(loose):
@@ -201,6 +201,6 @@ def _move(x: np.ndarray, manifold: Manifold, size: float, rng: np.random.Generat
 
 
 def _coincide(x: np.ndarray, manifold: Manifold) -> bool:
-    """Whether a variable holds several points that are all the same."""
+    """Return whether a variable consists of several equal points."""
     points = x.reshape(-1, *manifold.core_shape(x.shape))
     return len(points) > 1 and bool(np.all(points == points[0]))

@@ -1,8 +1,8 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""Finding the friction of a thermostat in the tuning phase.
+r"""Search for the friction of a thermostat in the tuning phase.
 
-The thermostat moves faster in the first half of the tuning phase, where the dynamics allow it, and
+The thermostat moves faster in the first half of the tuning phase, if the dynamics allow it, and
 longer if energies still fall. In the rest it moves as published, and its drift gives the mean
 temperature,
 
@@ -10,10 +10,10 @@ temperature,
 
     \bar T = 1 + \Delta \xi / \Delta t, \qquad \xi \leftarrow \bar \xi \, \bar T,
 
-which is the friction at which noise and friction balance at temperature one. A friction that is far
-from it is corrected at once and measured again; see :mod:`pymc_geodesic.tuning.settling`. Every
-draw that is kept follows the published dynamics from there. A chain that has not arrived by then
-says so.
+which is the friction that balances the noise at temperature one. A friction that is far from it is
+corrected at once and measured again; see :mod:`pymc_geodesic.tuning.settling`. All kept draws
+follow the published dynamics with this friction. A chain that has not reached the posterior by then
+warns.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from pymc_geodesic.tuning.settling import (
 
 __all__ = ["ThermostatSettling"]
 
-# The mean of the fast thermostat begins here: what came before belongs to the way to the posterior.
+# The mean of the fast thermostat begins here; earlier draws belong to the approach.
 AVERAGED_FROM = 0.25
-# The chain must have arrived by then.
+# The chain must have reached the posterior by then.
 LAST_CHANCE = CHECKED_AT[-2]
 
 Thermostats = tuple[np.ndarray, ...]
@@ -44,7 +44,7 @@ Thermostats = tuple[np.ndarray, ...]
 
 @dataclass
 class ThermostatSettling:
-    """How far the thermostats of a chain have settled.
+    """The state of the search for the frictions of a chain.
 
     Attributes
     ----------
@@ -53,21 +53,21 @@ class ThermostatSettling:
     dim : int
         Degrees of freedom of all variables.
     group_dims : tuple of int
-        Degrees of freedom of one thermostat of each array of them.
+        Degrees of freedom of one thermostat in each array.
     measured_from : tuple of ndarray
-        Mean of the fast thermostats, then the thermostats where the measurement began.
+        Mean of the fast thermostats, then the thermostats at the beginning of the measurement.
     hurries : bool
         Whether the thermostats move faster.
     n_tuned : int
         Draws of the tuning phase so far.
     energies : list of float
-        Their energies.
+        Energies of these draws.
     averaged_from : int
         Draw at which the mean of the fast thermostats begins.
     measured_time : float
         Sum of the step sizes since the measurement began.
     unsettled : str
-        What had not settled at the end of the tuning phase; empty if all had.
+        What has not settled at the end of the tuning phase; empty if everything has.
     """
 
     tuning_draws: int
@@ -82,13 +82,13 @@ class ThermostatSettling:
     unsettled: str = ""
 
     def __post_init__(self) -> None:
-        """Begin to average after the way to the posterior."""
+        """Begin to average after the approach to the posterior."""
         self.averaged_from = int(AVERAGED_FROM * self.tuning_draws)
 
     def observe(
         self, thermostat: Thermostats, *, energy: float, step_sizes: np.ndarray, next_step: float
     ) -> Thermostats:
-        """Look at a draw of the tuning phase; return the thermostats to go on with."""
+        """Observe a draw of the tuning phase; return the thermostats to continue with."""
         self.n_tuned += 1
         self.energies.append(energy)
         if self.hurries:
@@ -120,7 +120,7 @@ class ThermostatSettling:
         )
 
     def _checked(self, thermostat: Thermostats, next_step: float) -> Thermostats:
-        """Hurry on where the chain has not arrived; else measure, from a friction near balance."""
+        """Keep moving faster if the chain still approaches; else measure, from near balance."""
         since = int(AVERAGED_FROM * self.tuning_draws)
         falls = self._is_falling(self.energies[max(since, self.n_tuned - since) :])
         if falls and self.n_tuned < int(LAST_CHANCE * self.tuning_draws):

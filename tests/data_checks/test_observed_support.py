@@ -255,7 +255,7 @@ def test_data_set_after_the_step_is_not_what_it_samples(method):
 
     draw()
     pm.set_data({"data": NORMAL + 1}, model=model)
-    with pytest.raises(SamplingError, match=r"`data` expected the data with which.*Build"):
+    with pytest.raises(SamplingError, match=r"`data` expected the data that the step.*Create"):
         draw()
     pm.set_data({"data": NORMAL}, model=model)
     draw()

@@ -163,7 +163,7 @@ def test_draws_without_a_mean_direction_get_none(make, seed):
 
 def test_the_vector_without_a_mean_is_named():
     both = np.stack([X, girdle(), X, girdle(2)], axis=2)
-    with pytest.warns(UserWarning, match=r"`x\[1\]` has no.*1 more of its vectors"):
+    with pytest.warns(UserWarning, match=r"`x\[1\]` has no.*other vectors of the variable \(1\)"):
         found = exact(draws(x=both))
     assert found["mean"].isna().to_list() == [False] * 3 + [True] * 3 + [False] * 3 + [True] * 3
 

@@ -40,6 +40,12 @@ def test_the_power():
     assert rayleigh_test(pmg.angles_to_vectors(angles)).p_value > 0.01
 
 
+@pytest.mark.parametrize("n", [2, 3, 10, 1000])
+def test_angles_more_even_than_by_chance_are_not_refused(n):
+    """The series of the probability needs ever more terms as the statistic goes to zero."""
+    assert watson_test(2 * np.pi * np.arange(n) / n).p_value > 0.9
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="matrix of unit vectors"):
         rayleigh_test([1.0, 0.0])

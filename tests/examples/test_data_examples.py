@@ -18,7 +18,7 @@ def test_data_file_prefers_the_path_and_then_the_folder(
     shared = load_example("shared")
     file = tmp_path / "set" / "set.npz"
     assert shared.data_file("set", "set.npz") is None
-    assert "stand-in" in capsys.readouterr().out
+    assert "substitute" in capsys.readouterr().out
     monkeypatch.setenv("PYMC_GEODESIC_DATA", str(tmp_path))
     assert shared.data_file("set", "set.npz") is None
     file.parent.mkdir()

@@ -201,7 +201,7 @@ def test_rows_are_counted_in_every_pass():
             blocks = list(super().__iter__())
             yield from blocks if self.n_passes < 3 else blocks[:-2]
 
-    with pytest.raises(SamplingError, match="expected 26 rows in a pass"):
+    with pytest.raises(SamplingError, match="expected 26 rows per pass"):
         taken(make(Shrinks()), n=5 * N_BATCHES)
 
 

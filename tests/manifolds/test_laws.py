@@ -42,6 +42,12 @@ MANIFOLDS = {
     "ProjectiveSphere": Case(pmg.ProjectiveSphere(), (N,), N - 1),
     "Simplex": Case(pmg.Simplex(), (N,), N - 1),
     "HalfLine": Case(HalfLine(), (), 1),
+    "Interval": Case(pmg.Box(-1, 2), (), 1),
+    "Half-line": Case(pmg.Box(upper=0.5, lower=-np.inf), (), 1),
+    "Ball": Case(pmg.Ball(), (N,), N),
+    "Ball-line": Case(pmg.Ball(), (1,), 1),
+    "Correlations": Case(pmg.CholeskyCorr(), (N, N), 6),
+    "Covariances": Case(pmg.CholeskyCov(), (N, N + 1), 10),
     "Circle": Case(pmg.Circle(), (), 1),
     "Clock": Case(Clock(), (), 1),
     "Stiefel": Case(pmg.Stiefel(), (N, 2), 2 * N - 3),
@@ -328,6 +334,8 @@ def test_envelope_bounds_the_variance(case, known):
         ("Simplex", [0.5, 0.6], "sum to 1.*sums in"),
         ("Simplex", [1.5, -0.5], "non-negative.*-0.5"),
         ("Circle", [1.5, -4.5], "angles from -pi to pi.*4.5"),
+        ("Interval", [1.5, 2.5], "from -1.0 to 2.0, got some in .1.5, 2.5"),
+        ("Ball", [1.5, 0.5, 0.0, 0.0], "length 1 at most.*1.58114"),
     ],
 )
 def test_check_says_what_is_wrong(name, value, message):
@@ -335,7 +343,7 @@ def test_check_says_what_is_wrong(name, value, message):
 
 
 def test_repr_names_the_manifold(case):
-    assert repr(case.manifold) == f"{type(case.manifold).__name__}()"
+    assert re.fullmatch(rf"{type(case.manifold).__name__}\(.*\)", repr(case.manifold))
 
 
 @pytest.mark.parametrize("kind", get_args(MassKind))

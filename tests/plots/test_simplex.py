@@ -99,13 +99,13 @@ def test_draws_into_given_axes():
 def test_a_part_can_be_chosen():
     both = np.stack([MANY, MANY], axis=2)
     idata = az.from_dict({"posterior": {"p": both}})
-    with pytest.raises(ValueError, match=r"one vector to show as bars, got \[.*`coords`"):
+    with pytest.raises(ValueError, match=r"one vector to draw as bars, got \[.*`coords`"):
         pmg.plot_simplex(idata)
     assert pmg.plot_simplex(idata, coords={"p_dim_0": [1]}).get_title() == "p[1]"
 
 
 def test_vectors_of_several_sizes_need_several_pictures():
-    with pytest.raises(ValueError, match=r"equally many entries, got \[3, 5\]"):
+    with pytest.raises(ValueError, match=r"equal length, got lengths \[3, 5\]"):
         pmg.plot_simplex(IDATA)
 
 

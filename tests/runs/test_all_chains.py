@@ -268,12 +268,12 @@ def test_steps_that_do_not_fit_are_refused(made):
             "leaves out `scale`, `p`": some,
             "got 2 of them": [some, some],
             "pymc_geodesic, got NUTS": lambda: pm.NUTS(),
-            "that makes one; got 'nuts'": "nuts",
+            "that returns a step; got 'nuts'": "nuts",
         }
         for message, bad in cases.items():
             with pytest.raises((TypeError, ValueError), match=message):
                 pmg.sample(step=bad, **SHORT)
-    with pytest.raises(ValueError, match="one of another"):
+    with pytest.raises(ValueError, match="a step of another"):
         pmg.sample(model=regression(), step=step, **SHORT)
 
 

@@ -167,7 +167,7 @@ def test_start_off_the_manifold(sphere, method):
     value = step.vars[0].name
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(
-        SamplingError, match=r"start of `mu` is off its manifold.*norms in \[3, 3\]"
+        SamplingError, match=r"start of `mu` is not on its manifold.*norms in \[3, 3\]"
     ):
         step.step({value: np.array([0.0, 0.0, 3.0])})
 

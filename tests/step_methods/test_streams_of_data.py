@@ -148,8 +148,8 @@ def broken(rows):
 @pytest.mark.parametrize(
     ("loader", "message"),
     [
-        (Loader(table()[:15_000]), "expected 20000 rows in a pass"),
-        (Loader(np.concatenate([table(), table()])), "expected 20000 rows in a pass"),
+        (Loader(table()[:15_000]), "expected 20000 rows per pass"),
+        (Loader(np.concatenate([table(), table()])), "expected 20000 rows per pass"),
         (Loader(broken(table())), "expected finite numbers, got NaN or infinity after 10000 rows"),
         (Loader(table()[:, :2]), r"expected blocks of rows of shape \(3,\)"),
         ([], "expected batches, got none"),

@@ -259,6 +259,6 @@ def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
     kappa = float(np.exp(found.center[names.index("kappa")]))
     # In a tangent direction the information is N kappa times the mean resultant length.
     expected = (N * kappa * resultant) ** -0.5
-    assert scale.ndim == 0
+    assert scale.shape == (1,)
     np.testing.assert_allclose(scale, expected, rtol=0.25)
     assert np.linalg.norm(mean - direction) < 2 * expected

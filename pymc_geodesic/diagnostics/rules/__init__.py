@@ -1,8 +1,8 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What the checks of draws know of each manifold that comes with the package, one file each.
+"""The rules of the checks of draws for each manifold of the package, one file each.
 
-A manifold elsewhere registers its own with ``stein_values`` of
+Other manifolds register their own rules with ``stein_values`` of
 :mod:`pymc_geodesic.diagnostics.harmonics` and ``kernel_factors`` of
 :mod:`pymc_geodesic.diagnostics.kernel_factors`.
 """

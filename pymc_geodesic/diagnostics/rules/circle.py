@@ -28,7 +28,7 @@ def _(manifold: Circle, x: np.ndarray, gradient: np.ndarray, *, order: int) -> I
 
 @kernel_factors.register
 def _(manifold: Circle, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    """See every angle as a unit vector in the plane."""
+    """Treat every angle as a unit vector in the plane."""
     vectors = np.stack([np.cos(x), np.sin(x)], axis=-1)
     tangents = np.stack([-np.sin(x), np.cos(x)], axis=-1)
     return kernel_factors(Sphere(), vectors, gradient[..., None] * tangents)

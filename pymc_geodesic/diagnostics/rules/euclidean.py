@@ -34,7 +34,7 @@ def _(
 
 @kernel_factors.register
 def _(manifold: Euclidean, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]:
-    """Standardise every entry by its own deviation."""
+    """Standardise every entry by its own standard deviation."""
     x, g = (array.reshape(len(array), -1) for array in (x, gradient))
     sd = positive(x.std(axis=0))
     yield FlatFactor((x - x.mean(axis=0)) / sd, -g * sd, x.shape[1])

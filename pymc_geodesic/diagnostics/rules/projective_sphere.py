@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stein identities of axes: those of the sphere that do not change with a sign."""
+"""Stein identities of axes: those of the sphere that do not depend on the sign."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pymc_geodesic.manifolds import ProjectiveSphere, Sphere
 def _(
     manifold: ProjectiveSphere, x: np.ndarray, gradient: np.ndarray, *, order: int
 ) -> Iterator[Identity]:
-    """Take the products, whatever the order: a coordinate is no function of an axis."""
+    """Take only products, whatever the order: a coordinate is not a function of an axis."""
     coordinates = {name for name, _ in stein_values(Sphere(), x, gradient, order=1)}
     for name, values in stein_values(Sphere(), x, gradient, order=2):
         if name not in coordinates:

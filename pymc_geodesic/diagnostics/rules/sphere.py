@@ -23,13 +23,13 @@ __all__ = ["tangent_gradient"]
 
 
 def tangent_gradient(x: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Project gradients in the embedding of a sphere on the tangent spaces."""
+    """Project gradients in the embedding of a sphere onto the tangent spaces."""
     return gradient - x * (x * gradient).sum(axis=-1, keepdims=True)
 
 
 @stein_values.register
 def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray, *, order: int) -> Iterator[Identity]:
-    r"""Take spherical harmonics: :math:`x_i`, and :math:`x_i x_j` less its mean over the sphere.
+    r"""Take spherical harmonics: :math:`x_i`, and :math:`x_i x_j` minus its mean over the sphere.
 
     .. math::
 

@@ -15,7 +15,7 @@ from pymc_geodesic.manifolds import Stiefel
 
 
 def _tangent(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Project matrices of the embedding on the tangent spaces at frames."""
+    """Project matrices of the embedding onto the tangent spaces at frames."""
     inner = x.mT @ u
     return u - x @ (0.5 * (inner + inner.mT))
 
@@ -61,7 +61,7 @@ class FrameFactor:
     def products(self, length: float) -> Products:
         r"""Measure in units of ``length``.
 
-        With :math:`M = X^\top Y` and its symmetric part S, the projections on the tangent spaces
+        With :math:`M = X^\top Y` and its symmetric part S, the projections onto the tangent spaces
         give :math:`\Lambda_Y (X - Y) = X - Y S` and :math:`\operatorname{tr} \Lambda_X \Lambda_Y =
         n p - p (p + 1) + ((p + 2) |M|^2 + (\operatorname{tr} M)^2) / 4`.
         """

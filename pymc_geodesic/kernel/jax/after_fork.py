@@ -1,12 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""JAX in forked processes: compile where the draws are made, and refuse what can hang.
+"""JAX in forked processes: compile where the draws are made, and raise an error instead of hanging.
 
-A process that has computed with JAX has threads that its forked children lack. Where the children
-need them, to compile above all, they wait forever or abort. Clearing JAX's backends in them does
-not help, because the thread pools of the compiler belong to the process: workers of a parent that
-had compiled a kernel aborted in 12 rounds of 12. A process that has only imported JAX can be
-forked: 50 rounds of 50, see ``benchmarks/forked_jax.py``.
+A process that has computed with JAX has threads that its forked children lack. If the children
+need them, mainly to compile, they wait forever or abort. Clearing JAX's backends in the children
+does not help, because the thread pools of the compiler belong to the process: workers of a parent
+that had compiled a kernel aborted in 12 of 12 rounds. A process that has only imported JAX can be
+forked: this worked in 50 of 50 rounds, see ``benchmarks/forked_jax.py``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _has_computed() -> bool:
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is None:
         return False
-    # JAX has no public way to ask without starting its threads. In doubt a worker is refused.
+    # JAX has no public way to ask without starting its threads. In doubt a worker raises an error.
     asked = getattr(bridge, "backends_are_initialized", None)
     return True if asked is None else asked()
 
@@ -55,7 +55,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def require_alive() -> None:
-    """Refuse a process in which JAX can hang.
+    """Raise an error in a process in which JAX can hang.
 
     Raises
     ------

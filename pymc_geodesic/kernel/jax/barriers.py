@@ -2,8 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Values that XLA computes once, although many operations use them.
 
-XLA fuses what an operation needs into its loop, and computes it anew in each of them. The residual
-of a regression on 100 scalars has 100 users: compiling took 4.7 times as long, running 3 times.
+XLA fuses the inputs of an operation into its loop, and so computes them anew in each loop. The
+residual of a regression on 100 scalars has 100 users: compiling took 4.7 times as long, running 3
+times.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from pytensor.tensor.elemwise import Elemwise
 
 __all__ = ["Barrier", "add_barrier", "register_barrier_with_jax"]
 
-# Below this many users a value computed anew costs less than one that is kept.
+# With fewer users, computing a value anew costs less than keeping it.
 MANY = 8
 
 
 class Barrier(Op):
-    """Return an array as it is, and keep XLA from computing it more than once."""
+    """Return an array unchanged, and keep XLA from computing it more than once."""
 
     __props__ = ()
     view_map = {0: [0]}
@@ -30,7 +31,7 @@ class Barrier(Op):
         return Apply(self, [x], [x.type()])
 
     def perform(self, node, inputs, output_storage) -> None:
-        """Return the array where nothing is compiled."""
+        """Return the array, without compilation."""
         output_storage[0][0] = inputs[0]
 
 
@@ -38,7 +39,7 @@ barrier = Barrier()
 
 
 def register_barrier_with_jax() -> None:
-    """Tell PyTensor what the barrier is in JAX, which is imported only where it is used."""
+    """Register the barrier's JAX implementation with PyTensor; JAX is imported on first use."""
     import jax
 
     from pytensor.link.jax.dispatch import jax_funcify

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What JAX compiles, kept on disk for the next process."""
+"""JAX's compiled functions, kept on disk for the next process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pytensor.configdefaults import config
 
 __all__ = ["keep_compiled"]
 
-# JAX keeps by default what has taken a second; small kernels take less, and there are several.
+# By default JAX keeps what took at least a second; the several small kernels take less.
 LEAST_SECONDS = 0.1
 
 
 def keep_compiled() -> None:
-    """Let JAX keep what it compiles, next to what PyTensor keeps of Numba's functions.
+    """Keep JAX's compiled functions on disk, next to PyTensor's cache of Numba functions.
 
-    Whoever has chosen a folder for JAX, or ``JAX_ENABLE_COMPILATION_CACHE=0``, keeps that choice.
+    A folder that the user has chosen for JAX, or ``JAX_ENABLE_COMPILATION_CACHE=0``, is respected.
     """
     import jax
 

@@ -1,10 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A loop of JAX that stops after a number of iterations which is an input.
+"""A JAX loop whose number of iterations is an input.
 
-PyTensor compiles the number of iterations in, so that every other number means compiling again:
-seconds, for each that self-tuning tries. Here the inputs have room for the most, and the one
-sequence of booleans says by its entries, True and then False, how many there are.
+PyTensor compiles the number of iterations into the function, so every other number that self-tuning
+tries would take seconds to compile. Here the inputs have room for the largest number. One sequence
+of booleans, True and then False, gives the number of iterations to make.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ COUNTED = "counted_transitions"
 class CountedScan(Op):
     """A scan that stops early, with sequences, traces, and states whose last values are returned.
 
-    What the traces hold after the last iteration is zero.
+    The traces are zero after the last iteration.
 
     Parameters
     ----------
     scan : Scan
-        The scan that goes on to the end.
+        The scan, which runs to its end.
     counter : int
-        Which of the sequences counts the iterations.
+        Index of the sequence that counts the iterations.
     """
 
     __props__ = ("scan", "counter")
@@ -53,13 +53,13 @@ class CountedScan(Op):
         return Apply(self, list(inputs), [x.type() for x in self.scan.make_node(*inputs).outputs])
 
     def perform(self, node, inputs, output_storage) -> None:
-        """Refuse: only JAX runs it."""
+        """Raise an error: only JAX runs it."""
         raise NotImplementedError
 
 
 @node_rewriter([Scan])
 def count_iterations(fgraph, node):
-    """Let the scans that are named so stop early."""
+    """Let the scans of this name stop early."""
     info = node.op.info
     others = info.as_while, info.n_mit_mot, info.n_mit_sot, info.n_sit_sot
     if node.op.name != COUNTED or any(others):
@@ -70,12 +70,12 @@ def count_iterations(fgraph, node):
 
 
 def require_counted(fgraph: FunctionGraph) -> None:
-    """Refuse a graph in which a loop would go on to its end.
+    """Raise an error for a graph in which a loop would not stop early.
 
     Raises
     ------
     RuntimeError
-        If one was left as it was.
+        If a loop is unchanged.
     """
     for node in fgraph.apply_nodes:
         if isinstance(node.op, Scan) and node.op.name == COUNTED:
@@ -83,7 +83,7 @@ def require_counted(fgraph: FunctionGraph) -> None:
 
 
 def register_counted_scan_with_jax() -> None:
-    """Tell PyTensor what the scan is in JAX, which is imported only where it is used."""
+    """Register the scan's JAX implementation with PyTensor; JAX is imported on first use."""
     from pytensor.link.jax.dispatch import jax_funcify
 
     if CountedScan not in jax_funcify.registry:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A function that JAX compiles in the process that calls it, once for all data of a form."""
+"""A function that JAX compiles in the calling process, once for all data of the same shapes."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["JAXFunction"]
 
 
 class JAXFunction:
-    """A function that is compiled by its first call.
+    """A function that its first call compiles.
 
     Parameters
     ----------
     inputs, outputs : sequence of Variable
-        Its graph. Shared variables are data, and keep the values that they have at the first call.
+        Its graph. Shared variables are data, and keep their values of the first call.
     make : callable
         Compiles the graph to a function of PyTensor.
     mode : hashable
-        What else the result depends on.
+        Everything else on which the result depends.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class JAXFunction:
         return compiled.run(*arguments, *data)
 
     def ready(self) -> tuple[Compiled, list[Any]]:
-        """Return what is compiled, now if it was not before, and the data on the device.
+        """Return the compiled function, compiling it if necessary, and the data on the device.
 
         Raises
         ------
         SamplingError
-            As for a call.
+            In a process that was forked from one that has computed with JAX.
         """
         require_alive()
         if self._ready is None:
@@ -86,5 +86,5 @@ class JAXFunction:
         return self._make([*self._inputs, *places], outputs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave what is compiled behind: another process compiles its own."""
+        """Leave out the compiled function: another process compiles its own."""
         return self.__dict__ | {"_ready": None}

@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A compiled function of JAX that is called for several chains at once.
 
-A call for 16 chains of a small model takes four times as long as one for a single chain.
+A call for 16 chains of a small model takes four times as long as a call for one chain.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pymc_geodesic.kernel.jax.memo import Compiled
 
 __all__ = ["ManyCalls"]
 
-# Bytes of inputs of one call. More chains than have room here are moved in blocks; a block of this
-# size hides what a call costs.
+# Bytes of inputs of one call. Chains with more inputs are moved in blocks; in a block of this size
+# the cost of a call is negligible.
 MOST_BYTES = 2**28
 
 
@@ -46,7 +46,7 @@ class ManyCalls:
         calls : sequence of sequence of array
             Arguments of each call.
         is_common : sequence of bool
-            Whether each argument is the same for all calls, and that of the first is used.
+            Whether each argument is the same for all calls; then that of the first call is used.
         """
         compiled, data = self._function.ready()
         vectorized = _vectorized(compiled, tuple(is_common), n_data=len(data))
@@ -54,15 +54,20 @@ class ManyCalls:
         size = _block_size(calls)
         for start in range(0, len(calls), size):
             block = list(calls[start : start + size])
-            # All blocks have one size, for JAX compiles anew for another.
+            # All blocks have one size, because JAX compiles anew for another.
             filled = block + [block[-1]] * (size - len(block))
             columns = zip(*filled, strict=True)
             pairs = zip(columns, is_common, strict=True)
-            arguments = [column[0] if same else np.stack(column) for column, same in pairs]
+            arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
             results = [np.asarray(x) for x in vectorized(*arguments, *data)]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [[x[i, ...] for x in results] for i in range(len(block))]
         return outputs
+
+
+def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
+    """Stack arrays; a large one, which is alone in its block, is not copied."""
+    return np.stack(arrays) if len(arrays) > 1 else np.asarray(arrays[0])[None]
 
 
 def _vectorized(
@@ -78,7 +83,7 @@ def _vectorized(
 
 
 def _block_size(calls: Sequence[Sequence[Any]]) -> int:
-    """Size of the fewest equal blocks that have room."""
+    """Size of the blocks, for the smallest number of equal blocks that are small enough."""
     n_bytes = sum(x.nbytes for x in calls[0]) * len(calls)
     n_blocks = max(1, math.ceil(n_bytes / MOST_BYTES))
     return max(1, math.ceil(len(calls) / n_blocks))

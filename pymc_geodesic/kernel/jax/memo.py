@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What has been compiled in this process, by its structure: other data of the same form reuse it.
+"""Functions compiled in this process, by the structure of their graphs.
 
-The next fold of a cross-validation, or the next data set of a simulation, has the graph of the one
-before but for the values of its data, which are inputs.
+The next fold of a cross-validation, or the next data set of a simulation, has the same graph
+except for the values of its data. The data are inputs, so the compiled function is reused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytensor.graph.traversal import io_toposort
 
 __all__ = ["MEMO", "Compiled", "Structure", "structure_of"]
 
-# Programs of several megabytes each.
+# Each function takes several megabytes.
 MOST_KEPT = 32
 
 
@@ -32,7 +32,7 @@ class Compiled:
     run : callable
         Takes the inputs, then the data in the order of :attr:`Structure.data`.
     vectorized : dict
-        The same for several lists of inputs, by which of them are common to all.
+        The same for several lists of inputs, by which inputs are common to all.
     """
 
     run: Callable[..., Any]
@@ -46,7 +46,7 @@ class Structure:
     Attributes
     ----------
     key : hashable
-        The same for graphs that differ in data only.
+        The same for graphs that differ only in data.
     data : list of SharedVariable
         The data, in an order that is the same for such graphs.
     """
@@ -66,7 +66,7 @@ def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Str
         if isinstance(x, Constant):
             return ("constant", x.type, x.signature())
         if not isinstance(x, SharedVariable):
-            # A variable that is no input: as good as no other.
+            # A variable that is not an input equals no other.
             return ("free", id(x))
         names[x] = ("data", len(data), x.type)
         data.append(x)
@@ -80,13 +80,13 @@ def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Str
 
 
 class Memo:
-    """Functions that have been compiled, those that were used last."""
+    """The most recently used compiled functions."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Compiled] = OrderedDict()
 
     def get(self, key: Hashable) -> Compiled | None:
-        """Return a function, if it is there."""
+        """Return a function, or None."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)

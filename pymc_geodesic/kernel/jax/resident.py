@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Data held on the device, and PyTensor's JAX mode for graphs of which they are inputs.
+"""Data kept on the device, and PyTensor's JAX mode for graphs with such inputs.
 
-PyTensor gives JAX the NumPy array behind a shared variable at every call, and JAX copies it every
-time. As a constant of the graph the data is copied by every stage of compilation instead: 458 MB
+PyTensor passes JAX the NumPy array behind a shared variable at every call, and JAX copies it every
+time. If the data were a constant of the graph, every stage of compilation would copy it: 458 MB
 took 4.8 GB.
 """
 
@@ -39,10 +39,10 @@ _ON_DEVICE: WeakKeyDictionary[Container, Any] = WeakKeyDictionary()
 
 
 class ResidentJAXLinker(JAXLinker):
-    """Write graphs with operations of this package in JAX."""
+    """Convert graphs with operations of this package to JAX."""
 
     def fgraph_convert(self, fgraph: FunctionGraph, *args: Any, **kwargs: Any) -> Callable:
-        """Write the graph in JAX."""
+        """Convert the graph to JAX."""
         require_counted(fgraph)
         register_barrier_with_jax()
         register_counted_scan_with_jax()
@@ -53,8 +53,8 @@ def copied_to_device(array: np.ndarray) -> Any:
     """Copy an array to the device."""
     import jax
 
-    # Tells JAX to keep double precision, which it would cut to single precision here: in a worker
-    # that was given a step, nothing else may have told it yet.
+    # Makes JAX keep double precision, which it would otherwise reduce to single precision. In a
+    # worker that was given a step, nothing else may have done so yet.
     import pytensor.link.jax.dispatch  # noqa: F401
 
     return jax.device_put(array)
@@ -69,19 +69,19 @@ def on_device(variable: SharedVariable) -> Any:
 
 
 def can_be_resident(mode: Mode) -> bool:
-    """Tell whether a mode is PyTensor's own for JAX."""
+    """Return whether a mode is PyTensor's own for JAX."""
     return type(mode.linker) is JAXLinker
 
 
 def resident(mode: Mode) -> Mode:
-    """Return PyTensor's JAX mode with the rewrites of this package, other modes as they are."""
+    """Return PyTensor's JAX mode with the rewrites of this package, and other modes unchanged."""
     if not can_be_resident(mode):
         return mode
     return Mode(ResidentJAXLinker(), mode.provided_optimizer.including(TAG))
 
 
-# Before operations are fused, when what is alike looks alike and a barrier is between operations.
+# Before fusion, while similar operations can be recognised and barriers put between operations.
 optdb.register(Stacking.__name__, Stacking(), TAG, position=48.4)
 optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)
-# After PyTensor has rewritten what is inside scans.
+# After PyTensor has rewritten the inner graphs of scans.
 optdb.register(count_iterations.__name__, dfs_rewriter(count_iterations), TAG, position=101)

@@ -1,10 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Write an operation once where a graph has it for each entry of an array.
+"""Replace operations that a graph repeats for each entry of an array by one operation on the array.
 
 A model with 100 scalar variables has 100 products with columns of its data and 100 gradients. XLA
-puts the transitions of a small loop into one function, which LLVM takes 16 times as long to compile
-for 100 scalars as for 30. Stacked, the graph is that of one vector.
+puts the transitions of a small loop into one function, and LLVM takes 16 times as long to compile
+it for 100 scalars as for 30. After stacking, the graph is that of one vector.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pytensor.tensor.subtensor import Subtensor, indices_from_subtensor
 
 __all__ = ["Stacking"]
 
-# Fewer compile as fast apart.
+# Fewer operations compile equally fast separately.
 FEWEST = 6
 
 
@@ -44,14 +44,14 @@ Members = dict[Variable, Member]
 
 
 class Stacking(GraphRewriter):
-    """Compute alike operations on entries of one array by one operation on the array.
+    """Replace similar operations on entries of one array by one operation on the array.
 
-    Entries are taken from an array, and sums or vectors of them are its sums and slices again. What
-    is used otherwise stays as it was, so no value is lost.
+    Sums and vectors of entries become sums and slices of the array. Entries with other users remain
+    available, so no value is lost.
     """
 
     def apply(self, fgraph: FunctionGraph) -> None:
-        """Go through the operations from inputs to outputs, those of one depth at a time."""
+        """Go through the operations from inputs to outputs, one depth at a time."""
         members: Members = {}
         for level in _levels(fgraph):
             for node in level:
@@ -61,7 +61,7 @@ class Stacking(GraphRewriter):
 
 
 def _levels(fgraph: FunctionGraph) -> list[list[Apply]]:
-    """Sort operations by depth: those of one level do not depend on each other."""
+    """Sort operations by depth: operations of one level do not depend on each other."""
     depth: dict[Apply, int] = {}
     levels: dict[int, list[Apply]] = defaultdict(list)
     for node in fgraph.toposort():
@@ -86,7 +86,7 @@ def _entries(nodes: Sequence[Apply]) -> Members:
 
 
 def _places(node: Apply) -> Iterator[tuple[int, int, Hashable]]:
-    """Give each axis with a constant index, the index, and those of the other axes."""
+    """Yield each axis with a constant index, the index, and the indices of the other axes."""
     if not isinstance(node.op, Subtensor):
         return
     array, *numbers = node.inputs
@@ -111,7 +111,7 @@ def _along(array: TensorVariable, node: Apply, axis: int) -> TensorVariable:
 
 
 def _alike(nodes: Sequence[Apply], members: Members) -> Members:
-    """Find operations that differ in the entries and the constants that they are given."""
+    """Find operations that differ only in the entries and constants among their inputs."""
     groups: dict[Hashable, list[Apply]] = defaultdict(list)
     for node in nodes:
         can_stack = isinstance(node.op, Elemwise | DimShuffle | CAReduce) and len(node.outputs) == 1
@@ -139,7 +139,7 @@ def _is_number(x: Variable) -> bool:
 
 
 def _stacked(variables: Sequence[Variable], members: Members) -> TensorVariable:
-    """Put side by side, along a last axis, what alike operations have as one of their inputs."""
+    """Put one input of similar operations side by side, along a last axis."""
     first = variables[0]
     if first in members:
         return _taken(members[first].stack, [members[x].place for x in variables])
@@ -156,7 +156,7 @@ def _taken(stack: TensorVariable, places: Sequence[int]) -> TensorVariable:
 
 
 def _applied(op: Elemwise | DimShuffle | CAReduce, inputs: list[TensorVariable]) -> TensorVariable:
-    """Apply to arrays with one more axis, which is the last and stays."""
+    """Apply to arrays with an additional last axis, which the result keeps."""
     if isinstance(op, Elemwise):
         return op(*inputs)
     [x] = inputs
@@ -167,7 +167,7 @@ def _applied(op: Elemwise | DimShuffle | CAReduce, inputs: list[TensorVariable])
 
 
 def _collect(fgraph: FunctionGraph, node: Apply, members: Members) -> None:
-    """Write a sum or a vector of many entries by the array that they are of."""
+    """Write a sum or a vector of many entries in terms of their array."""
     [old, *_] = node.outputs
     if isinstance(node.op, MakeVector):
         new = _vector(node, members)
@@ -180,7 +180,7 @@ def _collect(fgraph: FunctionGraph, node: Apply, members: Members) -> None:
 
 
 def _runs(variables: Sequence[Variable], members: Members) -> list[tuple[bool, list[Variable]]]:
-    """Cut into runs of many entries of one array, and what is between them."""
+    """Cut into runs of many entries of one array, and the terms between them."""
     by_stack = groupby(variables, lambda x: members[x].stack if x in members else None)
     runs = [(stack, list(run)) for stack, run in by_stack]
     marked = [(stack is not None and len(run) >= FEWEST, run) for stack, run in runs]

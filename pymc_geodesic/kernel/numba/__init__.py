@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Work-arounds for compiling with Numba, behind ``lean``; see docs/developing/upstream.md."""
+"""Workarounds for compiling with Numba, behind ``lean``; see docs/developing/upstream.md."""
 
 from pymc_geodesic.kernel.numba.lean import lean
 

@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Numba's cache on disk, which may be full or read-only.
 
-Numba lets an error on writing what it has compiled end the program, although the function is there.
+An error on writing a compiled function to disk ends a Numba program, although the function exists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _warn(folder: str, error: OSError) -> None:
 
 
 def save_if_possible(save):
-    """Turn errors on writing what PyTensor has compiled into one warning for each process."""
+    """Turn errors on writing PyTensor's compiled functions into one warning per process."""
     warned = False
 
     @functools.wraps(save)

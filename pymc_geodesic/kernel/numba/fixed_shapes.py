@@ -1,8 +1,8 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Arrays of a shape that is known, for which Numba need not learn to write a message.
+"""Arrays of known shape, checked with a constant message.
 
-PyTensor's message names the shape that was found. Numba compiles what turns numbers into text into
+PyTensor's message contains the actual shape. Numba compiles the conversion of numbers into text in
 every function around it, which takes seconds.
 """
 
@@ -18,7 +18,7 @@ from pytensor.tensor.type import TensorType
 __all__ = ["FixedShape", "to_fixed_shape"]
 
 ANY = -1
-"""Length of an axis that may have any."""
+"""Stands for any length of an axis."""
 
 
 class FixedShape(Op):
@@ -43,7 +43,7 @@ class FixedShape(Op):
         return Apply(self, [x], [TensorType(x.dtype, shape)()])
 
     def perform(self, node, inputs, output_storage) -> None:
-        """Check where nothing is compiled."""
+        """Check the shape, without compilation."""
         [x] = inputs
         if any(a not in (ANY, b) for a, b in zip(self.lengths, x.shape, strict=True)):
             raise AssertionError(f"An array expected shape {self.lengths}, got {x.shape}.")
@@ -58,9 +58,7 @@ def _fixed_shape_numba(op, node, **kwargs):
     def fixed_shape(x):
         for i in range(len(lengths)):
             if lengths[i] not in (ANY, x.shape[i]):
-                raise AssertionError(
-                    "An array has a different shape from the one for which the kernel was compiled."
-                )
+                raise AssertionError("An array has another shape than the kernel was made for.")
         return x
 
     return fixed_shape, f"pymc_geodesic.FixedShape.2{lengths}"
@@ -68,7 +66,7 @@ def _fixed_shape_numba(op, node, **kwargs):
 
 @node_rewriter([SpecifyShape])
 def to_fixed_shape(fgraph, node):
-    """Replace PyTensor's check where the lengths are constants."""
+    """Replace PyTensor's check if the lengths are constants."""
     x, *lengths = node.inputs
     if x.type.ndim == 0 or not all(isinstance(length, Constant) for length in lengths):
         return None

@@ -1,9 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""PyTensor's Numba mode with what takes long to compile left out.
+"""PyTensor's Numba mode without operations that take long to compile.
 
-Numba optimises a function together with all that it calls, so what is deep inside costs as often as
-there are functions around it.
+Numba optimises a function together with all functions that it calls, so an inner function is
+compiled once for each function around it.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from pymc_geodesic.kernel.numba.matrix_reductions import to_matrix_reduction
 __all__ = ["lean"]
 
 TAG = "lean_numba"
-# Before conditionals become lazy: from there on their branches are rewritten separately.
+# Before conditionals become lazy: afterwards their branches are rewritten separately.
 _EARLY = 48.5
 # After PyTensor has put operations into the loops of the reductions that follow them.
 _AFTER_FUSION = 101
 
 
 class LeanNumbaLinker(NumbaLinker):
-    """Keep what Numba compiles for the graph itself, and not for a function that calls it."""
+    """Cache the compiled function of the graph itself, not of a function that calls it."""
 
     def fgraph_convert(self, fgraph, **kwargs):
-        """Write the graph as one Python function, with a key for what is kept on disk."""
+        """Write the graph as one Python function, with a key for the cache on disk."""
         function, key = numba_funcify_and_cache_key(fgraph, **kwargs)
         if not config.numba__cache:
             return function, None
         if key is not None:
-            # Numba looks its cache up by the name of the source file, which would be new each time.
+            # Numba looks up its cache by the name of the source file, which would be new each time.
             code = function.py_func.__code__
             function.py_func.__code__ = code.replace(co_filename="<string>")
             fastmath = int(config.numba__fastmath)
@@ -49,7 +49,7 @@ class LeanNumbaLinker(NumbaLinker):
 
 
 def lean(mode: Mode) -> Mode:
-    """Return PyTensor's Numba mode made lean, and any other mode as it is."""
+    """Return the lean form of PyTensor's Numba mode, and any other mode unchanged."""
     if type(mode.linker) is not NumbaLinker:
         return mode
     return Mode(LeanNumbaLinker(), mode.provided_optimizer.including(TAG))

@@ -2,8 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Matrix products that Numba compiles in a fraction of a second.
 
-PyTensor's own handles operands of any stride, and Numba takes about twelve seconds for each kind of
-operands. Those of a kernel are contiguous, or transposed, but for rare ones that are copied.
+PyTensor's own products accept operands of any stride, and Numba takes about twelve seconds for each
+kind of operands. Operands of a kernel are contiguous or transposed; the few others are copied.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["MatrixProduct", "to_matrix_product"]
 
 
 class MatrixProduct(Op):
-    """Product of matrices of floats of one dtype, each taken transposed if asked.
+    """Product of matrices of floats of one dtype, each transposed on request.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class MatrixProduct(Op):
         return Apply(self, [left, right], [TensorType(left.dtype, shape)()])
 
     def perform(self, node, inputs, output_storage) -> None:
-        """Compute by NumPy where nothing is compiled."""
+        """Compute with NumPy, without compilation."""
         left, right = inputs
         left = left.mT if self.transpose_left else left
         right = right.mT if self.transpose_right else right
@@ -74,7 +74,7 @@ def _matrix_product_numba(op, node, **kwargs):
 
 
 def _product_of_two(op: MatrixProduct, *, is_row: bool, is_column: bool):
-    # Flags are looked at when a function is made: Numba would compile both branches.
+    # Flags are read when the function is created, because Numba would compile both branches.
     left, right = _as_is_or_transposed(op.transpose_left), _as_is_or_transposed(op.transpose_right)
 
     if is_column:
@@ -104,7 +104,7 @@ def _dense(x):
 
 @overload(_dense)
 def _dense_numba(x):
-    """Copy what Numba does not know to be contiguous, as BLAS would have it."""
+    """Copy arrays that Numba does not know to be contiguous, as BLAS requires."""
     if x.layout in "CF":
         return lambda x: x
     return lambda x: np.ascontiguousarray(x)
@@ -147,7 +147,7 @@ def to_matrix_product(fgraph, node):
 
 
 def _untransposed(matrix: Variable) -> tuple[Variable, bool]:
-    """Return matrices, or those whose transposes they are."""
+    """Return a matrix without its transposition, if it has one."""
     node = matrix.owner
     if node and isinstance(node.op, DimShuffle) and node.op.new_order in ((1, 0), (0, 2, 1)):
         return node.inputs[0], True

@@ -2,8 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Sums and maxima over an axis of a matrix that Numba compiles in a fraction of a second.
 
-PyTensor's own go through an array in the order of its strides. Numba takes about five seconds for
-the first of them, most of it for how to sort strides and for messages.
+PyTensor's own reductions go through an array in the order of its strides. Numba takes about five
+seconds to compile the first of them, mostly for sorting strides and for messages.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MatrixReduction(Op):
     Parameters
     ----------
     kind : {"sum", "max"}
-        What is taken of the axis. A maximum is NaN if an entry is.
+        The reduction. A maximum is NaN if an entry is.
     axis : int
         The axis, 0 or 1.
     acc_dtype : str
@@ -43,7 +43,7 @@ class MatrixReduction(Op):
         return Apply(self, [x], [TensorType(x.dtype, (x.type.shape[1 - self.axis],))()])
 
     def perform(self, node, inputs, output_storage) -> None:
-        """Compute by NumPy where nothing is compiled."""
+        """Compute with NumPy, without compilation."""
         [x] = inputs
         reduced = getattr(np, self.kind)(x.astype(self.acc_dtype), axis=self.axis)
         output_storage[0][0] = reduced.astype(x.dtype)
@@ -56,7 +56,7 @@ def _add(total, x):
 
 @numba_njit
 def _larger(largest, x):
-    # Once NaN it stays so: no comparison with it is true.
+    # A NaN stays, because no comparison with it is true.
     return x if x > largest or np.isnan(x) else largest
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A run that is written to disk while it goes on, and continues where it stopped."""
+"""A run that writes checkpoints to disk, and continues from the last one."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ __all__ = ["Checkpoint", "RunOnDisk"]
 
 @dataclass(frozen=True)
 class RunOnDisk:
-    """What the draws of a run are written with.
+    """The data that are stored with the draws of a run.
 
     Attributes
     ----------
     path : Path
-        Where.
+        The directory.
     every : float
         Seconds from one commit to the next.
     identity : dict
-        Of the run; see :func:`identity_of`.
+        Identity of the run; see :func:`identity_of`.
     arguments : dict
-        Those of the call, for ``pmg.resume``.
+        Arguments of the call, for ``pmg.resume``.
     model : Model
-        Says coordinates and data.
+        The model, for coordinates and data.
     step : Step
         The step.
     traced : Traced
         Variables to keep.
     free : frozenset of str
-        Names in the identity that the call leaves open.
+        Names in the identity that are not compared.
     """
 
     path: Path
@@ -77,16 +77,16 @@ class _Segment:
 
 
 class Checkpoint:
-    """Draws that wait in memory until they are written, with the chains that follow them.
+    """Draws in memory that are not yet written, with the chains after them.
 
     Parameters
     ----------
     run : RunOnDisk
-        What is written, and where.
+        The data to store, and the directory.
     begin : callable
-        Begins chains, for a run that is not on disk yet.
+        Creates chains, for a run that is not on disk yet.
     began : float
-        When the call began, by ``time.perf_counter``.
+        Time at which the call began, by ``time.perf_counter``.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class Checkpoint:
             attributes = self._attributes(0.0)
             self._store = RunStore.create(run.path, attributes, self._state(chains))
         self._seconds: float = self._store.attributes["seconds"]
-        # One value, so that an interrupt finds draws and the chains after them together.
+        # One attribute, so that draws and the chains after them match at an interrupt.
         self._waiting: tuple[list[Chain], list[_Segment]] = chains, []
 
     @property
@@ -118,7 +118,7 @@ class Checkpoint:
     def put(
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
-        """Append what a segment of a phase has drawn, and write if it is time."""
+        """Append the draws of a segment of a phase, and write if it is time."""
         segments = self._waiting[1]
         if phase.is_kept:
             segments = [*segments, _Segment(phase, phase.n_kept, values, statistics)]
@@ -127,7 +127,7 @@ class Checkpoint:
             self.write()
 
     def write(self) -> None:
-        """Write draws and chains, so that they count."""
+        """Write and commit draws and chains."""
         now = time.perf_counter()
         seconds = self._seconds + now - self._last
         chains, segments = self._waiting
@@ -139,7 +139,7 @@ class Checkpoint:
         self._waiting, self._seconds, self._last = (chains, []), seconds, now
 
     def close(self, *, failed: bool) -> None:
-        """Write what waits, unless writing has failed, and let other processes go on."""
+        """Write the remaining draws, unless writing has failed, and release the lock."""
         try:
             if not failed:
                 self.write()
@@ -147,18 +147,18 @@ class Checkpoint:
             self._store.close()
 
     def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return what is on disk, loaded when it is used; None if nothing has been drawn."""
+        """Return the draws on disk, loaded when used; None if there are none."""
         tree, _ = read_draws(self._run.path)
         if not tree.children:
             return None
         if checks and "posterior" in tree:
             log_warnings(run_convergence_checks(tree, self._run.model))
-            # Without what the checks have loaded.
+            # Opened again, without the values that the checks have loaded.
             tree, _ = read_draws(self._run.path)
         return tree
 
     def _continued(self) -> list[Chain]:
-        """Return the chains on disk, if they are those of this run."""
+        """Return the chains on disk, after checking that they belong to this run."""
         run, there = self._run, self._store.attributes["identity"]
         try:
             require_same(run.identity, there, path=str(run.path), free=run.free)
@@ -175,7 +175,7 @@ class Checkpoint:
         return {"identity": run.identity, "arguments": run.arguments, "seconds": seconds}
 
     def _state(self, chains: Sequence[Chain]) -> bytes:
-        # Together, because chains share arrays.
+        # Unpickled together, because chains share arrays.
         state = {"chains": list(chains), "step": recipe(self._run.step)}
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Short texts that differ where values or graphs differ, the same in every process."""
+"""Short texts that differ if values or graphs differ, and are the same in every process."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def digest(value: Any) -> str:
-    """Return a text that is the same for values that are alike."""
+    """Return a text that is the same for equal values."""
     found = Digest()
     found.add(value)
     return found.text
 
 
 class Digest:
-    """A hash of the content of values: of arrays all bytes, of objects what pickling keeps."""
+    """A hash of the content of values: all bytes of arrays, and the pickled state of objects."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=12)
         self._seen: dict[int, int] = {}
-        # An address is the same object only as long as the object lives.
+        # Kept alive, because the address identifies an object only as long as it exists.
         self._held: list[Any] = []
 
     @property
     def text(self) -> str:
-        """The hash of all that was added."""
+        """The hash of all added values."""
         return self._hash.hexdigest()
 
     def add(self, value: Any) -> None:
@@ -69,7 +69,7 @@ class Digest:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """Take a value apart."""
+    """Return the parts of a value."""
     if isinstance(value, Mapping):
         return [part for item in value.items() for part in item]
     if isinstance(value, np.ndarray):
@@ -86,7 +86,7 @@ def _parts(value: Any) -> Iterable[Any]:
     try:
         reduced = value.__reduce_ex__(4)
     except Exception:
-        # What cannot be pickled, as a lock or a file, is known by its type.
+        # Objects that cannot be pickled, such as locks and files, are identified by their type.
         return []
     if isinstance(reduced, str):
         return [reduced]
@@ -95,9 +95,9 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def graph_digests(outputs: Sequence[Variable]) -> tuple[str, str]:
-    """Return digests of what a graph computes, and of the arrays in it.
+    """Return digests of the computation of a graph, and of the arrays in it.
 
-    Numbers are part of what it computes. The states of random generators are no part of either.
+    Numbers are part of the computation. The states of random generators are not included.
     """
     structure, arrays = Digest(), Digest()
     _add_graph(outputs, (), structure, arrays)

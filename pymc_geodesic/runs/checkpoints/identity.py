@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What makes a run this run: two calls with the same identity make the same draws."""
+"""The identity of a run: two calls with the same identity make the same draws."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def identity_of(
     chain_seeds : sequence of SeedSequence
         Seeds of the chains.
     initvals : mapping or sequence of mapping, optional
-        Their starts.
+        Starts of the chains.
     arguments : mapping
         Other arguments of the run, which can be written as JSON.
     """
@@ -76,13 +76,13 @@ def _options(step: Step) -> Identity:
     }
     calls = getattr(step.sampler, "calls", None)
     if calls is not None and calls.reader is not None:
-        # To read all of it takes as long as a pass of the run.
+        # Reading all of the stream would take as long as a pass of the run.
         found["the first batch of the stream"] = digest(calls.reader.first_batch)
     return found
 
 
 def _shown(value: Any) -> Any:
-    """Show what a person can compare, and a digest of other values."""
+    """Show values that a person can compare, and digests of other values."""
     if isinstance(value, bool | int | float | str):
         return value
     return digest(value)
@@ -95,21 +95,21 @@ def _seed(seed: np.random.SeedSequence) -> str:
 def require_same(
     found: Identity, expected: Identity, *, path: str, free: Collection[str] = ()
 ) -> None:
-    """Refuse to go on with another run.
+    """Raise an error if the run differs from that of the checkpoint.
 
     Parameters
     ----------
     found, expected : dict
         Identities of the call, and of the run on disk.
     path : str
-        Where it is.
+        Directory of the run.
     free : collection of str
         Names that are not compared.
 
     Raises
     ------
     ValueError
-        If they differ, naming what does.
+        If they differ; the error names the difference.
     """
     compared = [name for name in {**expected, **found} if name not in free]
     names = [name for name in compared if found.get(name) != expected.get(name)]

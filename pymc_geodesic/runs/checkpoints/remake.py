@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How a step is made again in another process, for a model that is given there."""
+"""Recreate a step in another process, for a model that is given there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pymc_geodesic.step_methods.step import Step
 
 __all__ = ["recipe", "remake"]
 
-# The model is given again; the generator belongs to `pm.sample`; all variables are sampled.
+# Left out: the model is given again, `pm.sample` owns the generator, all variables are sampled.
 LEFT_OUT = {"model", "rng", "vars", "blocked"}
 
 
 def recipe(step: Step) -> bytes | None:
-    """Write down the class and the keywords of a step; None if that cannot be done.
+    """Pickle the class and the keywords of a step; return None if that is impossible.
 
-    Data streams are left to their owner, who knows where their files are.
+    Data streams are left out, because only the user knows where their files are.
     """
     arguments, settings = step.__getnewargs_ex__()
     given = arguments[0] if arguments else settings.get("vars")
@@ -39,12 +39,12 @@ def recipe(step: Step) -> bytes | None:
 
 
 def remake(written: bytes | None, model: Model) -> Step:
-    """Make a step that was written down.
+    """Recreate a step from its recipe.
 
     Raises
     ------
     ValueError
-        If it was not.
+        If there is no recipe.
     """
     if written is None:
         raise ValueError(

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Runs on disk, seen from outside: read them, and go on with them."""
+"""User functions for runs on disk: read and resume them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["read", "resume"]
 
 
 def read(path: str | os.PathLike[str]) -> xr.DataTree:
-    """Read the draws of a run with checkpoints, also while another process goes on with it.
+    """Read the draws of a run with checkpoints, even while another process continues it.
 
     Nothing is unpickled, and values are loaded when they are used.
 
@@ -38,8 +38,8 @@ def read(path: str | os.PathLike[str]) -> xr.DataTree:
     Returns
     -------
     DataTree
-        As :func:`sample` returns it, with the draws of the last checkpoint. Before the first draw
-        that is kept it is empty.
+        Like the result of :func:`sample`, with the draws up to the last checkpoint. It is empty
+        before the first kept draw.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def resume(
     progressbar: bool = True,
     compute_convergence_checks: bool = True,
 ) -> xr.DataTree:
-    """Go on with a run where its last checkpoint is, without the arguments of its call.
+    """Continue a run from its last checkpoint, without repeating its arguments.
 
     The file is unpickled: use only files that you trust.
 
@@ -85,23 +85,34 @@ def resume(
     step : Step, type of Step or callable, optional
         The same step; needed only if it reads a stream of data, or cannot be pickled.
     draws : int, optional
-        Draws of each chain, those that there are included; by default as many as before.
+        Total number of draws of each chain; by default as in the original call.
     checkpoint_every : float
         Seconds from one checkpoint to the next.
     client : distributed.Client, optional
-        A Dask cluster to go on with, whatever the run was begun on.
+        A Dask cluster on which to continue, whatever the run was begun on.
     progressbar, compute_convergence_checks : bool
-        As for :func:`sample`.
+        See :func:`sample`.
 
     Returns
     -------
     DataTree
-        As :func:`sample` returns it.
+        See :func:`sample`.
 
     Raises
     ------
     FileNotFoundError, ValueError
         If no run is there, or one of another model, data, step or version; the difference is named.
+
+    Examples
+    --------
+    >>> import tempfile, pymc as pm, pymc_geodesic as pmg
+    >>> path = tempfile.mkdtemp() + "/run.zarr"
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    ...     step = pmg.SGHMC(step_size=0.1, backend="jax")
+    ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
+    >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
+    (4, 50)
     """
     model = modelcontext(model)
     store = RunStore(Path(path))

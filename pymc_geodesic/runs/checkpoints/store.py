@@ -1,11 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A Zarr hierarchy in which nothing counts before it is committed.
+"""A Zarr hierarchy in which draws become valid by a commit.
 
-Zarr writes each file whole, by renaming a temporary one. Arrays grow file by file, and become
+Zarr writes each file atomically, by renaming a temporary one. Arrays grow file by file, and become
 visible together: the consolidated metadata, one file at the root, holds the shapes of all arrays
-and the attributes of all groups. What a crash leaves between two commits is longer than these
-shapes say, and is cut off before the next draws are appended.
+and the attributes of all groups. After a crash between two commits, arrays can be longer than these
+shapes. They are truncated before the next draws are appended.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ import xarray as xr
 __all__ = ["CheckpointError", "RunStore", "read_draws"]
 
 STATES, SLOTS = "chain_states", ("even", "odd")
-# Bytes of a chunk before compression: it is written anew by each commit until it is full.
+# Bytes of a chunk before compression. Each commit writes the chunk again until it is full.
 CHUNK_BYTES, MOST_DRAWS = 2**22, 1024
 
 
 class CheckpointError(OSError):
-    """A checkpoint could not be written. The one before can be read."""
+    """A checkpoint could not be written. The previous one can still be read."""
 
 
 class RunStore:
-    """Draws that only become more, and a state that is replaced.
+    """Draws that are appended, and a state that is replaced.
 
     Parameters
     ----------
     path : Path
-        A directory that :meth:`create` has made.
+        A directory that :meth:`create` has created.
 
     Raises
     ------
     ValueError
-        If there is something else.
+        If the directory holds something else.
     CheckpointError
         If another process writes to it.
     """
@@ -65,7 +65,7 @@ class RunStore:
 
     @classmethod
     def create(cls, path: Path, attributes: dict[str, Any], state: bytes) -> Self:
-        """Make a directory with a first state and no draws."""
+        """Create a directory with a first state and no draws."""
         made = path.with_name(f"{path.name}.partial")
         shutil.rmtree(made, ignore_errors=True)
         with _said(path):
@@ -82,23 +82,23 @@ class RunStore:
     def commit(
         self, parts: Sequence[tuple[int, xr.DataTree]], attributes: dict[str, Any], state: bytes
     ) -> None:
-        """Put draws where they belong, and replace attributes and state, or leave all as it was.
+        """Append draws and replace attributes and state, or leave everything unchanged.
 
         After an interrupt it can be called again.
 
         Parameters
         ----------
         parts : sequence of (int, DataTree)
-            Draws, and the place of the first of them.
+            The index of the first draw, and the draws.
         attributes : dict
-            They can be written as JSON.
+            Attributes, which can be written as JSON.
         state : bytes
-            What follows the draws.
+            State after the draws.
 
         Raises
         ------
         CheckpointError
-            If it cannot be written.
+            If writing fails.
         """
         committed = _committed(self.path)
         slot = SLOTS[1 - SLOTS.index(committed[STATES].attrs["slot"])]
@@ -115,7 +115,7 @@ class RunStore:
         self.attributes = attributes
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the lock for other processes."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -127,7 +127,7 @@ class RunStore:
         )
 
     def _append(self, name: str, dataset: xr.Dataset, first: int) -> None:
-        """Put draws into arrays from a place on."""
+        """Write draws into arrays from an index on."""
         if "draw" not in dataset.dims:
             return
         group = self._root[name]
@@ -143,7 +143,7 @@ class RunStore:
 
 
 def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
-    """Read what was committed, and the attributes; values are loaded when they are used."""
+    """Read the committed draws and the attributes; values are loaded when they are used."""
     committed = _committed(path)
     tree = xr.open_datatree(path, engine="zarr", consolidated=True)
     return tree.drop_nodes(STATES), dict(committed[STATES].attrs)
@@ -159,7 +159,7 @@ def _zarr() -> Any:
 
 
 def _committed(path: Path) -> Any:
-    """Return the hierarchy as the last commit describes it."""
+    """Return the hierarchy as of the last commit."""
     if not path.exists():
         raise FileNotFoundError(
             f"Expected the checkpoint of a run at {str(path)!r}, got nothing. `pmg.sample(..., "
@@ -180,10 +180,10 @@ def _committed(path: Path) -> Any:
 
 
 def _restored(path: Path, committed: Any) -> Any:
-    """Remove what is not committed; return what is, to write to."""
+    """Remove uncommitted draws; return the hierarchy for writing."""
     for partial in path.rglob("*.partial"):
         partial.unlink()
-    # With the metadata of each array, which may be ahead of what was committed.
+    # With the metadata of each array, which may be ahead of the last commit.
     root = _zarr().open_group(path, mode="r+", use_consolidated=False)
     for name, group in list(root.groups()):
         if name not in committed:
@@ -197,7 +197,7 @@ def _restored(path: Path, committed: Any) -> Any:
 
 
 def _put_state(root: Any, attributes: dict[str, Any], state: bytes) -> None:
-    """Write a state beside the one that counts."""
+    """Write a new state next to the committed one."""
     group, slot = root.require_group(STATES), attributes["slot"]
     group.create_array(
         slot,
@@ -210,7 +210,7 @@ def _put_state(root: Any, attributes: dict[str, Any], state: bytes) -> None:
 
 def _consolidate(path: Path) -> None:
     with warnings.catch_warnings():
-        # Others that do not know it read each array by itself.
+        # Readers without consolidated metadata read each array separately.
         warnings.filterwarnings("ignore", message="Consolidated metadata is currently not part")
         _zarr().consolidate_metadata(path, zarr_format=3)
 
@@ -224,7 +224,7 @@ def _chunks(variable: xr.Variable) -> tuple[int, ...]:
 
 
 def _locked(path: Path) -> int | None:
-    """Keep other processes from writing, where the system can; a process that dies lets go."""
+    """Lock out other processes, if the system can; the lock ends with the process."""
     if find_spec("fcntl") is None or not path.exists():
         return None
     fcntl = import_module("fcntl")
@@ -242,7 +242,7 @@ def _locked(path: Path) -> int | None:
 
 @contextmanager
 def _said(path: Path) -> Iterator[None]:
-    """Say what cannot be written, and that nothing is lost."""
+    """Return the error about what cannot be written; nothing is lost."""
     try:
         yield
     except OSError as error:

@@ -1,34 +1,38 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What a worker of the cluster keeps and does."""
+"""The state and the tasks of a worker of the cluster."""
 
 from __future__ import annotations
 
 import pickle
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["Segment", "advance_segment", "sampler_plugin"]
+__all__ = ["RETRIES", "Segment", "advance_segment", "must_be_together", "sampler_plugin"]
+
+# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
+RETRIES = 2
 
 
 class Segment(NamedTuple):
-    """What a worker is asked for.
+    """A request to a worker.
 
     Attributes
     ----------
     run : str
-        Name of the run, under which the worker has its sampler.
+        Name of the run, under which the worker stores its sampler.
     chains : sequence of Chain
-        Chains to move, equally long.
+        Chains to move, of equal length.
     n_draws, thin : int
-        How far, and how many of the draws to keep.
+        Number of draws, and the interval of those to keep.
     chain_method : {"vectorized", "sequential"}
-        How they are moved.
+        How to move the chains.
     names : collection of str
         Value variables to keep.
     """
@@ -43,32 +47,76 @@ class Segment(NamedTuple):
 
 def advance_segment(segment: Segment) -> tuple[list[Chain], Arrays, Arrays]:
     """Move chains by a segment, in a worker; see :func:`pymc_geodesic.sampling.run`."""
-    return run(
-        _sampler(segment.run),
-        segment.chains,
-        segment.n_draws,
-        chain_method=segment.chain_method,
-        thin=segment.thin,
-        names=segment.names,
-    )
+    sampler = _sampler(segment.run)
+    with _passes_divided(segment, sampler):
+        return run(
+            sampler,
+            segment.chains,
+            segment.n_draws,
+            chain_method=segment.chain_method,
+            thin=segment.thin,
+            names=segment.names,
+        )
+
+
+@contextmanager
+def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
+    """Let all workers take part in what is summed over all rows of partitioned data."""
+    divisible = sampler.divisible
+    if divisible is None or not must_be_together(sampler, segment.chains[0]):
+        yield
+        return
+    from distributed import worker_client
+
+    def elsewhere(task: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        # The client gives this worker's thread back, so that it takes its share.
+        with worker_client() as client:
+            calls = [_Call(segment.run, task, pickle.dumps(given)) for given in arguments]
+            return client.gather(client.map(_call_divisible, calls, pure=False, retries=RETRIES))
+
+    divisible.elsewhere = elsewhere
+    try:
+        yield
+    finally:
+        divisible.elsewhere = None
+
+
+class _Call(NamedTuple):
+    """A call of a method of what is divided.
+
+    Its arguments are pickled: Dask's arrays lie anywhere in memory, and PyTensor refuses some.
+    """
+
+    run: str
+    task: str
+    arguments: bytes
+
+
+def _call_divisible(call: _Call) -> Any:
+    return getattr(_sampler(call.run).divisible, call.task)(*pickle.loads(call.arguments))
+
+
+def must_be_together(sampler: Sampler, chain: Chain) -> bool:
+    """Whether the next draw may tune a chain together with the others."""
+    return sampler.tunes_in_common and chain.n_drawn < max(chain.tuning_draws, 1)
 
 
 def _sampler(name: str) -> Sampler:
-    """Return the sampler of a run, with all that was compiled for it in this worker."""
+    """Return the sampler of a run, with the functions compiled for it in this worker."""
     from distributed import get_worker
 
     plugin: Any = get_worker().plugins[name]
     if plugin.sampler is None:
-        # By the first task and not in `setup`, where a worker has to answer its scheduler.
+        # By the first task, not in `setup`, during which a worker must answer its scheduler.
         plugin.sampler = pickle.loads(plugin.pickled)
     return plugin.sampler
 
 
 def sampler_plugin(sampler: Sampler) -> Any:
-    """Make a ``WorkerPlugin`` that brings a sampler to every worker, now or later.
+    """Create a ``WorkerPlugin`` that sends a sampler to every present and future worker.
 
     Its class is pickled by value, so that a worker unpickles it without importing this package: the
-    caches of what is compiled must have their folder before PyTensor is imported.
+    folder of the compilation caches must be set before PyTensor is imported.
     """
     import cloudpickle
 
@@ -85,7 +133,7 @@ def sampler_plugin(sampler: Sampler) -> Any:
             flags = os.environ.get("PYTENSOR_FLAGS", "")
             if "pytensor" in sys.modules or "base_compiledir" in flags:
                 return
-            # A worker that is killed while it writes leaves half a file, and only to itself.
+            # A worker that is killed while writing leaves an incomplete file in its own folder.
             own = f"base_compiledir={worker.local_directory}/pytensor"
             os.environ["PYTENSOR_FLAGS"] = f"{flags},{own}" if flags else own
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,18 @@ import xarray as xr
 
 from pymc.backends.ndarray import NDArray
 from pymc.model import Model, modelcontext
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
 from pymc_geodesic.validation import whole
 
-__all__ = ["RunningMoments"]
+__all__ = ["RunningMoments", "TraceOfStatistics"]
 
 
 class RunningMoments:
     r"""Keep the moments of large variables, and every k-th draw, instead of all draws.
 
-    Pass it to ``pm.sample`` as ``callback``, and name in ``var_names`` the variables whose draws
+    Pass it to ``pm.sample`` as ``callback``, and list in ``var_names`` the variables whose draws
     are recorded as usual. For each chain and entry the mean and the variance are updated as
 
     .. math::
@@ -95,7 +97,7 @@ class RunningMoments:
         model = modelcontext(model)
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
-        self._values = _values_of(model, self.var_names)
+        self._model, self._outputs = model, _outputs_of(model, self.var_names)
         self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
         self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
         self._chains: dict[int, dict[str, _Moments]] = {}
@@ -104,12 +106,24 @@ class RunningMoments:
         """Add a draw; PyMC calls this after each."""
         if draw.draw_idx == 0:
             _keep_without_variables(trace)
-            self._chains[draw.chain] = {name: _Moments() for name in self.var_names}
-        if draw.tuning:
-            return
-        chain = self._chains[draw.chain]
-        for name, value in zip(self.var_names, self._values(draw.point), strict=True):
-            chain[name].add(value, every=self.every)
+            self._chains[draw.chain] = self._begin()
+        if not draw.tuning:
+            self.add(draw.chain, self._values(draw.point))
+
+    def add(self, chain: int, values: Sequence[np.ndarray]) -> None:
+        """Add a draw of a chain: the values of the variables, in the order of ``var_names``."""
+        moments = self._chains.setdefault(chain, self._begin())
+        for name, value in zip(self.var_names, values, strict=True):
+            moments[name].add(value, every=self.every)
+
+    def _begin(self) -> dict[str, _Moments]:
+        return {name: _Moments() for name in self.var_names}
+
+    @cached_property
+    def _values(self) -> Callable[[Any], list[np.ndarray]]:
+        """The variables as functions of a point of value variables, which are compiled."""
+        inputs = self._model.value_vars
+        return self._model.compile_fn(self._outputs, inputs=inputs, on_unused_input="ignore")
 
     def to_datatree(self) -> xr.DataTree:
         """Return the moments, and the draws that were kept.
@@ -194,8 +208,8 @@ class _Moments:
         )
 
 
-def _values_of(model: Model, names: Sequence[str]) -> Callable[[Any], list[np.ndarray]]:
-    """Compile the variables as functions of a point of value variables."""
+def _outputs_of(model: Model, names: Sequence[str]) -> list[TensorVariable]:
+    """Return the graphs of the variables."""
     known = {variable.name: variable for variable in [*model.free_RVs, *model.deterministics]}
     if unknown := [name for name in names if name not in known]:
         raise ValueError(
@@ -208,11 +222,10 @@ def _values_of(model: Model, names: Sequence[str]) -> Callable[[Any], list[np.nd
             f"{of_batches}, which belong to other rows at every draw. Compute them afterwards with "
             "`pm.compute_deterministics(idata, model=pmg.full_data(model))`."
         )
-    outputs = model.replace_rvs_by_values([known[name] for name in names])
-    return model.compile_fn(outputs, inputs=model.value_vars, on_unused_input="ignore")
+    return model.replace_rvs_by_values([known[name] for name in names])
 
 
-class _TraceOfStatistics(NDArray):
+class TraceOfStatistics(NDArray):
     """A trace without variables; PyMC would compute its length as zero and drop the run."""
 
     def __len__(self) -> int:
@@ -220,6 +233,6 @@ class _TraceOfStatistics(NDArray):
 
 
 def _keep_without_variables(trace: NDArray) -> None:
-    # The callback is the only place where PyMC hands out the trace of ``var_names=[]``.
+    # Only the callback has access to the trace of ``var_names=[]``.
     if type(trace) is NDArray and not trace.varnames:
-        trace.__class__ = _TraceOfStatistics
+        trace.__class__ = TraceOfStatistics

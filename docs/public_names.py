@@ -1,0 +1,75 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What the reference shows of a public class, and where links to its names lead.
+
+A class is documented once, by the name under which users know it. Docstrings and pages may name it
+by any module from which it can be imported.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from docutils.nodes import Element
+from pymc.distributions.distribution import Continuous, Discrete, SymbolicRandomVariable
+from pymc.step_methods.compound import BlockedStep
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+PACKAGE = "pymc_geodesic"
+
+# Methods by which PyMC calls distributions and steps, which users do not call.
+OF_PYMC = frozenset(
+    name for cls in (Continuous, Discrete, SymbolicRandomVariable, BlockedStep) for name in dir(cls)
+) | {"dist", "logp", "logcdf", "rv_type", "support_point"}
+# Attributes by which the classes of steps talk to each other.
+OF_STEPS = frozenset({"record", "shared", "tune"})
+
+
+def skip_interface_of_pymc(
+    app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out what only PyMC and other classes call, in the pages of classes."""
+    return True if what == "class" and name in OF_PYMC | OF_STEPS else None
+
+
+def find_by_identity(
+    app: Sphinx, env: BuildEnvironment, node: Element, contnode: Element
+) -> Element | None:
+    """Resolve a name of this package that is documented under another module."""
+    if node.get("refdomain") != "py":
+        return None
+    target = str(node.get("reftarget", ""))
+    module = str(node.get("py:module") or PACKAGE)
+    domain = env.domains.python_domain
+    alike = [name for name in domain.objects if _last(name) == _last(target)]
+    found = _imported(target if target.startswith(f"{PACKAGE}.") else f"{module}.{target}")
+    if found is not None:
+        alike = [name for name in alike if _imported(name) is found]
+    elif len({id(_imported(name)) for name in alike}) > 1 or "." in target:
+        return None
+    if not alike:
+        return None
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", alike[0], node, contnode)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+@cache
+def _imported(name: str) -> Any:
+    """Import what a dotted name means; None if there is no such thing."""
+    package, *parts = name.split(".")
+    found: Any = import_module(package)
+    for n, part in enumerate(parts, start=1):
+        # An attribute comes first: some modules have the name of the function in them.
+        if not hasattr(found, part):
+            try:
+                import_module(".".join([package, *parts[:n]]))
+            except ImportError:
+                return None
+        found = getattr(found, part, None)
+    return found

@@ -1,0 +1,204 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""One representative of the modes that signs and labels of components make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model, modelcontext
+from scipy.optimize import linear_sum_assignment
+
+from pymc_geodesic.diagnostics.gradients import model_points
+from pymc_geodesic.kernel.host_gradient import HostGradient
+
+__all__ = ["fold_components"]
+
+# Rounds of matching to the mean of what is matched; the mean hardly moves after the first.
+N_ROUNDS = 20
+# Draws of each chain at which the log density is compared, and how well it agrees.
+N_COMPARED, TOLERANCE = 3, 1e-6
+
+
+class _Choice(NamedTuple):
+    """For each chain and draw, the order of the components and their signs in it."""
+
+    orders: np.ndarray
+    signs: np.ndarray
+
+
+def fold_components(
+    idata: xr.DataTree,
+    axes: Mapping[str, int],
+    *,
+    signs: Collection[str] = (),
+    permute: bool = False,
+    model: Model | None = None,
+) -> xr.DataTree:
+    """Choose signs and labels of components that a model leaves open, the same in all draws.
+
+    Loadings and scores may change sign together, components of a mixture their names. Chains in
+    different copies of one mode then seem to disagree, and a mean over copies is of none. Every
+    draw is replaced by the equivalent one nearest to the mean of the result, in squared distance of
+    the first variable. As the log density of both is the same, which is tested, the result is
+    distributed as the posterior is, up to the symmetry.
+
+    Parameters
+    ----------
+    idata : DataTree
+        Result of ``pm.sample``.
+    axes : mapping of str to int
+        Variables with an entry for each component, and the axis of the components in each, not
+        counting chains and draws. The first decides.
+    signs : collection of str
+        Those that change sign together.
+    permute : bool, default False
+        Whether the components may change places.
+    model : Model, optional
+        The model that was sampled; by default that of the context.
+
+    Returns
+    -------
+    DataTree
+        A copy, with the variables of ``axes`` changed.
+
+    Raises
+    ------
+    ValueError
+        If the log density of the model changes with the signs or labels, a name is unknown, numbers
+        of components differ, or neither signs nor labels are to be chosen.
+
+    References
+    ----------
+    Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62. Section 4.
+
+    Papastamoulis, P. and Ntzoufras, I. (2022). On the identifiability of Bayesian factor analytic
+    models. Statistics and Computing 32. DOI 10.1007/s11222-022-10084-4
+
+    Examples
+    --------
+    .. code-block:: python
+
+        folded = pmg.fold_components(
+            idata, {"loadings": 0, "scores": 1}, signs=["loadings", "scores"], model=model
+        )
+        pmg.summary(folded)
+    """
+    draws = _components(idata, axes, signs)
+    if not signs and not permute:
+        raise ValueError("`fold_components` expected `signs` or `permute=True`, got neither.")
+    n_chains, n_draws, n = next(iter(draws.values())).shape[:3]
+    rng = np.random.default_rng(1)
+    shape = (n_chains, n_draws, n)
+    trial = _Choice(
+        rng.permuted(np.broadcast_to(np.arange(n), shape), axis=-1)
+        if permute
+        else np.broadcast_to(np.arange(n), shape),
+        rng.choice([-1.0, 1.0], shape) if signs else np.ones(shape),
+    )
+    model = modelcontext(model)
+    before = _energies(idata, model)
+    after = _energies(_with(idata, draws, trial, axes, signs), model)
+    change = np.max(np.abs(after - before) / (1 + np.abs(before)))
+    if not change <= TOLERANCE:
+        raise ValueError(
+            "`fold_components` expected a log density that signs and labels of components leave "
+            f"alone, got one that changes by a share of {change:.2g}. Name all variables that "
+            "change together, and take priors that do not tell components apart."
+        )
+    first = next(iter(axes))
+    choice = _nearest(draws[first], signed=first in signs, permute=permute)
+    return _with(idata, draws, choice, axes, signs)
+
+
+def _components(
+    idata: xr.DataTree, axes: Mapping[str, int], signs: Collection[str]
+) -> dict[str, np.ndarray]:
+    """Return draws with the components along the third axis."""
+    posterior = idata["posterior"]
+    if unknown := [name for name in (*axes, *signs) if name not in posterior or name not in axes]:
+        raise ValueError(f"`axes` expected variables of the posterior, got none for {unknown}.")
+    if signs and next(iter(axes)) not in signs:
+        raise ValueError(
+            f"`axes` expected to begin with a variable of `signs`, got {next(iter(axes))!r}."
+        )
+    draws = {
+        name: np.moveaxis(
+            _array(posterior[name])[..., None], axis + 2 if axis >= 0 else axis - 1, 2
+        )
+        for name, axis in axes.items()
+    }
+    if len(numbers := {values.shape[2] for values in draws.values()}) > 1:
+        raise ValueError(f"`axes` expected one number of components, got {sorted(numbers)}.")
+    return draws
+
+
+def _array(values: xr.DataArray) -> np.ndarray:
+    return values.transpose("chain", "draw", ...).to_numpy()
+
+
+def _with(
+    idata: xr.DataTree,
+    draws: Mapping[str, np.ndarray],
+    choice: _Choice,
+    axes: Mapping[str, int],
+    signs: Collection[str],
+) -> xr.DataTree:
+    """Return a copy in which the components are chosen."""
+    posterior = idata["posterior"].to_dataset().copy()
+    for name, values in draws.items():
+        kept = (..., *[None] * (values.ndim - 3))
+        chosen = np.take_along_axis(values, choice.orders[kept], axis=2)
+        if name in signs:
+            chosen = chosen * choice.signs[kept]
+        axis = axes[name] + 2 if axes[name] >= 0 else axes[name] - 1
+        moved = np.moveaxis(chosen, 2, axis)[..., 0]
+        dims = posterior[name].transpose("chain", "draw", ...).dims
+        posterior[name] = (dims, moved.astype(values.dtype), posterior[name].attrs)
+    result = idata.copy()
+    result["posterior"] = xr.DataTree(posterior)
+    return result
+
+
+def _energies(idata: xr.DataTree, model: Model) -> np.ndarray:
+    """Potential energies of the whole data at some draws."""
+    found = model_points(idata, model, max_draws=N_COMPARED)
+    host = HostGradient(found.potential)
+    energies = []
+    for index in np.ndindex(found.points[0].shape[:2]):
+        host.conditioned = [value[index] for value in found.conditioned]
+        energies.append(host.whole([x[index] for x in found.points]).energy)
+    return np.array(energies)
+
+
+def _nearest(draws: np.ndarray, *, signed: bool, permute: bool) -> _Choice:
+    """Choose for each draw (chain, draw, K, ...) what is nearest to the mean of the chosen."""
+    n = draws.shape[2]
+    flat = draws.reshape(-1, n, int(np.prod(draws.shape[3:]))).astype(float)
+    reference = flat[-1]
+    for _ in range(N_ROUNDS):
+        found = [_match(x, reference, signed=signed, permute=permute) for x in flat]
+        orders, signs = (np.array(part) for part in zip(*found, strict=True))
+        mean = (np.take_along_axis(flat, orders[..., None], axis=1) * signs[..., None]).mean(axis=0)
+        if np.allclose(mean, reference):
+            break
+        reference = mean
+    shape = draws.shape[:3]
+    return _Choice(orders.reshape(shape), signs.reshape(shape))
+
+
+def _match(
+    x: np.ndarray, reference: np.ndarray, *, signed: bool, permute: bool
+) -> Sequence[np.ndarray]:
+    """Return the order and the signs with the least squared distance from the reference."""
+    products = reference @ x.T
+    near = np.abs(products) if signed else products
+    order = (
+        linear_sum_assignment((x**2).sum(axis=1) - 2 * near)[1] if permute else np.arange(len(x))
+    )
+    chosen = products[np.arange(len(x)), order]
+    return order, np.where(signed & (chosen < 0), -1.0, 1.0)

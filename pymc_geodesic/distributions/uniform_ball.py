@@ -1,0 +1,119 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The uniform distribution in the unit ball."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
+from pymc.distributions.shape_utils import rv_size_is_none
+from pymc.distributions.transforms import _default_transform
+from pymc.pytensorf import normalize_rng_param
+from pytensor.tensor.random.utils import normalize_size_param
+from pytensor.tensor.variable import TensorVariable
+
+from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import ball
+from pymc_geodesic.manifolds import Ball, Sphere, register_manifold
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE, whole
+
+__all__ = ["UniformBall", "UniformBallRV"]
+
+
+class UniformBallRV(SymbolicRandomVariable):
+    """Random graph of :class:`UniformBall`."""
+
+    name = "UniformBall"
+    extended_signature = "[rng],[size],(s)->[rng],(n)"
+    _print_name = ("UniformBall", "\\operatorname{UniformBall}")
+
+    @classmethod
+    def rv_op(cls, support_shape, *, size=None, rng=None):
+        """Build the random variable."""
+        support_shape = pt.as_tensor(support_shape, dtype="int64", ndim=1)
+        rng, size = normalize_rng_param(rng), normalize_size_param(size)
+        full_size = () if rv_size_is_none(size) else tuple(size)
+        next_rng, noise = pm.Normal.dist(
+            size=(*full_size, support_shape[0] + 2), rng=rng, return_next_rng=True
+        )
+        draws = Sphere().project(noise)[..., :-2]
+        return cls(inputs=[rng, size, support_shape], outputs=[next_rng, draws])(
+            rng, size, support_shape
+        )
+
+
+class UniformBall(Continuous):
+    r"""
+    Uniform distribution in the unit ball.
+
+    The last axis is a vector of :math:`\mathbb{R}^n` of length one at most. The density is one over
+    the volume:
+
+    .. math::
+
+        f(x) = \frac{\Gamma(n/2 + 1)}{\pi^{n/2}}
+
+    ========  ==========================================
+    Support   :math:`x \in \mathbb{R}^n, |x| \le 1`
+    Mean      0
+    Variance  :math:`1 / (n + 2)` for each entry
+    ========  ==========================================
+
+    Parameters
+    ----------
+    n : int
+        Number of entries.
+
+    Raises
+    ------
+    ValueError
+        When n is not a whole number of one or more.
+
+    Notes
+    -----
+    The log density of a longer vector is -inf. Leading axes of ``shape`` are independent vectors.
+    Any density in the ball is this one times a potential. Draws are the first n entries of uniform
+    unit vectors with n + 2. The default transform is
+    :class:`~pymc_geodesic.distributions.transforms.BallTransform`, which lets every step sample it;
+    on request steps move it on :class:`~pymc_geodesic.manifolds.Ball`.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with pm.Model():
+            x = pmg.UniformBall("x", 3)
+            pm.Potential("normal", pm.logp(pm.Normal.dist(0.5, 0.4), x).sum())
+            idata = pm.sample(step=pmg.SGGMC(manifolds={"x": pmg.Ball()}))
+    """
+
+    rv_type = UniformBallRV
+    rv_op = UniformBallRV.rv_op
+
+    @classmethod
+    def dist(cls, n: int, **kwargs) -> TensorVariable:
+        """Return a variable that is not registered in a model."""
+        return super().dist([pt.as_tensor([whole("n", n)], dtype="int64")], **kwargs)
+
+    def support_point(rv, size, support_shape) -> TensorVariable:
+        """Return the center."""
+        return pt.zeros_like(rv)
+
+    def logp(value, support_shape) -> TensorVariable:
+        """Return minus the log of the volume, and -inf outside."""
+        half = 0.5 * support_shape[0].astype(value.dtype)
+        log_density = pt.gammaln(half + 1) - half * np.log(np.pi)
+        return on_support(pt.full(value.shape[:-1], log_density), value, _is_inside)
+
+
+def _is_inside(x):
+    return (x * x).sum(axis=-1) <= 1 + UNIT_NORM_TOLERANCE
+
+
+@_default_transform.register(UniformBallRV)
+def _uniform_ball_default_transform(op, rv):
+    return ball
+
+
+register_manifold(UniformBall, Ball(), on_request=True)

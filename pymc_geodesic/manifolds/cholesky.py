@@ -1,0 +1,145 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Cholesky factors of correlation matrices, whose rows are unit vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds.base import Manifold, Shape
+from pymc_geodesic.manifolds.fields import Visit, Work
+from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE, Sphere
+from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
+
+__all__ = ["CholeskyCorr"]
+
+SPHERE = Sphere()
+# As for probability vectors: this share of a step keeps a gradient away from a pole.
+SOFTENING = 0.5
+
+
+class CholeskyCorr(Manifold):
+    r"""Lower triangular matrices L with rows of length one, the factors of correlations L L'.
+
+    Row i is on the sphere :math:`S^{i-1}`, on the hemisphere where its last entry is positive. The
+    chain lives on the whole product of spheres with the even extension :math:`|L_{ii}|`: crossing
+    :math:`L_{ii} = 0` is the reflection at the wall where correlation matrices are singular. The
+    density of the entries below the diagonal, to which :class:`pymc.LKJCorr` refers, becomes with
+    respect to the surface measure of the spheres
+
+    .. math::
+
+        \log \pi_H(L) = \log p(L) + \sum_i \log |L_{ii}| ,
+
+    for LKJ with the parameter eta :math:`\sum_i (2 \eta - 1 + n - i) \log |L_{ii}|`, which has no
+    pole for eta of one half and more. Intrinsic dimension ``n (n - 1) / 2``.
+
+    For :class:`pymc.LKJCorr` on request.
+
+    References
+    ----------
+    Lan, S., Holbrook, A., Elias, G. A., Fortin, N. J., Ombao, H. and Shahbaba, B. (2020). Flexible
+    Bayesian dynamic modeling of correlation and covariance matrices. Bayesian Analysis 15.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     factor = pm.LKJCorr("factor", n=3, eta=2.0)
+    ...     step = pmg.SGGMC(manifolds={"factor": pmg.CholeskyCorr()})  # doctest: +SKIP
+    """
+
+    name = "Correlations"
+    ndim_core = 2
+    is_compact = True
+
+    def dim(self, core_shape: Shape) -> int:  # noqa: D102
+        n = core_shape[-1]
+        return n * (n - 1) // 2
+
+    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+        return SPHERE.to_tangent(x, _free(u))
+
+    def geodesic(self, x, v, t):  # noqa: D102
+        y, w = SPHERE.geodesic(x, v, t)
+        return y, _free(w)
+
+    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return SPHERE.project(_lower(x))
+
+    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return pt.where(_is_diagonal(x), pt.abs(x), x)
+
+    def fold(self, x, v):  # noqa: D102
+        negative = _is_diagonal(x) & (x < 0)
+        return self.unembed(x), pt.where(negative, -v, v)
+
+    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+        return pt.log(pt.abs(_diagonal(x))).sum(axis=-1)
+
+    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
+        soft = pt.sqrt(x * x + (SOFTENING * width) ** 2)
+        return self.project(pt.where(_is_diagonal(x), soft, x))
+
+    def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
+        return [shape]
+
+    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+        """Return the entries, of which those on the diagonal are squared."""
+        return [pt.where(_is_diagonal(x), x * x, x)]
+
+    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+        r"""``F = -grad sum_i (a_i . L_i + b_i L_ii^2 / 2)``, even in the diagonal.
+
+        :math:`a_i` are the means below the diagonal, :math:`b_i = E L_{ii}^2 - 1 / i`. The
+        divergence has the mean :math:`\sum_i (i - 1) |a_i|^2 + i b_i^2`, zero only for moments like
+        those of a uniform distribution, of which any temperature is that of U = 0.
+        """
+        [mean], x = moments, visit.start
+        n = x.type.shape[-1]
+        count = np.arange(1, n + 1, dtype=x.dtype)
+        is_diagonal = _is_diagonal(x)
+        below = pt.where(is_diagonal, 0, mean)
+        excess = _diagonal(mean) - 1 / count
+        field = pt.where(is_diagonal, excess[..., :, None] * x, below)
+        work = -(self.to_tangent(x, field) * self.to_tangent(visit.position, visit.gradient)).sum()
+        of_rows = (count - 1) * (below * x).sum(axis=-1)
+        divergence = (of_rows + excess * (count * _diagonal(x) ** 2 - 1)).sum()
+        expected = ((count - 1) * (below**2).sum(axis=-1) + count * excess**2).sum()
+        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+
+    def check(self, value) -> str | None:  # noqa: D102
+        value = np.asarray(value)
+        norms = np.linalg.norm(value, axis=-1)
+        is_lower = np.all(np.triu(value, 1) == 0)
+        if is_lower and np.all(np.abs(norms - 1) <= UNIT_NORM_TOLERANCE):
+            return None
+        return (
+            "expected lower triangular matrices with rows of length one, got norms in "
+            f"[{np.min(norms):.6g}, {np.max(norms):.6g}]"
+            f"{'' if is_lower else ' and entries above the diagonal'}"
+        )
+
+
+def _is_diagonal(x: TensorVariable) -> np.ndarray:
+    return np.eye(x.type.shape[-1], dtype=bool)
+
+
+def _lower(x: TensorVariable) -> TensorVariable:
+    return x * np.tri(x.type.shape[-1], dtype=x.dtype)
+
+
+def _free(v: TensorVariable) -> TensorVariable:
+    """Leave out what does not move: entries above the diagonal and the first row, which is one."""
+    mask = np.tri(v.type.shape[-1], dtype=v.dtype)
+    mask[0, 0] = 0
+    return v * mask
+
+
+def _diagonal(x: TensorVariable) -> TensorVariable:
+    return pt.diagonal(x, axis1=-2, axis2=-1)

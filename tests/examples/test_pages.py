@@ -1,0 +1,28 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The programs of pages that are not executed when the documentation is built run as printed."""
+
+import re
+
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+pytestmark = [
+    pytest.mark.skipif(not DOCS.is_dir(), reason="not part of a source archive"),
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("page", ["from_nuts", "predictions"])
+def test_the_program_of_a_page_runs(page):
+    pytest.importorskip("jax")
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) > 3
+    exec(compile("\n".join(blocks), f"{page}.md", "exec"), {"__name__": page})

@@ -1,0 +1,90 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Everything that the package says while it runs is explained on the page of troubles."""
+
+import ast
+import inspect
+import re
+
+from pathlib import Path
+
+import pytest
+
+import pymc_geodesic as pmg
+
+PAGE = Path(__file__).parents[1] / "docs" / "troubleshooting.md"
+ROOT = Path(pmg.__file__).parent
+
+pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="not part of a source archive")
+
+# A part of each sentence, in the words of the module that says it.
+SAYS = {
+    "algorithms/algorithm.py": ["made a transition to a state that is not finite and undid it"],
+    "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
+    "diagnostics/direction_statistics.py": [
+        "has no mean direction: the mean resultant length",
+        "lies at both ends of an axis, with mean resultant length",
+        "has no principal axis: its share of the second moments",
+    ],
+    "kernel/jax/after_fork.py": ["`backend='jax'` expected a process that was not forked"],
+    "kernel/numba/cache.py": ["The cache of compiled functions expected a writable folder"],
+    "potential/batch_deterministics.py": ["`pm.sample` records them for a different random batch"],
+    "potential/poles.py": ["has concentrations down to"],
+    "potential/random_gradients.py": ["The model draws its data by `pm.Minibatch`"],
+    "potential/row_variables.py": ["has an entry for each of the"],
+    "runs/plan.py": ["moves one chain after another", "Continuing after"],
+    "runs/sample.py": ["Interrupted: the run has", "draw iterations took"],
+    "sampling/explain.py": ["The start has an infinite log density"],
+    "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],
+    "sampling/monitors.py": ["diverged: its potential energy is"],
+    "sampling/news.py": ["tuned itself: step size", "Such short steps mean"],
+    "sampling/problem.py": ["Compiling"],
+    "sampling/self_tuning.py": ["disagree after most of the tuning phase"],
+    "sampling/warnings.py": [
+        "such draws are marked `diverging`",
+        "had not settled at the end of the tuning phase",
+    ],
+    "step_methods/step.py": ["searches the mode for each chain"],
+}
+
+# Calls by which a module speaks.
+SPEAKS = {"warnings.warn", "log.info", "log.warning", "SamplerWarning", "News"}
+# It hands on what chains have to say.
+HANDS_ON = {"runs/fold.py"}
+
+
+def flat(text):
+    """Text without line breaks, quote marks and the arrows of quotations."""
+    return " ".join(re.sub(r"^>", "", text, flags=re.MULTILINE).split())
+
+
+def texts_of(path):
+    """Literal parts of the strings of a module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return [node.value for node in nodes if isinstance(node.value, str)]
+
+
+def test_every_module_that_speaks_is_listed():
+    speakers = set()
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in SPEAKS:
+                speakers.add(path.relative_to(ROOT).as_posix())
+    assert speakers - HANDS_ON <= set(SAYS)
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_what_it_says_is_explained(name):
+    page, texts = flat(PAGE.read_text(encoding="utf-8")), texts_of(ROOT / name)
+    for start in SAYS[name]:
+        assert any(start in text for text in texts), f"{name} says it in other words now: {start}"
+        assert start in page
+
+
+def test_every_finding_has_a_row():
+    findings = re.findall(r"``(\w+)``", inspect.getdoc(pmg.diagnose).split("Names of findings")[1])
+    text = PAGE.read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
+    others = {"configurational_temperature"}
+    assert rows == set(findings) - others
