@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         register_manifold,
     )
     from pymc_geodesic.mass import TangentMass
+    from pymc_geodesic.parquet import ParquetRows
     from pymc_geodesic.plots import (
         from_longitude_latitude,
         plot_rose,
@@ -164,6 +165,7 @@ _HOMES = {
         "register_manifold",
     ),
     "mass": ("TangentMass",),
+    "parquet": ("ParquetRows",),
     "plots": (
         "from_longitude_latitude",
         "plot_rose",
@@ -244,6 +246,7 @@ __all__ = [
     "MatrixFisher",
     "MatrixLangevin",
     "MonteCarloEM",
+    "ParquetRows",
     "PolynomialSchedule",
     "PowerSpherical",
     "ProjectedNormal",

@@ -113,7 +113,10 @@ def test_a_step_loads_what_it_needs():
     assert len(found) < 450
     for room in ("plots", "topic_models", "diagnostics"):
         assert f"pymc_geodesic.{room}" not in found
-    for package in ("numba", "jax", "matplotlib", "scipy.stats", "scipy.optimize", "sklearn"):
+    for package in (
+        *("numba", "jax", "matplotlib", "scipy.stats", "scipy.optimize", "sklearn"),
+        *("dask", "distributed"),
+    ):
         assert package not in found
 
 

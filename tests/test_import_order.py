@@ -9,7 +9,7 @@ from pathlib import Path
 import pymc_geodesic
 
 ORDER = (
-    *("requirements", "validation", "datasets", "run_record", "schedules"),
+    *("requirements", "validation", "datasets", "parquet", "run_record", "schedules"),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
     *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import batched, islice
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from pymc_geodesic.kernel.at_points import AtPoints
 from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.kernel.reader import checked_batches
+from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -39,6 +39,12 @@ FUNCTIONS = (
     "geodesic",
     "nearest",
 )
+
+
+PARTITION_SUM, PARTITION_ROWS = "partition_sum", "partition_rows"
+
+type Elsewhere = Callable[[str, Sequence[tuple[Any, ...]]], list[Any]]
+"""``(method, arguments of each call) -> results``."""
 
 
 class Evaluation(NamedTuple):
@@ -75,6 +81,8 @@ class HostGradient:
     ----------
     manifold : Product
         Where the points are.
+    elsewhere : callable or None
+        What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes.
     """
 
     def __init__(self, potential: Potential) -> None:
@@ -84,22 +92,27 @@ class HostGradient:
         streams = [source for source in potential.sources if isinstance(source, StreamSource)]
         self._stream = streams[0] if streams else None
         self._sample: np.ndarray | None = None
+        self._possible: set[int] = set()
+        self.elsewhere: Elsewhere | None = None
         self._potential, self.manifold = potential, potential.manifold
         self._interpret(potential)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the functions behind: what PyTensor interprets cannot be pickled, the graph can."""
-        return {name: value for name, value in self.__dict__.items() if name not in FUNCTIONS}
+        left_out = {*FUNCTIONS, "elsewhere"}
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the functions anew from the graph."""
         self.__dict__.update(state)
+        self.elsewhere = None
         self._interpret(self._potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones.
 
-        Of a stream the first ``SUBSAMPLE`` rows stand for all.
+        Of a stream ``SUBSAMPLE`` rows stand for all: random ones, where the loader has them, or
+        the first.
         """
         if self._stream is not None:
             sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
@@ -132,20 +145,67 @@ class HostGradient:
         """Evaluate at a point with all rows, some thousands at a time."""
         if not self.n_rows:
             return self(point, [])
-        total: list[Any] = []
-        n = 0
-        for rows in self._chunks():
+        if self._stream is None or not self.has_partitions:
+            total = self._sum(point, self._chunks())
+        else:
+            # Added in the order of the partitions, so that it matters not who has summed them.
+            numbers = range(len(self._stream.partitions))
+            total = _added(self.spread(PARTITION_SUM, [(i, point) for i in numbers]))
+        n, energy, *gradients = total
+        gradients = [np.asarray(array / n) for array in gradients]
+        half = len(gradients) // 2
+        return Evaluation(float(energy / n), gradients[:half], gradients[half:])
+
+    @property
+    def has_partitions(self) -> bool:
+        """Whether the data can be read in parts."""
+        return self._stream is not None and bool(self._stream.partitions)
+
+    def partition_sum(self, number: int, point: Sequence[np.ndarray]) -> list[Any]:
+        """Return the number of rows of a partition, and sums over its rows; see :meth:`whole`."""
+        stream = self._required_stream()
+        partition = stream.partitions[number]
+        blocks = checked_blocks(
+            stream, partition, first=partition.first, is_possible=number in self._possible
+        )
+        total = self._sum(point, ([rows] for block in blocks for rows in _cut(block)))
+        self._possible.add(number)
+        return total
+
+    def partition_rows(self, number: int, places: np.ndarray) -> np.ndarray:
+        """Read rows of a partition."""
+        return self._required_stream().partitions[number].rows(places)
+
+    def spread(self, task: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call one of the two methods above several times, here or in other processes."""
+        if self.elsewhere is not None:
+            return self.elsewhere(task, arguments)
+        return [getattr(self, task)(*given) for given in arguments]
+
+    def _sum(self, point: Sequence[np.ndarray], chunks: Iterable[list[np.ndarray]]) -> list[Any]:
+        """Sum over chunks: their rows, and energy and gradients times rows."""
+
+        def weighted(rows: list[np.ndarray]) -> list[Any]:
             # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
             part, weight = self(point, rows), len(rows[0])
-            found: list[Any] = [part.energy, *part.gradient, *part.pulled_back]
-            arrays = [weight * a for a in found]
-            total = [a + b for a, b in zip(total, arrays, strict=True)] if total else arrays
-            n += weight
-        energy, *gradients = [np.asarray(array / n) for array in total]
-        half = len(gradients) // 2
-        return Evaluation(float(energy), gradients[:half], gradients[half:])
+            found: list[Any] = [1, part.energy, *part.gradient, *part.pulled_back]
+            return [weight * x for x in found]
+
+        return _added(map(weighted, chunks))
+
+    def _required_stream(self) -> StreamSource:
+        if self._stream is None:
+            raise RuntimeError("The model has no data that are read in parts.")
+        return self._stream
+
+    def _random_rows(self, numbers: Sequence[int], places: Sequence[np.ndarray]) -> list[Any]:
+        return self.spread(PARTITION_ROWS, list(zip(numbers, places, strict=True)))
 
     def _first_rows(self, stream: StreamSource) -> np.ndarray:
+        if self._sample is None and (rows := stream.random_rows) is not None:
+            n = min(SUBSAMPLE, rows.n_rows)
+            drawn = rows.sample(np.random.default_rng(0), n, spread=self._random_rows)
+            self._sample = possible_rows(stream, drawn)
         if self._sample is None:
             wanted = -(-SUBSAMPLE // stream.batch_size)
             batches = list(islice(checked_batches(stream), wanted))
@@ -195,3 +255,15 @@ class HostGradient:
         self.to_tangent = interpreted([*points, *vectors], manifold.to_tangent(points, vectors))
         ends, velocities = manifold.geodesic(points, vectors, time)
         self.geodesic = interpreted([*points, *vectors, time], [*ends, *velocities])
+
+
+def _added(parts: Iterable[list[Any]]) -> list[Any]:
+    """Add lists entry by entry, in their order."""
+    total: list[Any] = []
+    for part in parts:
+        total = [a + b for a, b in zip(total, part, strict=True)] if total else part
+    return total
+
+
+def _cut(block: np.ndarray) -> list[np.ndarray]:
+    return [block[start : start + CHUNK] for start in range(0, len(block), CHUNK)]

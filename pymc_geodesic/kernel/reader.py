@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,7 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.kernel.read_ahead import ReadAhead
 from pymc_geodesic.potential.stream import RowCheck, StreamSource
 
-__all__ = ["StreamCursor", "StreamReader", "checked_batches"]
+__all__ = ["StreamCursor", "StreamReader", "checked_batches", "checked_blocks", "possible_rows"]
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
@@ -84,6 +84,27 @@ def _possible(
     if check is not None and (bad := check(rows, n_rows)):
         raise SamplingError(f"The stream `{source.name}` gave rows that cannot be observed. {bad}")
     return rows
+
+
+def checked_blocks(
+    source: StreamSource, blocks: Iterable[np.ndarray], *, first: int, is_possible: bool
+) -> Iterator[np.ndarray]:
+    """Check blocks of a part of the data, the first row of which has a number.
+
+    With ``is_possible`` the model is known to allow the rows.
+    """
+    for block in blocks:
+        rows = _checked_block(source, block, first)
+        check = None if is_possible else source.check
+        yield _possible(source, [rows], first, check=check)
+        first += len(rows)
+
+
+def possible_rows(source: StreamSource, rows: np.ndarray) -> np.ndarray:
+    """Check rows that were drawn at random."""
+    is_possible = source.check is None or source.check.complete
+    [checked] = checked_blocks(source, [rows], first=0, is_possible=is_possible)
+    return checked
 
 
 def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
@@ -164,6 +185,8 @@ class StreamReader:
         What to read.
     """
 
+    reads_in_turn = True
+
     def __init__(self, source: StreamSource) -> None:
         self.source = source
         self.first_batch = next(checked_batches(source))
@@ -176,8 +199,18 @@ class StreamReader:
             self._ahead.close()
             self._ahead = None
 
-    def take(self, cursor: StreamCursor, rng: np.random.Generator, n_batches: int) -> np.ndarray:
-        """Return the next batches, stacked along a new first axis, and move the cursor."""
+    def take(
+        self,
+        cursor: StreamCursor,
+        rng: np.random.Generator,
+        n_batches: int,
+        *,
+        reuses: bool = False,
+    ) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis, and move the cursor.
+
+        Rows are used once in a pass, also where ``reuses`` would allow more.
+        """
         size = self.source.batch_size
         parts, missing = [], n_batches * size
         pool = self._empty if cursor.pool is None else cursor.pool

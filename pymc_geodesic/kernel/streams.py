@@ -9,13 +9,40 @@ import os
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
 
 import numpy as np
 
+from pymc_geodesic.kernel.pools import PoolCursor, PoolReader
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 from pymc_geodesic.potential.stream import Source, StreamSource
 
-__all__ = ["BatchStream", "draw_noise"]
+__all__ = ["BatchStream", "Reader", "draw_noise", "reader_of"]
+
+
+class Reader(Protocol):
+    """What reads the rows of a loader, for all chains.
+
+    Attributes
+    ----------
+    first_batch : ndarray
+        The first rows of the data.
+    reads_in_turn : bool
+        Whether chains must read one after another.
+    """
+
+    first_batch: np.ndarray
+    reads_in_turn: bool
+
+    def settle(self, cursor: Any) -> None:
+        """Be ready for a run that begins with a cursor."""
+        ...
+
+    def take(
+        self, cursor: Any, rng: np.random.Generator, n_batches: int, *, reuses: bool = False
+    ) -> np.ndarray:
+        """Return the next batches, stacked along a new first axis, and move the cursor."""
+        ...
 
 
 # Normals of a transition or more are drawn in parts of this many, each by a generator of its own,
@@ -23,6 +50,15 @@ __all__ = ["BatchStream", "draw_noise"]
 PART = 2**16
 # Bytes at a multiple of which JAX takes an array as it is, and does not copy it.
 ALIGNMENT = 64
+
+
+def reader_of(sources: Sequence[Source]) -> Reader | None:
+    """Make what reads the stream among the sources, if there is one."""
+    for source in sources:
+        if isinstance(source, StreamSource):
+            rows = source.random_rows
+            return StreamReader(source) if rows is None else PoolReader(source, rows)
+    return None
 
 
 def draw_noise(
@@ -86,14 +122,16 @@ class BatchStream:
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
         streams = [source for source in sources if isinstance(source, StreamSource)]
-        self.stream = StreamCursor() if streams else None
+        self.stream: StreamCursor | PoolCursor | None = None
+        if streams:
+            self.stream = StreamCursor() if streams[0].random_rows is None else PoolCursor()
         # No batch is current before the first is drawn.
         self.current: list[np.ndarray] = []
         self.age = steps_per_batch
         self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
         self.n_taken = [0 for _ in self.sizes]
 
-    def trial(self, n_steps: int, reader: StreamReader | None = None) -> list[np.ndarray]:
+    def trial(self, n_steps: int, reader: Reader | None = None) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""
         if reader is not None:
             return [np.repeat(reader.first_batch[None], n_steps, axis=0)]
@@ -104,19 +142,31 @@ class BatchStream:
         return (self.age + np.arange(n_steps)) % self.steps_per_batch == 0
 
     def draw(
-        self, rng: np.random.Generator, n_steps: int, reader: StreamReader | None = None
+        self,
+        rng: np.random.Generator,
+        n_steps: int,
+        reader: Reader | None = None,
+        *,
+        reuses: bool = False,
     ) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``.
 
-        Those of a stream come from ``reader``.
+        Those of a stream come from ``reader``, which with ``reuses`` may give rows again and again.
         """
+
+        def fresh(i: int, n_batches: int) -> np.ndarray:
+            if self.stream is None:
+                return self._indices(rng, i, n_batches)
+            assert reader is not None, "who has streams passes their reader"
+            return reader.take(self.stream, rng, n_batches, reuses=reuses)
+
         if self.steps_per_batch == 1:
-            return [self._fresh(rng, i, n_steps, reader) for i in range(len(self.sizes))]
+            return [fresh(i, n_steps) for i in range(len(self.sizes))]
         which = (self.age + np.arange(n_steps)) // self.steps_per_batch
         batches = []
         current, self.current = self.current, []
         for i in range(len(self.sizes)):
-            drawn = self._fresh(rng, i, which[-1], reader)
+            drawn = fresh(i, which[-1])
             before = current[i][None] if current else np.zeros_like(drawn[:1])
             pool = np.concatenate([before, drawn])
             batches.append(pool[which])
@@ -124,14 +174,9 @@ class BatchStream:
         self.age = int((self.age + n_steps - 1) % self.steps_per_batch + 1)
         return batches
 
-    def _fresh(
-        self, rng: np.random.Generator, i: int, n_batches: int, reader: StreamReader | None
-    ) -> np.ndarray:
-        """Draw batches of source ``i`` that have not been used."""
+    def _indices(self, rng: np.random.Generator, i: int, n_batches: int) -> np.ndarray:
+        """Draw the rows of batches of source ``i`` that have not been used."""
         n_rows, size = self.sizes[i]
-        if self.stream is not None:
-            assert reader is not None, "who has streams passes their reader"
-            return reader.take(self.stream, rng, n_batches)
         if self.replacement:
             return rng.integers(0, n_rows, (n_batches, size))
         parts, missing = [], n_batches * size

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
 from pymc_geodesic.potential.minibatch import BatchSource, known_size
 
-__all__ = ["RowCheck", "Source", "StreamSource", "find_streams"]
+__all__ = ["RandomRows", "RowCheck", "Source", "StreamSource", "find_streams"]
 
 
 class RowCheck(Protocol):
@@ -33,6 +33,30 @@ class RowCheck(Protocol):
 
     def __call__(self, rows: np.ndarray, first: int) -> str | None:
         """Return why some rows cannot be observed, or None; ``first`` is the first row's index."""
+        ...
+
+
+@runtime_checkable
+class RandomRows(Protocol):
+    """Data that give rows at random, and can be read in parts.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of all rows.
+    partitions : sequence of iterable of ndarray
+        Parts of them. Each gives its rows block by block, by ``rows(places)`` those with given
+        places in it, and has the number of its ``first`` row.
+    shuffled : bool
+        Whether rows are stored in random order, so that they need not be drawn at random.
+    """
+
+    n_rows: int
+    partitions: Sequence[Any]
+    shuffled: bool
+
+    def sample(self, rng: np.random.Generator, n_rows: int, *, spread: Any = None) -> np.ndarray:
+        """Read different rows in random order; ``spread`` reads those of several partitions."""
         ...
 
 
@@ -75,6 +99,17 @@ class StreamSource:
     def dtype(self) -> str:
         """Type of the entries."""
         return self.variable.type.dtype
+
+    @property
+    def random_rows(self) -> RandomRows | None:
+        """The loader, if rows are to be drawn from it at random."""
+        loader = self.loader
+        return loader if isinstance(loader, RandomRows) and not loader.shuffled else None
+
+    @property
+    def partitions(self) -> Sequence[Any]:
+        """Parts of the data that can be read by themselves, if the loader has them."""
+        return self.loader.partitions if isinstance(self.loader, RandomRows) else ()
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for rows of the data."""
@@ -132,5 +167,10 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
             f"`data` expected a `pm.Data` on which an observed variable depends, got `{name}`."
         )
     n_rows = max(known_size(rv.owner.inputs[1]) for rv in scaled)
+    if isinstance(loader, RandomRows) and loader.n_rows != n_rows:
+        raise ValueError(
+            f"`total_size` expected the rows that `{name}` is read from, {loader.n_rows}, got "
+            f"{n_rows}. Pass their `n_rows`."
+        )
     batch_size = variable.get_value(borrow=True).shape[0]
     return StreamSource(name, variable, loader, n_rows, batch_size)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.chain import Chain, Settings
 from pymc_geodesic.sampling.moves import Drive, Moves, alone, in_turn
 from pymc_geodesic.sampling.problem import Problem
@@ -35,6 +36,11 @@ class Sampler(Protocol):
     @property
     def tunes_in_common(self) -> bool:
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
+        ...
+
+    @property
+    def divisible(self) -> HostGradient | None:
+        """What sums over partitioned data in the tuning phase, and can be helped by others."""
         ...
 
     def begin(self, rng: np.random.Generator, point: Values, *, tune: int, draws: int) -> Chain:

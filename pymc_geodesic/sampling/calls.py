@@ -12,13 +12,11 @@ import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
-from pymc_geodesic.kernel.reader import StreamReader
 from pymc_geodesic.kernel.room import room_for
-from pymc_geodesic.kernel.streams import BatchStream, draw_noise
+from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
-from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
@@ -54,8 +52,7 @@ class Calls:
         self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions, varies: bool = False
     ) -> None:
         self.problem, self.algorithm, self.batches = problem, algorithm, batches
-        streams = [s for s in problem.potential.sources if isinstance(s, StreamSource)]
-        self.reader = StreamReader(streams[0]) if streams else None
+        self.reader = reader_of(problem.potential.sources)
         self.latents = problem.make_latents()
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
@@ -75,7 +72,7 @@ class Calls:
         length = len(step_sizes)
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
-        rows = chain.batches.draw(chain.rng, length, self.reader)
+        rows = chain.batches.draw(chain.rng, length, self.reader, reuses=_is_controlled(chain))
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
@@ -129,7 +126,7 @@ class Calls:
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
-        controlled = chain.tuning is not None and chain.tuning.controlled
+        controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
         if (controlled, length) not in self._kernels:
             self._kernels[controlled, length] = self._make_kernel(chain)
@@ -245,6 +242,10 @@ NOTHING = Drawn([], {}, {})
 """What is drawn for a batch where nothing is local."""
 
 EVERYTHING = slice(None)
+
+
+def _is_controlled(chain: GradientChain) -> bool:
+    return chain.tuning is not None and chain.tuning.controlled
 
 
 def _center(chain: GradientChain) -> CenterArrays:

@@ -56,6 +56,7 @@ class ExactSampler:
 
     reads_stream = False
     tunes_in_common = False
+    divisible = None
 
     def __init__(self, problem: Problem, *, options: ExactOptions) -> None:
         self.problem, self.options = problem, options

@@ -15,6 +15,7 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
@@ -138,12 +139,18 @@ class StochasticSampler:
     @property
     def reads_stream(self) -> bool:
         """Whether batches come from a loader, which chains read one after another."""
-        return self.calls.reader is not None
+        return self.calls.reader is not None and self.calls.reader.reads_in_turn
 
     @property
     def tunes_in_common(self) -> bool:
         """Whether chains must be together for :meth:`adapt` in their tuning phase."""
         return self.tuning is not None
+
+    @property
+    def divisible(self) -> HostGradient | None:
+        """What sums over partitioned data in the tuning phase, and can be helped by others."""
+        gradient = None if self.tuning is None else self.tuning.gradient
+        return gradient if gradient is not None and gradient.has_partitions else None
 
     def adapt(self, chains: Sequence[GradientChain]) -> None:
         """Do what is due in the tuning phase before a draw of chains that are equally long."""

@@ -79,8 +79,8 @@ class SGGMC(StochasticStep, FromLearningRate):
         Bias that a step which tunes itself may have, in posterior standard deviations.
     data : mapping of str to iterable, optional
         A ``pm.Data`` of the model, by name, whose batches are read from a loader while sampling:
-        anything that gives arrays of the ``pm.Data``'s shape each time it is iterated over, such as
-        a ``DataLoader`` of ``pymc_extras``. See :ref:`streams`.
+        :class:`ParquetRows`, or anything that gives blocks of rows each time it is iterated over.
+        See :ref:`streams`.
     local : LocalGMC, optional
         Variables that belong to the rows of a minibatch, sampled anew with each; the gradient is
         averaged over their draws. A ``step_size`` must be given then.

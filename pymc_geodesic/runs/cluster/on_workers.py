@@ -6,16 +6,23 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
 
-from pymc_geodesic.runs.cluster.worker import Segment, advance_segment, sampler_plugin
+from pymc_geodesic.runs.cluster.worker import (
+    RETRIES,
+    Segment,
+    advance_segment,
+    must_be_together,
+    sampler_plugin,
+)
 from pymc_geodesic.sampling import Chain, ChainFailure, ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 
 if TYPE_CHECKING:
@@ -26,11 +33,11 @@ __all__ = ["OnWorkers", "Watch", "require_client"]
 type Watch = Callable[[range, int, Arrays], None]
 """Is told which chains have made how many draws, and with which statistics."""
 
+# Seconds after which a run looks whether anybody works for it.
+PATIENCE = 20.0
 # To send chains there and back takes hundredths of a second, and what a segment has drawn is lost
 # with its worker.
 SEGMENT_SECONDS = 2.0
-# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
-RETRIES = 2
 
 
 class OnWorkers:
@@ -67,11 +74,15 @@ class OnWorkers:
         self._client, self._chain_method, self._names = client, chain_method, names
         self._watch = watch
         self.reads_stream = sampler.reads_stream
-        self._tunes_in_common = sampler.tunes_in_common
-        self._n_blocks = _required_workers(client)
+        self._sampler, self._has_told = sampler, False
+        processes = _required_processes(client)
+        self._n_blocks = len(processes)
+        # A worker in this process says what it has to say here.
+        self._forwards = _process_function()() not in processes
         self._run = f"pymc_geodesic-{uuid4().hex}"
-        client.register_plugin(sampler_plugin(sampler), name=self._run)
-        client.forward_logging("pymc")
+        client.register_plugin(_plugin(sampler), name=self._run)
+        if self._forwards:
+            client.forward_logging("pymc")
 
     def __call__(
         self, chains: Sequence[Chain], n_draws: int, *, thin: int
@@ -97,36 +108,28 @@ class OnWorkers:
 
     def close(self) -> None:
         """Let the workers forget the sampler."""
-        self._client.unforward_logging("pymc")
+        if self._forwards:
+            self._client.unforward_logging("pymc")
         self._client.unregister_worker_plugin(self._run)
 
     def _blocks(self, chains: Sequence[Chain]) -> list[range]:
         """Cut chains into as many blocks as there were workers at the beginning."""
-        n, first = len(chains), chains[0]
-        if self._tunes_in_common and first.n_drawn < max(first.tuning_draws, 1):
+        n = len(chains)
+        if must_be_together(self._sampler, chains[0]):
             return [range(n)]
         size = math.ceil(n / self._n_blocks)
         return [range(i, min(i + size, n)) for i in range(0, n, size)]
 
     def _gathered(self, segments: Sequence[Segment], blocks: Sequence[range]) -> list[Any]:
-        from distributed import as_completed
-
-        # A chain that comes back to its worker finds its place in a stream.
-        places = sorted(self._client.nthreads())
+        # Not for given workers, even with `allow_other_workers`: Dask 2026.8 never begins a task
+        # again whose worker has died when there was no other one.
         futures = [
-            self._client.submit(
-                advance_segment,
-                segment,
-                pure=False,
-                retries=RETRIES,
-                workers=places[i % len(places)] if places else None,
-                allow_other_workers=bool(places),
-            )
-            for i, segment in enumerate(segments)
+            self._client.submit(advance_segment, segment, pure=False, retries=RETRIES)
+            for segment in segments
         ]
         found: dict[Any, Any] = {}
         try:
-            for future in as_completed(futures):
+            for future in self._finished(futures):
                 block = blocks[futures.index(future)]
                 found[future] = result = _result(future, block)
                 self._watch(block, segments[0].n_draws, result[2])
@@ -134,6 +137,25 @@ class OnWorkers:
             self._client.cancel(futures, force=True)
             raise
         return [found[future] for future in futures]
+
+    def _finished(self, futures: Sequence[Any]) -> Iterator[Any]:
+        """Yield futures when they are done; say it where nobody is there to do them."""
+        from distributed import wait
+
+        waiting = set(futures)
+        while waiting:
+            try:
+                done = wait(waiting, timeout=PATIENCE, return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                if not (self._has_told or self._client.nthreads()):
+                    self._has_told = True
+                    log.warning(
+                        "The cluster has no workers left; the run waits for new ones. Ctrl-C "
+                        "returns the draws so far."
+                    )
+                continue
+            waiting -= done
+            yield from done
 
 
 def require_client(client: Any) -> None:
@@ -159,8 +181,8 @@ def require_client(client: Any) -> None:
         )
 
 
-def _required_workers(client: Client) -> int:
-    """Return the number of workers, each of which is a process with one thread."""
+def _required_processes(client: Client) -> list[tuple[str, int]]:
+    """Return the processes of the workers, each of which is one with one thread."""
     threads = client.nthreads()
     if not threads:
         client.wait_for_workers(1)
@@ -172,20 +194,38 @@ def _required_workers(client: Client) -> int:
             f"threads at once, got {address} with {n}. Start them with `threads_per_worker=1`, or "
             "`dask worker --nthreads 1`."
         )
-    processes = client.run(_process)
-    if len(set(processes.values())) < len(processes):
+    processes = list(client.run(_process_function()).values())
+    if (n_processes := len(set(processes))) < len(processes):
         raise ValueError(
             f"`client` expected workers in processes of their own, got {len(processes)} in "
-            f"{len(set(processes.values()))}. Start one worker, or pass `processes=True`."
+            f"{n_processes}. Start one worker, or pass `processes=True`."
         )
-    return len(threads)
+    return processes
 
 
-def _process() -> tuple[str, int]:
-    import os
-    import socket
+def _plugin(sampler: Sampler) -> Any:
+    try:
+        return sampler_plugin(sampler)
+    except Exception as error:
+        raise ValueError(
+            "`step` expected what can be pickled and sent to workers, got what cannot: "
+            f"{error}. Replace what holds open files, locks or threads."
+        ) from error
 
-    return socket.gethostname(), os.getpid()
+
+def _process_function() -> Callable[[], tuple[str, int]]:
+    """Make a function that is pickled by value, for workers that have not imported this package.
+
+    They import it only when the plugin has told PyTensor where to compile.
+    """
+
+    def this_process() -> tuple[str, int]:
+        import os
+        import socket
+
+        return socket.gethostname(), os.getpid()
+
+    return this_process
 
 
 def _result(future: Any, block: range) -> Any:

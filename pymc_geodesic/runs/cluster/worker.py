@@ -6,14 +6,18 @@ from __future__ import annotations
 
 import pickle
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["Segment", "advance_segment", "sampler_plugin"]
+__all__ = ["RETRIES", "Segment", "advance_segment", "must_be_together", "sampler_plugin"]
+
+# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
+RETRIES = 2
 
 
 class Segment(NamedTuple):
@@ -43,14 +47,58 @@ class Segment(NamedTuple):
 
 def advance_segment(segment: Segment) -> tuple[list[Chain], Arrays, Arrays]:
     """Move chains by a segment, in a worker; see :func:`pymc_geodesic.sampling.run`."""
-    return run(
-        _sampler(segment.run),
-        segment.chains,
-        segment.n_draws,
-        chain_method=segment.chain_method,
-        thin=segment.thin,
-        names=segment.names,
-    )
+    sampler = _sampler(segment.run)
+    with _passes_divided(segment, sampler):
+        return run(
+            sampler,
+            segment.chains,
+            segment.n_draws,
+            chain_method=segment.chain_method,
+            thin=segment.thin,
+            names=segment.names,
+        )
+
+
+@contextmanager
+def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
+    """Let all workers take part in what is summed over all rows of partitioned data."""
+    divisible = sampler.divisible
+    if divisible is None or not must_be_together(sampler, segment.chains[0]):
+        yield
+        return
+    from distributed import worker_client
+
+    def elsewhere(task: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        # The client gives this worker's thread back, so that it takes its share.
+        with worker_client() as client:
+            calls = [_Call(segment.run, task, pickle.dumps(given)) for given in arguments]
+            return client.gather(client.map(_call_divisible, calls, pure=False, retries=RETRIES))
+
+    divisible.elsewhere = elsewhere
+    try:
+        yield
+    finally:
+        divisible.elsewhere = None
+
+
+class _Call(NamedTuple):
+    """A call of a method of what is divided.
+
+    Its arguments are pickled: Dask's arrays lie anywhere in memory, and PyTensor refuses some.
+    """
+
+    run: str
+    task: str
+    arguments: bytes
+
+
+def _call_divisible(call: _Call) -> Any:
+    return getattr(_sampler(call.run).divisible, call.task)(*pickle.loads(call.arguments))
+
+
+def must_be_together(sampler: Sampler, chain: Chain) -> bool:
+    """Whether the next draw may tune a chain together with the others."""
+    return sampler.tunes_in_common and chain.n_drawn < max(chain.tuning_draws, 1)
 
 
 def _sampler(name: str) -> Sampler:
