@@ -32,6 +32,7 @@ SAYS = {
     "potential/poles.py": ["has concentrations down to"],
     "potential/random_gradients.py": ["The model draws its data by `pm.Minibatch`"],
     "potential/row_variables.py": ["has an entry for each of the"],
+    "runs/cluster/on_workers.py": ["The cluster has no workers left"],
     "runs/plan.py": ["moves one chain after another", "Continuing after"],
     "runs/sample.py": ["Interrupted: the run has", "draw iterations took"],
     "sampling/explain.py": ["The start has an infinite log density"],
