@@ -16,7 +16,7 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 .PHONY: help demo test test-all lint docs bench clean
 
 help:
-	@echo "make demo      fit two clusters of comet orbits and draw the picture"
+	@echo "make demo      fit three clusters of comet orbits and draw the picture"
 	@echo "make test      the fast tests (minutes)"
 	@echo "make test-all  all tests, the statistical ones too"
 	@echo "make lint      ruff and mypy"
