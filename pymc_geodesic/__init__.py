@@ -59,6 +59,12 @@ if TYPE_CHECKING:
         transforms,
         vectors_to_angles,
     )
+    from pymc_geodesic.groups import (
+        GroupedRows,
+        GroupLikelihood,
+        MarginalLikelihood,
+        local_posterior,
+    )
     from pymc_geodesic.latents.gmc import LocalGMC
     from pymc_geodesic.manifolds import (
         Circle,
@@ -150,6 +156,7 @@ _HOMES = {
         "quaternion_to_matrix",
         "transforms",
     ),
+    "groups": ("GroupLikelihood", "GroupedRows", "MarginalLikelihood", "local_posterior"),
     "latents.gmc": ("LocalGMC",),
     "manifolds": (
         "Circle",
@@ -236,11 +243,14 @@ __all__ = [
     "CyclicalSchedule",
     "Euclidean",
     "GMCWithinGibbs",
+    "GroupLikelihood",
+    "GroupedRows",
     "Kent",
     "LatentDirichletAllocation",
     "LocalGMC",
     "LogisticNormal",
     "Manifold",
+    "MarginalLikelihood",
     "MatrixFisher",
     "MatrixLangevin",
     "MonteCarloEM",
@@ -279,6 +289,7 @@ __all__ = [
     "initial_directions",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
+    "local_posterior",
     "manifold_of",
     "matrix_to_quaternion",
     "plot_rose",
