@@ -60,6 +60,12 @@ if TYPE_CHECKING:
         transforms,
         vectors_to_angles,
     )
+    from pymc_geodesic.groups import (
+        GroupedRows,
+        GroupLikelihood,
+        MarginalLikelihood,
+        local_posterior,
+    )
     from pymc_geodesic.latents.gmc import LocalGMC
     from pymc_geodesic.manifolds import (
         Ball,
@@ -157,6 +163,7 @@ _HOMES = {
         "quaternion_to_matrix",
         "transforms",
     ),
+    "groups": ("GroupLikelihood", "GroupedRows", "MarginalLikelihood", "local_posterior"),
     "latents.gmc": ("LocalGMC",),
     "manifolds": (
         "Ball",
@@ -252,11 +259,14 @@ __all__ = [
     "CyclicalSchedule",
     "Euclidean",
     "GMCWithinGibbs",
+    "GroupLikelihood",
+    "GroupedRows",
     "Kent",
     "LatentDirichletAllocation",
     "LocalGMC",
     "LogisticNormal",
     "Manifold",
+    "MarginalLikelihood",
     "MatrixFisher",
     "MatrixLangevin",
     "MonteCarloEM",
@@ -298,6 +308,7 @@ __all__ = [
     "initial_directions",
     "kernel_stein_discrepancy",
     "kinetic_temperature",
+    "local_posterior",
     "manifold_of",
     "matrix_to_quaternion",
     "plot_rose",

@@ -13,7 +13,7 @@ ORDER = (
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
     *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
-    *("diagnostics", "plots", "topic_models"),
+    *("diagnostics", "plots", "groups", "topic_models"),
 )
 
 ROOT = Path(pymc_geodesic.__file__).parent

@@ -16,6 +16,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
+from pymc_geodesic.data_checks.padding import require_empty_places
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.data_checks.unchanged import DataRecord
 from pymc_geodesic.kernel.reader import checked_batches
@@ -78,6 +79,8 @@ class DataChecks:
         self._record = DataRecord(model, [stream.variable for stream in streams])
         self._point = point
         densities = row_densities(model, sources)
+        if batches:
+            require_empty_places(densities, point)
         self._resident = [d for d in densities if isinstance(d.source, BatchSource)]
         check = StreamCheck([d for d in densities if d.source in streams], point)
         self.sources = tuple(

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
+    "Packed",
     "PackedDocuments",
     "RowsOfDocuments",
     "corpus_size",
@@ -28,7 +30,17 @@ __all__ = [
 ]
 
 
-class PackedDocuments(OpFromGraph):
+class Packed(OpFromGraph):
+    """All rows of what has another length in each row; only the rows of a batch are ever built."""
+
+    @abstractmethod
+    def take(
+        self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
+    ) -> TensorVariable:
+        """Build some rows from the inputs of this op."""
+
+
+class PackedDocuments(Packed):
     """All documents of a corpus, each as its word numbers followed by their weights.
 
     The inputs are three arrays: the starts of the documents, the words of all documents and their
@@ -37,6 +49,16 @@ class PackedDocuments(OpFromGraph):
     Sampling from minibatches never needs the whole output: :func:`take_rows` builds the rows of a
     batch.
     """
+
+    def take(
+        self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
+    ) -> TensorVariable:
+        """Build the rows of some documents, no wider than these unless shapes must be static."""
+        if static_shapes:
+            return _rows(inputs, rows, self.output_types[0].shape[1] // 2)
+        corpus, some = [x.type() for x in inputs], rows.type()
+        make = RowsOfDocuments([*corpus, some], [_rows(corpus, some, None)])
+        return make(*inputs, rows)
 
 
 def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable, *, width: int):
@@ -65,17 +87,10 @@ def pack(starts: TensorVariable, words: TensorVariable, weights: TensorVariable,
 def take_rows(
     array: TensorVariable, rows: TensorVariable, *, static_shapes: bool
 ) -> TensorVariable:
-    """Take rows of any data; of packed documents, build only these rows.
-
-    Unless shapes must be static, packed rows are no wider than the longest document among them.
-    """
-    if array.owner is None or not isinstance(array.owner.op, PackedDocuments):
+    """Take rows of any data; of packed data, build only these rows."""
+    if array.owner is None or not isinstance(array.owner.op, Packed):
         return array[rows]
-    if static_shapes:
-        return _rows(array.owner.inputs, rows, array.type.shape[1] // 2)
-    corpus, some = [x.type() for x in array.owner.inputs], rows.type()
-    make = RowsOfDocuments([*corpus, some], [_rows(corpus, some, None)])
-    return make(*array.owner.inputs, rows)
+    return array.owner.op.take(array.owner.inputs, rows, static_shapes=static_shapes)
 
 
 class RowsOfDocuments(OpFromGraph):

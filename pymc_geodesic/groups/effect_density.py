@@ -1,0 +1,112 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The log density of each group as a function of its effect, as a graph of its own.
+
+PyMC rewrites whatever depends on a random variable without a value, as an effect is that is
+integrated out. So the density is written when the likelihood is made, with an input for the effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytensor.tensor as pt
+
+from pymc.logprob.abstract import _logprob_helper
+from pymc.logprob.utils import CheckParameterValue
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorType, TensorVariable, tensor
+
+from pymc_geodesic.groups.likelihood import over_all_places, row_sums
+from pymc_geodesic.groups.substitution import substituted
+from pymc_geodesic.potential.log_density import without_checks
+
+__all__ = ["EffectDensity", "write_density"]
+
+
+class EffectDensity(NamedTuple):
+    """The log density of the effect and the rows of each group.
+
+    Attributes
+    ----------
+    effect : TensorVariable, shape (B, d)
+        Input for the effects.
+    value : TensorVariable, shape (B, L)
+        Input for the observed rows.
+    parameters : tuple of Variable
+        Inputs for everything else.
+    joint, prior : TensorVariable, shape (B,)
+        Log density of effect and rows, and of the effect alone; both without parameter checks.
+    conditions : tuple of TensorVariable
+        The conditions of these checks, at an effect of zero.
+    """
+
+    effect: TensorVariable
+    value: TensorVariable
+    parameters: tuple[Variable, ...]
+    joint: TensorVariable
+    prior: TensorVariable
+    conditions: tuple[TensorVariable, ...]
+
+    def at(self, value: TensorVariable, parameters: Sequence[Variable]) -> EffectDensity:
+        """Return the same for other values and parameters, whose static shapes may differ."""
+        new = dict(zip((self.value, *self.parameters), (value, *parameters), strict=True))
+        graphs = [self.joint, self.prior, *self.conditions]
+        joint, prior, *conditions = substituted(graphs, new)
+        return EffectDensity(self.effect, value, tuple(parameters), joint, prior, tuple(conditions))
+
+
+def write_density(
+    rows: TensorVariable,
+    effect: TensorVariable,
+    mask: TensorVariable,
+    *,
+    parameters: Sequence[Variable],
+) -> EffectDensity:
+    """Write the log density of groups for distributions of their rows and effects.
+
+    Parameters
+    ----------
+    rows, effect, mask : TensorVariable
+        As for :class:`~pymc_geodesic.groups.MarginalLikelihood`.
+    parameters : sequence of Variable
+        What they depend on, with the mask; there will be an input for each.
+    """
+    d = 1 if effect.ndim == 1 else effect.type.shape[-1]
+    point = tensor("effect", dtype=effect.dtype, shape=(None, d))
+    value = tensor("value", dtype=rows.dtype, shape=(None, None))
+    values = point[:, 0] if effect.ndim == 1 else point
+    # Graphs hold static shapes, which another batch does not have, as constants.
+    sizes = [dist.owner.op.size_param(dist.owner) for dist in (rows, effect)]
+    inputs = [x.type() if x in sizes else _of_any_length(x) for x in parameters]
+    new = dict(zip(parameters, inputs, strict=True))
+    given, here = substituted([rows, mask], new | {effect: values})
+    [own] = substituted([effect], new)
+    # Unlike `pm.logp`, this does not require the static shape of the distribution.
+    prior = _logprob_helper(own, values)
+    prior = prior if prior.ndim == 1 else prior.sum(axis=-1)
+    graphs = [row_sums(over_all_places(given, here), here, value) + prior, prior]
+    zero = pt.zeros((value.shape[0], d), dtype=point.dtype)
+    checks = substituted(_conditions(graphs), {point: zero})
+    joint, prior, *conditions = without_checks([*graphs, *checks], impossible=False)
+    return EffectDensity(point, value, tuple(inputs), joint, prior, tuple(conditions))
+
+
+def _of_any_length(variable: Variable) -> Variable:
+    """Return an input of the same type, whose axes may have other lengths unless they are one."""
+    if not isinstance(variable.type, TensorType):
+        return variable.type()
+    shape = [1 if n == 1 else None for n in variable.type.shape]
+    return tensor(variable.name, dtype=variable.type.dtype, shape=shape)
+
+
+def _conditions(graphs: Sequence[TensorVariable]) -> list[TensorVariable]:
+    """Find what parameter checks ask for."""
+    return [
+        pt.as_tensor(condition)
+        for variable in ancestors(graphs)
+        if variable.owner is not None and isinstance(variable.owner.op, CheckParameterValue)
+        for condition in variable.owner.inputs[1:]
+    ]

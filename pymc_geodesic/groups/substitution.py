@@ -1,0 +1,50 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Graphs written for other inputs, which share what does not depend on these."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.traversal import io_toposort
+
+__all__ = ["frontier", "substituted"]
+
+
+def substituted(graphs: Sequence[Variable], new: Mapping[Variable, Variable]) -> list[Variable]:
+    """Replace variables in graphs; nodes that do not depend on them are not copied.
+
+    PyTensor's ``clone_replace`` copies all nodes, those of the replacements too, so that replacing
+    in turn takes a time that grows exponentially, and random variables of a model become others.
+    """
+    made = dict(new)
+    for node in io_toposort(list(new), graphs):
+        if made.keys().isdisjoint(node.inputs):
+            continue
+        inputs = [made.get(x, x) for x in node.inputs]
+        made |= zip(
+            node.outputs, node.clone_with_new_inputs(inputs, strict=False).outputs, strict=True
+        )
+    return [made.get(graph, graph) for graph in graphs]
+
+
+def frontier(graphs: Sequence[Variable], inner: Collection[Variable]) -> list[Variable]:
+    """List what graphs depend on beside some inner variables, as late in the graphs as possible.
+
+    Nothing in the list is computed from constants alone or depends on an inner variable; each is
+    one of the graphs or the input of a node that does.
+    """
+    inside, constant = set(inner), set()
+    found: dict[Variable, None] = {}
+    for node in io_toposort(list(inner), graphs):
+        outer = [x for x in node.inputs if not (x in constant or isinstance(x, Constant))]
+        if not outer:
+            constant.update(node.outputs)
+        elif not inside.isdisjoint(outer):
+            # Nodes are in order, so that whatever is not inside by now never will be.
+            found |= dict.fromkeys(x for x in outer if x not in inside)
+            inside.update(node.outputs)
+    known = inside | constant
+    found |= dict.fromkeys(x for x in graphs if not (x in known or isinstance(x, Constant)))
+    return list(found)
