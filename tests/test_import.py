@@ -110,7 +110,8 @@ def test_importing_the_package_loads_next_to_nothing():
 
 def test_a_step_loads_what_it_needs():
     found = modules_after("import pymc_geodesic as pmg; pmg.SGNHT; pmg.sample")
-    assert len(found) < 450
+    # Those of other packages: SciPy's optimisation alone would be a hundred more.
+    assert len([name for name in found if not name.startswith("pymc_geodesic")]) < 250
     for room in ("plots", "topic_models", "diagnostics"):
         assert f"pymc_geodesic.{room}" not in found
     for package in (

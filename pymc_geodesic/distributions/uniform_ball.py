@@ -13,6 +13,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import ball
 from pymc_geodesic.manifolds import Ball, Sphere, register_manifold
@@ -43,6 +44,7 @@ class UniformBallRV(SymbolicRandomVariable):
         )
 
 
+@with_signature()
 class UniformBall(Continuous):
     r"""
     Uniform distribution in the unit ball.

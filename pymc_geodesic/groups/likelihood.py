@@ -15,6 +15,8 @@ from pymc.util import check_dist_not_registered
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.op import RandomVariable
 
+from pymc_geodesic.distributions.signatures import with_signature
+
 __all__ = ["GroupLikelihood", "GroupLikelihoodRV", "over_all_places", "require_mask", "row_sums"]
 
 
@@ -36,6 +38,7 @@ class GroupLikelihoodRV(SymbolicRandomVariable):
         )(rows, mask)
 
 
+@with_signature()
 class GroupLikelihood(Distribution):
     r"""
     Rows of groups, which are independent given the variables of the model.

@@ -18,6 +18,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
+from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.groups.effect_density import EffectDensity, write_density
 from pymc_geodesic.groups.likelihood import over_all_places, require_distribution, require_mask
 from pymc_geodesic.groups.quadrature import MOST_DIMENSIONS, log_integral
@@ -69,6 +70,7 @@ def _is_rng(variable: Variable) -> bool:
     return isinstance(variable.type, RandomType)
 
 
+@with_signature()
 class MarginalLikelihood(Distribution):
     r"""
     Rows of groups with the effect of each group integrated out.
@@ -113,8 +115,8 @@ class MarginalLikelihood(Distribution):
     likelihood adds up over G groups, to about :math:`\sqrt{G} \delta` posterior standard
     deviations. For groups of one to eight logistic rows whose effects have a standard deviation of
     0.9, the log likelihood of a group was off by at most .011 with one node, 5e-4 with three,
-    1.4e-6 with seven and 1e-10 with fifteen. The error of Laplace's approximation falls with the rows of
-    a group, and not with the number of groups.
+    1.4e-6 with seven and 1e-10 with fifteen. The error of Laplace's approximation falls with the
+    rows of a group, and not with the number of groups.
 
     The mode is found by ten Newton steps. The log density of effects and rows should be concave in
     the effect, or nearly so; several modes of one group are not found.

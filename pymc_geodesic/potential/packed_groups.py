@@ -51,7 +51,8 @@ class PackedColumn(PackedGroups):
         self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
     ) -> TensorVariable:
         """Build the rows of some groups."""
-        return _values(*inputs, rows, width=self.width)
+        starts, values = inputs
+        return _values(starts, values, rows, width=self.width)
 
 
 class PackedMask(PackedGroups):
@@ -61,7 +62,8 @@ class PackedMask(PackedGroups):
         self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
     ) -> TensorVariable:
         """Build the rows of some groups."""
-        return _present(*inputs, rows, width=self.width)
+        [starts] = inputs
+        return _present(starts, rows, width=self.width)
 
 
 def _lengths(starts: TensorVariable, rows: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
@@ -107,18 +109,18 @@ def pack_column(starts: TensorVariable, values: TensorVariable, *, width: int) -
     -------
     TensorVariable, shape (G, L, ...)
     """
-    inputs = [starts.type(), values.type()]
-    output = _values(*inputs, _all_groups(inputs[0]), width=width)
+    begin, column = starts.type(), values.type()
+    output = _values(begin, column, _all_groups(begin), width=width)
     output = _known_shape(output, starts, width)
-    return PackedColumn(inputs, [output], width=width)(starts, values)
+    return PackedColumn([begin, column], [output], width=width)(starts, values)
 
 
 def pack_mask(starts: TensorVariable, *, width: int) -> TensorVariable:
     """Build the mask that belongs to :func:`pack_column`, of shape (G, L)."""
-    inputs = [starts.type()]
-    output = _present(*inputs, _all_groups(inputs[0]), width=width)
+    begin = starts.type()
+    output = _present(begin, _all_groups(begin), width=width)
     output = _known_shape(output, starts, width)
-    return PackedMask(inputs, [output], width=width)(starts)
+    return PackedMask([begin], [output], width=width)(starts)
 
 
 def widened(packed: TensorVariable, *, by: int) -> TensorVariable:
