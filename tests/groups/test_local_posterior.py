@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from chains import assert_mean
-from tables import columns, logistic_table
+from tables import columns, logistic_table, marginal_logistic
 
 import pymc_geodesic as pmg
 
@@ -55,6 +55,37 @@ def test_effects_follow_their_conditional_law():
         assert_mean(standard, 0.0)
         assert_mean(standard**2, 1.0)
         assert_mean(standard**4, 3.0)
+
+
+def test_skewed_effects_by_integration():
+    table = logistic_table(40)
+    rows = pmg.GroupedRows(table, by="user")
+    model = marginal_logistic(rows, 10)
+    idata = draws_of(400, mu=0.5, slope=1.0, tau=2.0)
+    labels = rows.labels[:4]
+    found = pmg.local_posterior(idata, labels, rows=rows, model=model, random_seed=2)
+    grid = np.linspace(-16, 16, 4001)
+    for label in labels:
+        here = table["user"] == label
+        sign = 2.0 * table["y"][here] - 1
+        logit = 0.5 + table["x"][here] + grid[:, None]
+        log_density = -np.logaddexp(0, -sign * logit).sum(axis=1) - grid**2 / 8
+        density = np.exp(log_density - log_density.max())
+        density /= density.sum()
+        draws = found.posterior["effect"].sel(user=label).values.ravel()
+        for power in (1, 2, 3):
+            assert_mean(draws**power, (density * grid**power).sum())
+
+
+def test_every_draw_has_its_global_variables():
+    rows = pmg.GroupedRows(gaussian_table(), by="user")
+    idata = draws_of(50, mu=0.0, tau=1e-4)
+    idata.posterior["mu"][:] = np.arange(100.0).reshape(2, 50)
+    model = gaussian_model(rows)
+    found = pmg.local_posterior(idata, rows.labels[:2], rows=rows, model=model, thin=5)
+    effects = found.posterior["effect"]
+    assert effects.shape == (2, 10, 2)
+    np.testing.assert_allclose(effects[..., 0], idata.posterior["mu"][:, ::5], atol=0.01)
 
 
 def test_bad_arguments():

@@ -51,9 +51,19 @@ def logistic_truth(table, rows, mu, slope, tau):
 def test_random_intercepts_by_quadrature(n_nodes, error):
     table = logistic_table(30)
     rows = pmg.GroupedRows(table, by="user")
-    found, _ = likelihood_of(marginal_logistic(rows, n_nodes=n_nodes), POINT)
+    found, slopes = likelihood_of(marginal_logistic(rows, n_nodes=n_nodes), POINT)
     truth = logistic_truth(table, rows, 0.3, 0.7, 1.2)
     np.testing.assert_allclose(found, truth, atol=error)
+
+    def total(*values):
+        return logistic_truth(table, rows, values[0], values[1], np.exp(values[2])).sum()
+
+    if n_nodes == 9:
+        h, point = 1e-3, np.array(list(POINT.values()))
+        for i, slope in enumerate(slopes):
+            step = h * np.eye(3)[i]
+            expected = (total(*(point + step)) - total(*(point - step))) / (2 * h)
+            assert slope == pytest.approx(expected, abs=2e-3)
 
 
 def test_the_gradient_of_laplace_is_that_of_its_value():
