@@ -119,6 +119,17 @@ def manifolds_for(rv: TensorVariable) -> tuple[Manifold, ...]:
     ----------
     rv : TensorVariable
         A random variable of a model.
+
+    Returns
+    -------
+    tuple of Manifold
+        Those that ``manifolds={"name": manifold}`` of a step may name; empty if there are none.
+
+    Examples
+    --------
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> pmg.manifolds.manifolds_for(pm.LKJCorr.dist(3, 1.0))
+    (CholeskyCorr(),)
     """
     return _offered(rv.owner.op)
 
