@@ -15,7 +15,6 @@ NAMES = {"Euclidean", "LogSimplex", "Simplex", "SpecialOrthogonal", "Sphere", "S
 # Distributions register their manifolds, checks of draws have a file for each.
 FOLDERS = ("manifolds", "distributions", "diagnostics/rules")
 REASONS = {
-    "__init__.py": "the public names",
     "topic_models/collapsed_mean_topics.py": "a distribution, which registers its manifold",
     "diagnostics/geometry.py": "tells from draws alone, of which nothing is recorded",
     "runs/choose_step.py": "a sampler of the simplex and of nothing else",

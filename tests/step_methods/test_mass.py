@@ -129,7 +129,7 @@ def test_em_learns_the_covariance_of_the_gradient_noise(kind):
     path = [p["x"] for p, _ in run(step, model.initial_point(), draws=tune + 30_000, tune=tune)]
     batches = (np.array(path[tune:]) ** 2).reshape(50, -1, 2).mean(axis=1)
     error = batches.std(axis=0, ddof=1) / np.sqrt(len(batches))
-    assert 17 < step.mass_adaptation.statistics["mass_ratio"] < 23
+    assert 17 < step.chain.mass_adaptation.statistics["mass_ratio"] < 23
     assert np.all(np.abs(batches.mean(axis=0) - 1) < 0.03 + 3 * error)
 
 
