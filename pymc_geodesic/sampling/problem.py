@@ -21,7 +21,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.mass.tangent import separated
+from pymc_geodesic.mass.tangent import TangentMass, separated
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.batch_deterministics import warn_of_batch_deterministics
 from pymc_geodesic.potential.poles import warn_of_poles
@@ -92,11 +92,6 @@ class Problem:
         values, local_values = global_and_local(model, options.vars, options.local)
         names = [model.values_to_rvs[value].name for value in values]
         self.mass, tangent = separated(options.mass, names)
-        requested = requested_manifolds(model, names, options.manifolds)
-        stretched = {
-            own: mass.coordinates(requested.get(own, manifold_in(model, model[own])), own)
-            for own, mass in tangent.items()
-        }
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
         self.start = start = model.initial_point()
         self._potential: Potential | None = Potential(
@@ -105,7 +100,7 @@ class Problem:
             initial_point=start if options.initial_point is None else options.initial_point,
             static_shapes=self.backend.is_jax,
             full_data=full_data,
-            coordinates=dict(coordinates or {}) | requested | stretched,
+            coordinates={**(coordinates or {}), **_own_coordinates(options, names, tangent)},
             data=options.data,
             local=local_values,
         )
@@ -206,3 +201,16 @@ class Problem:
     def zero_noise(self, n_steps: int, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
         """Return noise for transitions that must not move."""
         return [np.zeros((n_steps, *shape), self.dtype) for shape in shapes]
+
+
+def _own_coordinates(
+    options: Options, names: Sequence[str], tangent: Mapping[str, TangentMass]
+) -> Coordinates:
+    """Return the manifolds that the user requests, and those that a tangent mass stretches."""
+    model = options.model
+    requested = requested_manifolds(model, names, options.manifolds)
+    stretched = {
+        own: mass.coordinates(requested.get(own, manifold_in(model, model[own])), own)
+        for own, mass in tangent.items()
+    }
+    return {**requested, **stretched}

@@ -126,12 +126,7 @@ def _sampler(
         _require_local_options(name, algorithm, schedule, n_steps, batches, options)
     mass, _ = problem.begin_mass()
     tuning = _tuning_options(problem, algorithm, schedule, n_steps, given, options, mass)
-    if batches.gradient_noise is not None and mass is not None and not mass.is_diagonal:
-        raise ValueError(
-            "`gradient_noise` expected a diagonal mass, because noise that is independent between "
-            "entries is correlated in the frame of a dense mass; got a dense `mass`. Use a "
-            "diagonal mass, or a thermostat and no `gradient_noise`."
-        )
+    _require_diagonal(mass, batches)
     if schedule is None and uses_topic_rule:
         schedule = default_schedule(shared.model, problem.variables)
     if schedule is None:
@@ -143,6 +138,16 @@ def _sampler(
     return StochasticSampler(
         problem, algorithm, settings=settings, batches=batches, tuning=tuning, model=shared.model
     )
+
+
+def _require_diagonal(mass: Mass | None, batches: BatchOptions) -> None:
+    """Refuse a dense mass together with noise that is known for each entry."""
+    if batches.gradient_noise is not None and mass is not None and not mass.is_diagonal:
+        raise ValueError(
+            "`gradient_noise` expected a diagonal mass, because noise that is independent between "
+            "entries is correlated in the frame of a dense mass; got a dense `mass`. Use a "
+            "diagonal mass, or a thermostat and no `gradient_noise`."
+        )
 
 
 def _tuning_options(
