@@ -18,7 +18,6 @@ GROUPS = {
         "comets",
         "orbit_planes",
         "star_tracker",
-        "principal_components",
         "wind",
         "noisy_circle",
         "two_directions",

@@ -63,7 +63,7 @@ def damp_balanced(
     A noise of variance :math:`V_i` needs :math:`\epsilon V_i / 2`. Then what is left for a
     thermostat is the same for all entries. ``noise`` has the variances of the entries of each
     variable, the covariances that entries of a row have in common (see
-    :mod:`pymc_geodesic.algorithms.row_noise`), and at last by how much variances along the
+    ``algorithms/row_noise.py``), and at last by how much variances along the
     directions of the mass exceed what entries with independent noise would make of them; without
     it nothing is added.
 

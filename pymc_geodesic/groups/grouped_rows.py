@@ -123,7 +123,7 @@ class GroupedRows:
 
     @property
     def mask(self) -> TensorVariable:
-        """Which places of :meth:`__getitem__` hold a row: symbolic truth values of shape (G, L)."""
+        """Which places of the columns hold a row: symbolic truth values of shape (G, L)."""
         return pack_mask(self._starts_tensor, width=self.width)
 
     def positions(self, labels: Sequence[Any] | np.ndarray) -> np.ndarray:

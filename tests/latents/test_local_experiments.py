@@ -66,7 +66,8 @@ def documents():
     topics = np.array([[5, 1, 0, 2, 1], [0, 1, 5, 2, 2]]) / np.sqrt([[31], [34]])
     means = rng.dirichlet([1.5, 1.5], 30) @ topics
     means /= np.linalg.norm(means, axis=1, keepdims=True)
-    return pm.draw(pmg.VonMisesFisher.dist(means, 40.0), random_seed=6)
+    # Weights of words are not negative.
+    return np.abs(pm.draw(pmg.VonMisesFisher.dist(means, 40.0), random_seed=6))
 
 
 @pytest.fixture(scope="module")
