@@ -38,6 +38,21 @@ def test_orbit_planes(load_example, check_picture):
     check_picture(example, idata)
 
 
+def test_star_tracker(load_example, check_picture):
+    example = load_example("star_tracker")
+    idata = example.run(quick=True, backend="jax")
+    exact = example.exact_widths(idata.posterior["kappa"].values.mean())
+    turns = example.turns(idata)
+    # 200 draws know a standard deviation within a twentieth if they are independent.
+    np.testing.assert_allclose(turns.std(axis=0), exact, rtol=0.3)
+    catalogue, seen = example.make_data()
+    exact_mode = example.nearest_rotation(seen.T @ catalogue)
+    mean = example.mean_frame(idata.posterior["attitude"].values.reshape(-1, 3, 3))
+    away = example.Rotation.from_matrix(mean @ exact_mode.T).as_rotvec() * example.ARCSECONDS
+    assert np.all(np.abs(away) < 0.5 * exact)
+    check_picture(example, idata)
+
+
 @pytest.mark.slow
 def test_beside_nuts(load_example, check_picture):
     example = load_example("beside_nuts")
