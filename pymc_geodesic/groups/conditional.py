@@ -80,7 +80,7 @@ class ConditionalEffects:
         self.names = [x.name for x, value in free.items() if value in used]
         inputs = [value for value in free.values() if value in used]
         normals = normals_at_modes(
-            density.joint, density.prior, density.effect, n_groups=density.value.shape[0]
+            density.joint, density.prior, density.effect, start=density.start
         )
         candidates = pt.dtensor3("candidates").astype(density.effect.dtype)
         joint = vectorize_graph(density.joint, {density.effect: candidates})

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytensor.tensor as pt
 
+from pymc.distributions.distribution import support_point
 from pymc.logprob.abstract import _logprob_helper
 from pymc.logprob.utils import CheckParameterValue
 from pytensor.graph.basic import Variable
@@ -39,6 +40,8 @@ class EffectDensity(NamedTuple):
         Inputs for everything else.
     joint, prior : TensorVariable, shape (B,)
         Log density of effect and rows, and of the effect alone; both without parameter checks.
+    start : TensorVariable, shape (B, d)
+        Effects that their distribution makes likely, where the search for modes begins.
     conditions : tuple of TensorVariable
         The conditions of these checks, at an effect of zero.
     """
@@ -48,14 +51,22 @@ class EffectDensity(NamedTuple):
     parameters: tuple[Variable, ...]
     joint: TensorVariable
     prior: TensorVariable
+    start: TensorVariable
     conditions: tuple[TensorVariable, ...]
 
     def at(self, value: TensorVariable, parameters: Sequence[Variable]) -> EffectDensity:
         """Return the same for other values and parameters, whose static shapes may differ."""
         new = dict(zip((self.value, *self.parameters), (value, *parameters), strict=True))
-        graphs = [self.joint, self.prior, *self.conditions]
-        joint, prior, *conditions = substituted(graphs, new)
-        return EffectDensity(self.effect, value, tuple(parameters), joint, prior, tuple(conditions))
+        graphs = [self.joint, self.prior, self.start, *self.conditions]
+        joint, prior, start, *conditions = substituted(graphs, new)
+        return self._replace(
+            value=value,
+            parameters=tuple(parameters),
+            joint=joint,
+            prior=prior,
+            start=start,
+            conditions=tuple(conditions),
+        )
 
 
 def write_density(
@@ -91,7 +102,9 @@ def write_density(
     zero = pt.zeros((value.shape[0], d), dtype=point.dtype)
     checks = substituted(_conditions(graphs), {point: zero})
     joint, prior, *conditions = without_checks([*graphs, *checks], impossible=False)
-    return EffectDensity(point, value, tuple(inputs), joint, prior, tuple(conditions))
+    likely = support_point(own)
+    start = zero + (likely[:, None] if likely.ndim == 1 else likely)
+    return EffectDensity(point, value, tuple(inputs), joint, prior, start, tuple(conditions))
 
 
 def _of_any_length(variable: Variable) -> Variable:

@@ -198,7 +198,7 @@ def _marginal_likelihood_logp(op, values, *inputs, **kwargs):
         density.joint,
         density.prior,
         density.effect,
-        n_groups=value.shape[0],
+        start=density.start,
         n_nodes=op.n_nodes,
     )
     if not density.conditions:

@@ -75,7 +75,7 @@ def log_integral(
     log_prior: TensorVariable,
     effect: TensorVariable,
     *,
-    n_groups: TensorVariable,
+    start: TensorVariable,
     n_nodes: int,
 ) -> TensorVariable:
     r"""Logarithm of the integral of a density over the effect of each group.
@@ -97,8 +97,8 @@ def log_integral(
         The prior alone, whose curvature limits the Newton steps.
     effect : TensorVariable, shape (B, d)
         The input u of both. The entry of a group must not depend on the effects of others.
-    n_groups : TensorVariable
-        B.
+    start : TensorVariable, shape (B, d)
+        Where the search for the modes begins: steps are a standard deviation of the prior at most.
     n_nodes : int
         Nodes in each dimension.
 
@@ -110,7 +110,7 @@ def log_integral(
     """
     nodes, log_weights = gauss_hermite_nodes(n_nodes, effect.type.shape[1])
     normals = normals_at_modes(
-        log_density, log_prior, effect, n_groups=n_groups, differentiable=n_nodes == 1
+        log_density, log_prior, effect, start=start, differentiable=n_nodes == 1
     )
     if n_nodes == 1:
         [found] = substituted([log_density], {effect: normals.mode})
@@ -126,21 +126,20 @@ def normals_at_modes(
     log_prior: TensorVariable,
     effect: TensorVariable,
     *,
-    n_groups: TensorVariable,
+    start: TensorVariable,
     differentiable: bool = False,
 ) -> Normals:
-    """Find the mode of each group by Newton steps from zero, and the curvature there.
+    """Find the mode of each group by Newton steps, and the curvature there.
 
     Parameters
     ----------
-    log_density, log_prior, effect, n_groups : TensorVariable
+    log_density, log_prior, effect, start : TensorVariable
         As for :func:`log_integral`.
     differentiable : bool
         Whether the result shall have the derivatives of the mode and its curvature.
     """
     slope, curvature = _derivatives(log_density, effect)
     _, prior_curvature = _derivatives(log_prior, effect)
-    start = pt.zeros((n_groups, effect.type.shape[1]), dtype=effect.dtype)
     least = substituted([row[-1] for row in prior_curvature], {effect: start})
     least = [disconnected_grad(x) for x in least]
     least = [pt.maximum(x, np.finfo(effect.dtype).tiny) for x in least]
@@ -155,7 +154,7 @@ def normals_at_modes(
             step = [pt.clip(s, -b, b) for s, b in zip(step, bounds, strict=True)]
         return point + pt.stack(step, axis=-1)
 
-    mode = start
+    mode = disconnected_grad(start)
     for _ in range(N_NEWTON):
         mode = disconnected_grad(newton(mode, limited=True))
     if differentiable:

@@ -65,7 +65,7 @@ class Box(Manifold):
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     rate = pm.Uniform("rate", 0, 2)
-    ...     step = pmg.gSGNHT(manifolds={"rate": pmg.Box(0, 2)})  # doctest: +SKIP
+    ...     step = pmg.gSGNHT(manifolds={"rate": pmg.Box(0, 2)})
     """
 
     name = "Box"

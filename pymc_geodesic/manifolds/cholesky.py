@@ -51,7 +51,7 @@ class CholeskyCorr(Manifold):
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     factor = pm.LKJCorr("factor", n=3, eta=2.0)
-    ...     step = pmg.SGGMC(manifolds={"factor": pmg.CholeskyCorr()})  # doctest: +SKIP
+    ...     step = pmg.SGGMC(manifolds={"factor": pmg.CholeskyCorr()})
     """
 
     name = "Correlations"

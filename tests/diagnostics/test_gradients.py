@@ -93,7 +93,7 @@ def test_scalars_that_numpy_has_no_functions_for():
 
 def test_missing_variables():
     idata = az.from_dict({"posterior": {"x": np.zeros((1, 5, 2))}})
-    with pytest.raises(ValueError, match=r"none of \['k', 'u', 's', 'd'\]"):
+    with pytest.raises(ValueError, match=r"no draws of \['k', 'u', 's', 'd'\]"):
         gradient_draws(idata, model=model(), **options())
 
 

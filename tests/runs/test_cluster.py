@@ -271,6 +271,6 @@ def test_two_workers_of_one_process_are_refused(made):
     model, step = made
     with (
         cluster_of(2, processes=False) as client,
-        pytest.raises(ValueError, match="its own process, got 2 workers in 1"),
+        pytest.raises(ValueError, match="processes of their own, got 2 in 1"),
     ):
         pmg.sample(model=model, step=step, client=client, **RUN)

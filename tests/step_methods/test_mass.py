@@ -208,7 +208,7 @@ def test_masses_of_a_sphere_are_numbers(mass):
 
 def test_steps_without_velocity_have_no_mass():
     model, _ = gaussian(2)
-    with pytest.raises(ValueError, match="`SGLD` has no velocities"):
+    with pytest.raises(ValueError, match="`SGLD` expected no `mass`, because it has no velocities"):
         pmg.SGLD(mass=1.0, model=model)
 
 

@@ -114,7 +114,7 @@ def test_a_large_corpus_stays_small():
 @pytest.mark.parametrize(
     ("documents", "message"),
     [
-        (np.array([[1, 0], [0, 0]]), "1 without any"),
+        (np.array([[1, 0], [0, 0]]), "1 without words"),
         (np.array([[1.0, np.nan]]), "finite"),
         (np.zeros((0, 3)), "shape"),
     ],

@@ -83,7 +83,7 @@ def test_number_on_a_sphere_is_the_curvature_along_geodesics():
     rng = np.random.default_rng(1)
     mass = curvature_mass(host_of(model), point, rows=[], rng=rng)
     # At the mode U = -kappa cos(t) along every geodesic. Eight random directions of random length.
-    np.testing.assert_allclose(float(mass.arrays[0]) ** -2, kappa, rtol=0.9)
+    np.testing.assert_allclose(mass.arrays[0].item() ** -2, kappa, rtol=0.9)
 
 
 @pytest.mark.parametrize("correlation", [0.4, 0.9])
