@@ -81,12 +81,15 @@ def fold_components(
 
     Examples
     --------
-    .. code-block:: python
-
-        folded = pmg.fold_components(
-            idata, {"loadings": 0, "scores": 1}, signs=["loadings", "scores"], model=model
-        )
-        pmg.summary(folded)
+    >>> import arviz as az, numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model() as model:
+    ...     loadings = pm.Normal("loadings", shape=2)
+    ...     _ = pm.Normal("y", (loadings**2).sum(), 0.1, observed=5.0)
+    >>> draws = np.random.default_rng(1).choice([-1, 1], (4, 100, 2)) * np.array([1.0, 2.0])
+    >>> idata = az.from_dict({"posterior": {"loadings": draws}})
+    >>> folded = pmg.fold_components(idata, {"loadings": 0}, signs=["loadings"], model=model)
+    >>> np.ptp(folded.posterior["loadings"].values, axis=(0, 1))
+    array([0., 0.])
     """
     draws = _components(idata, axes, signs)
     if not signs and not permute:

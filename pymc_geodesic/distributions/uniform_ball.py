@@ -82,12 +82,13 @@ class UniformBall(Continuous):
 
     Examples
     --------
-    .. code-block:: python
+    >>> import pymc as pm, pymc_geodesic as pmg
+    >>> with pm.Model():
+    ...     x = pmg.UniformBall("x", 3)
+    >>> pm.draw(x, draws=5, random_seed=1).shape
+    (5, 3)
 
-        with pm.Model():
-            x = pmg.UniformBall("x", 3)
-            pm.Potential("normal", pm.logp(pm.Normal.dist(0.5, 0.4), x).sum())
-            idata = pm.sample(step=pmg.SGGMC(manifolds={"x": pmg.Ball()}))
+    ``pmg.SGGMC(manifolds={"x": pmg.Ball()})`` moves it within the ball.
     """
 
     rv_type = UniformBallRV

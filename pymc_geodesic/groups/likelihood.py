@@ -77,17 +77,20 @@ class GroupLikelihood(Distribution):
     Effects of the groups at hand are drawn anew for each minibatch, and do not take memory for all
     groups:
 
-    .. code-block:: python
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> x = np.random.default_rng(1).normal(size=200)
+    >>> table = {"user": np.repeat(np.arange(40), 5), "x": x, "y": x > 0.2}
+    >>> rows = pmg.GroupedRows(table, by="user")
+    >>> with pm.Model():
+    ...     x, y, mask = pm.Minibatch(rows["x"], rows["y"], rows.mask, batch_size=10)
+    ...     mu, slope = pm.Normal("mu", 0, 2), pm.Normal("slope", 0, 2)
+    ...     tau = pm.HalfNormal("tau", 1)
+    ...     effect = pm.Normal("effect", 0, tau, shape=10)
+    ...     each = pm.Bernoulli.dist(logit_p=mu + slope * x + effect[:, None])
+    ...     _ = pmg.GroupLikelihood("y", each, mask, observed=y, total_size=len(rows))
 
-        rows = pmg.GroupedRows(table, by="user")
-        with pm.Model():
-            x, y, mask = pm.Minibatch(rows["x"], rows["y"], rows.mask, batch_size=500)
-            mu, slope = pm.Normal("mu", 0, 2), pm.Normal("slope", 0, 2)
-            tau = pm.HalfNormal("tau", 1)
-            effect = pm.Normal("effect", 0, tau, shape=500)
-            each = pm.Bernoulli.dist(logit_p=mu + slope * x + effect[:, None])
-            pmg.GroupLikelihood("y", each, mask, observed=y, total_size=len(rows))
-            step = pmg.SGNHT([mu, slope, tau], local=pmg.LocalGMC([effect]))
+    A step such as ``pmg.SGNHT([mu, slope, tau], local=pmg.LocalGMC([effect]), step_size=0.01)``
+    samples it.
     """
 
     rv_type = GroupLikelihoodRV

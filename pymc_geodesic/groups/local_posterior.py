@@ -86,10 +86,19 @@ def local_posterior(
 
     Examples
     --------
-    .. code-block:: python
-
-        effects = pmg.local_posterior(idata, ["ann", "bob"], rows=rows, model=model)
-        az.summary(effects)
+    >>> import arviz as az, numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal(size=20)
+    >>> rows = pmg.GroupedRows({"user": np.repeat(["ann", "bob"], 10), "y": y}, by="user")
+    >>> with pm.Model() as model:
+    ...     y, mask = pm.Minibatch(rows["y"], rows.mask, batch_size=1)
+    ...     mu = pm.Normal("mu")
+    ...     effect = pm.Normal.dist(mu, 1.0, shape=y.shape[0])
+    ...     each = pm.Normal.dist(effect[:, None], 1.0)
+    ...     _ = pmg.MarginalLikelihood("y", each, effect, mask, observed=y, total_size=len(rows))
+    >>> idata = az.from_dict({"posterior": {"mu": np.zeros((2, 50))}})
+    >>> found = pmg.local_posterior(idata, ["bob"], rows=rows, model=model, random_seed=1)
+    >>> found.posterior["effect"].dims
+    ('chain', 'draw', 'user')
     """
     model = modelcontext(model)
     posterior = data_tree(idata)["posterior"].to_dataset()

@@ -130,17 +130,19 @@ class MarginalLikelihood(Distribution):
 
     Examples
     --------
-    .. code-block:: python
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> x = np.random.default_rng(1).normal(size=200)
+    >>> table = {"user": np.repeat(np.arange(40), 5), "x": x, "y": x > 0.2}
+    >>> rows = pmg.GroupedRows(table, by="user")
+    >>> with pm.Model():
+    ...     x, y, mask = pm.Minibatch(rows["x"], rows["y"], rows.mask, batch_size=10)
+    ...     mu, slope = pm.Normal("mu", 0, 2), pm.Normal("slope", 0, 2)
+    ...     tau = pm.HalfNormal("tau", 1)
+    ...     effect = pm.Normal.dist(0, tau, shape=x.shape[0])
+    ...     each = pm.Bernoulli.dist(logit_p=mu + slope * x + effect[:, None])
+    ...     _ = pmg.MarginalLikelihood("y", each, effect, mask, observed=y, total_size=len(rows))
 
-        rows = pmg.GroupedRows(table, by="user")
-        with pm.Model():
-            x, y, mask = pm.Minibatch(rows["x"], rows["y"], rows.mask, batch_size=500)
-            mu, slope = pm.Normal("mu", 0, 2), pm.Normal("slope", 0, 2)
-            tau = pm.HalfNormal("tau", 1)
-            effect = pm.Normal.dist(0, tau, shape=x.shape[0])
-            each = pm.Bernoulli.dist(logit_p=mu + slope * x + effect[:, None])
-            pmg.MarginalLikelihood("y", each, effect, mask, observed=y, total_size=len(rows))
-            idata = pmg.sample()
+    ``pmg.sample()`` then samples ``mu``, ``slope`` and ``tau``.
     """
 
     rv_type = MarginalLikelihoodRV
