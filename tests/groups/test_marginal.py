@@ -102,6 +102,19 @@ def test_gaussian_rows_are_integrated_exactly(n_nodes):
     np.testing.assert_allclose(found, truth, rtol=1e-7)
 
 
+def test_effects_that_are_many_deviations_from_zero():
+    """The search for the mode begins where the distribution of the effect is, not at zero."""
+    table = logistic_table(20)
+    table["y"] = np.random.default_rng(3).normal(50.0, 1.0, len(table["x"]))
+    rows = pmg.GroupedRows(table, by="user")
+    found, _ = likelihood_of(gaussian_model(rows, 7), {"mu": 50.2, "tau_log__": np.log(0.2)})
+    truth = [
+        stats.multivariate_normal.logpdf(y, np.full(len(y), 50.2), 0.25 * np.eye(len(y)) + 0.04)
+        for (y,) in groups_of(table, rows, "y")
+    ]
+    np.testing.assert_allclose(found, truth, rtol=1e-7)
+
+
 COVARIANCE = np.array([[1.0, 0.5], [0.5, 0.8]])
 
 
