@@ -94,7 +94,9 @@ class PowerSpherical(UnitVectorDistribution):
 
     Notes
     -----
-    Like :class:`VonMisesFisher`, but with a normaliser and draws in closed form. The log density of
+    Like :class:`VonMisesFisher`, but with a normaliser and draws in closed form. The density is
+    zero opposite to the mean, where its gradient has a pole: with small kappa on the circle, chains
+    pass there often and need short steps. The log density of
     a value off the sphere is -inf. The default transform is
     :class:`~pymc_geodesic.distributions.transforms.UnitVectorTransform`.
 
