@@ -17,10 +17,10 @@ import numpy as np
 
 __all__ = ["ParquetRows", "Partition"]
 
-# Rows that are converted at once: enough to forget what a call costs.
+# Rows that are converted at once: so many that the cost of a call is negligible.
 BLOCK = 2**16
-# Row groups of a file are put together up to so many rows, so that a task takes some tenths of a
-# second.
+# Row groups of a file are combined up to this number of rows, so that a task takes some tenths of
+# a second.
 PARTITION = 250_000
 
 type Spread = Callable[[Sequence[int], Sequence[np.ndarray]], Sequence[np.ndarray]]
@@ -38,9 +38,9 @@ class Partition:
     columns : tuple of str
         Columns of a row.
     filter : pyarrow.dataset.Expression or None
-        Which rows count.
+        Rows to use.
     first, n_rows : int
-        Number of the first row in the dataset, and of all that there are here.
+        Index of the first row in the dataset, and the number of rows.
     """
 
     fragments: tuple[Any, ...]
@@ -54,7 +54,7 @@ class Partition:
         return (_as_array(batch) for batch in self._batches())
 
     def rows(self, places: np.ndarray) -> np.ndarray:
-        """Read the rows with these places in the partition, which increase."""
+        """Read the rows at increasing places in the partition."""
         parts, first = [np.zeros((0, len(self.columns)))], 0
         for batch in self._batches():
             begin, end = np.searchsorted(places, [first, first + batch.num_rows])
@@ -77,9 +77,9 @@ class Partition:
 class ParquetRows:
     r"""Rows of a Parquet dataset, for the ``data`` of a step.
 
-    Rows that are stored in any order, such as sorted by the response, are drawn at random from all
-    partitions, each by its number of rows. A chain keeps a pool of random rows in memory, at most
-    64 MB, and draws its batches from it; see Notes.
+    Rows may be stored in any order, such as sorted by the response. They are drawn at random from
+    all partitions, in proportion to their numbers of rows. A chain keeps a pool of random rows in
+    memory, at most 64 MB, and draws its batches from it; see Notes.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class ParquetRows:
     columns : sequence of str
         Columns of a row, in this order; they are numbers.
     filter : pyarrow.dataset.Expression, optional
-        Which rows count, such as ``pyarrow.dataset.field("year") > 2000``. They are counted by
-        reading the columns in it once.
+        Rows to use, such as ``pyarrow.dataset.field("year") > 2000``. They are counted by reading
+        the columns of the filter once.
     shuffled : bool, default False
         Whether rows are stored in random order. They are then read one after another, and every
         batch has rows that the chain has not seen before in this pass.
@@ -100,22 +100,22 @@ class ParquetRows:
     Attributes
     ----------
     n_rows : int
-        Rows that count: the ``total_size`` of the model.
+        Number of rows in use: the ``total_size`` of the model.
     partitions : tuple of Partition
-        What the rows of the dataset are made of.
+        Parts of the dataset.
 
     Raises
     ------
     ImportError
         If pyarrow is not installed.
     ValueError
-        If columns are not there, or no rows.
+        If there are no such columns, or no rows.
 
     Notes
     -----
     With control variates the gradient of a batch is the difference to that at a center, where the
-    gradient of all N rows is exact. A pool of S random rows is then as good as all rows but for a
-    change of the posterior's curvature by about :math:`\sqrt{d / S}`, with d entries, and it serves
+    gradient of all N rows is exact. Using a pool of S random rows in place of all rows then changes
+    the curvature of the posterior by about :math:`\sqrt{d / S}`, with d entries. A pool is used
     until ten times N rows have been drawn from it with replacement. Without control variates every
     row of a pool is used once, and each pool costs a pass over the dataset: set ``shuffled=True``
     for data that are stored in random order, or shuffle them first.
@@ -163,9 +163,9 @@ class ParquetRows:
         Parameters
         ----------
         rng : numpy.random.Generator
-            Chooses them.
+            Source of the choice.
         n_rows : int
-            How many.
+            Number of rows.
         spread : callable, optional
             Reads rows of several partitions, such as in several processes.
         """
@@ -214,7 +214,7 @@ def _dataset(source: Any, storage_options: Mapping[str, Any]) -> Any:
     from pyarrow import dataset
 
     if isinstance(source, str) and "://" in source:
-        # It comes with Dask, and the package of the storage, such as s3fs, brings it too.
+        # Installed with Dask, and with packages for storage such as s3fs.
         from fsspec.core import url_to_fs
 
         filesystem, path = url_to_fs(source, **storage_options)

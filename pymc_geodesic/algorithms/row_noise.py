@@ -4,10 +4,10 @@ r"""Gradient noise that the few entries of a row have in common, as those of a g
 
 An intercept and a slope of one group see the same rows of the data, so that their noise is
 correlated. Friction that balances the variance of each leaves :math:`\langle v_i v_j \rangle` above
-zero, which widens their joint distribution. To one group this is nothing. Thousands of groups do
-it alike, and bias the correlation that they have in common by more than its standard deviation. The
-covariance of the noise is therefore averaged over all rows of a variable, as a matrix K with zeros
-on its diagonal, and damped by :math:`\epsilon K / 2`.
+zero, which widens their joint distribution. For one group the effect is negligible. Over thousands
+of groups it biases their common correlation by more than a standard deviation. The covariance of
+the noise is therefore averaged over all rows of a variable, as a matrix K with zeros on its
+diagonal, and damped by :math:`\epsilon K / 2`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from pymc_geodesic.manifolds import Manifold, Point, Product
 
 __all__ = ["as_rows", "covariance_of_rows", "damp_rows", "no_covariances", "row_axis"]
 
-# Entries that a row may have, so that it is one of effects and not of features, and rows over which
-# an average says anything.
+# Most entries of a row of effects, as opposed to features, and fewest rows for a useful average.
 LONGEST_ROW, FEWEST_ROWS = 10, 20
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One representative of the modes that signs and labels of components make."""
+"""Signs and labels of components that a model leaves open, chosen alike in all draws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 
 __all__ = ["fold_components"]
 
-# Rounds of matching to the mean of what is matched; the mean hardly moves after the first.
+# Rounds of matching draws to their mean, which hardly moves after the first.
 N_ROUNDS = 20
 # Draws of each chain at which the log density is compared, and how well it agrees.
 N_COMPARED, TOLERANCE = 3, 1e-6
@@ -41,21 +41,21 @@ def fold_components(
 ) -> xr.DataTree:
     """Choose signs and labels of components that a model leaves open, the same in all draws.
 
-    Loadings and scores may change sign together, components of a mixture their names. Chains in
-    different copies of one mode then seem to disagree, and a mean over copies is of none. Every
-    draw is replaced by the equivalent one nearest to the mean of the result, in squared distance of
-    the first variable. As the log density of both is the same, which is tested, the result is
-    distributed as the posterior is, up to the symmetry.
+    Loadings and scores may change sign together, and the components of a mixture may change places.
+    Chains in different copies of one mode then seem to disagree, and a mean over the copies is
+    meaningless. Each draw is replaced by the equivalent draw that is nearest to the mean of the
+    result, in squared distance of the first variable. Both have the same log density, which is
+    checked at some draws, so the result follows the posterior up to the symmetry.
 
     Parameters
     ----------
     idata : DataTree
         Result of ``pm.sample``.
     axes : mapping of str to int
-        Variables with an entry for each component, and the axis of the components in each, not
-        counting chains and draws. The first decides.
+        Variables with an entry for each component, and the axis of the components in each of them,
+        not counting chains and draws. Draws are compared by the first variable.
     signs : collection of str
-        Those that change sign together.
+        Variables that change sign together.
     permute : bool, default False
         Whether the components may change places.
     model : Model, optional
@@ -109,9 +109,9 @@ def fold_components(
     change = np.max(np.abs(after - before) / (1 + np.abs(before)))
     if not change <= TOLERANCE:
         raise ValueError(
-            "`fold_components` expected a log density that signs and labels of components leave "
-            f"alone, got one that changes by a share of {change:.2g}. Name all variables that "
-            "change together, and take priors that do not tell components apart."
+            "`fold_components` expected a log density that does not depend on signs and labels of "
+            f"components, got one that changes by a share of {change:.2g}. Name all variables that "
+            "change together, and use priors that are the same for all components."
         )
     first = next(iter(axes))
     choice = _nearest(draws[first], signed=first in signs, permute=permute)

@@ -37,7 +37,7 @@ def column_of(table: Any, name: str, *, n_rows: int | None = None) -> np.ndarray
     Raises
     ------
     ValueError
-        If there is no such column, or it has not the rows of the others.
+        If there is no such column, or it has another number of rows.
     """
     names = [str(known) for known in table]
     if name not in names:
@@ -53,7 +53,7 @@ def column_of(table: Any, name: str, *, n_rows: int | None = None) -> np.ndarray
 
 
 def grouping_of(labels: np.ndarray | pd.Series, name: str) -> Grouping:
-    """Find the groups by their labels, wherever their rows stand.
+    """Find the groups by their labels; rows may be in any order.
 
     Raises
     ------

@@ -24,10 +24,10 @@ from pymc_geodesic.potential.minibatch import BatchSource
 
 __all__ = ["ConditionalEffects", "Resampled"]
 
-# A draw is chosen among so many candidates. Where their weights have a coefficient of variation c,
-# its law is off by about c**2 of a 200th in total variation; for logistic rows c is below .3.
+# Candidates for each draw. If their weights have a coefficient of variation c, the distribution of
+# the draw is off by about c**2 / 200 in total variation; for logistic rows c is below .3.
 N_CANDIDATES = 200
-# Degrees of freedom of the candidates' Student t: their tails are those of no normal.
+# Degrees of freedom of the candidates' Student t, whose tails are heavier than those of a normal.
 DEGREES_OF_FREEDOM = 5
 
 
@@ -39,7 +39,7 @@ class Resampled(NamedTuple):
     effects : ndarray, shape (B, d)
         One draw for each group.
     n_effective : ndarray, shape (B,)
-        Candidates of equal weight that would be as good as those of the group.
+        Effective number of candidates of each group.
     """
 
     effects: np.ndarray
@@ -47,7 +47,7 @@ class Resampled(NamedTuple):
 
 
 class ConditionalEffects:
-    r"""The law of the effects of chosen groups given global variables, and draws from it.
+    r"""The conditional distribution of the effects of some groups given global variables.
 
     Candidates are drawn from a Student t around the mode of each group, with the curvature there;
     one of them is chosen with probability proportional to :math:`\pi / q`.

@@ -25,16 +25,16 @@ __all__ = ["GroupedRows"]
 class GroupedRows:
     r"""The rows of a table by group, for minibatches of groups.
 
-    In a model with an effect for each of very many groups a minibatch holds some groups with all of
-    their rows. A group is then what a row is elsewhere: ``total_size`` is the number of groups.
+    In a model with an effect for each of very many groups, a minibatch contains a few groups with
+    all of their rows. Groups take the place of rows: ``total_size`` is the number of groups.
 
     Parameters
     ----------
     table : DataFrame or mapping of str to array_like
         Columns of n rows, in any order. A column of a mapping may have further axes.
     by : str
-        The column with the label of each row's group: numbers, strings or anything that pandas can
-        sort.
+        The column with the group label of each row: numbers, strings or anything else that pandas
+        can sort.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class GroupedRows:
 
     Notes
     -----
-    ``rows["x"]`` is a column as a symbolic array of shape (G, L), of which ``pm.Minibatch`` takes
-    the rows of a batch. In memory it takes one number per row of the table. The places of a group
-    after its last row repeat that row; ``rows.mask`` is False there. What has been observed goes
-    through :class:`GroupLikelihood` or :class:`MarginalLikelihood`, which leave those places out.
+    ``rows["x"]`` is a column as a symbolic array of shape (G, L), from which ``pm.Minibatch`` takes
+    the groups of a batch. In memory it takes one number per row of the table. The places after the
+    last row of a group repeat that row, and ``rows.mask`` is False there. Observed columns go
+    through :class:`GroupLikelihood` or :class:`MarginalLikelihood`, which ignore these places.
 
-    Every batch is as wide as the largest group. Where sizes differ much, so that most places would
-    be empty, :meth:`by_size` divides the groups into classes, each with an observed variable of its
-    own.
+    Every batch is as wide as the largest group. If group sizes differ so much that most places
+    would be empty, :meth:`by_size` divides the groups into classes. Each class then has an observed
+    variable of its own.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class GroupedRows:
 
     @property
     def mask(self) -> TensorVariable:
-        """Which places of the columns hold a row: symbolic truth values of shape (G, L)."""
+        """Whether each place of the columns holds a row: symbolic, of shape (G, L)."""
         return pack_mask(self._starts_tensor, width=self.width)
 
     def positions(self, labels: Sequence[Any] | np.ndarray) -> np.ndarray:
@@ -145,9 +145,9 @@ class GroupedRows:
     def by_size(self, n_classes: int = 4) -> list[GroupedRows]:
         r"""Divide the groups into classes of similar size.
 
-        The log likelihood is the sum over the classes. Each gets a ``pm.Minibatch`` and an observed
-        variable of its own, whose ``total_size`` is the number of groups in the class, so that the
-        estimate stays unbiased.
+        The log likelihood is the sum over the classes. Each class needs its own ``pm.Minibatch``
+        and its own observed variable, whose ``total_size`` is the number of groups in the class.
+        The estimate is then unbiased.
 
         Parameters
         ----------

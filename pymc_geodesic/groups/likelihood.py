@@ -47,8 +47,7 @@ class GroupLikelihood(Distribution):
 
         \log p(y_g) = \sum_{i \in g} \log p(y_{gi})
 
-    It makes one value of a group: the log density has one entry per group, and ``total_size`` is
-    the number of groups.
+    The log density has one entry per group, and ``total_size`` is the number of groups.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class GroupLikelihood(Distribution):
         Distribution of the rows of each group, such as
         ``pm.Bernoulli.dist(logit_p=intercept + slope * x + effect[:, None])``.
     mask : tensor_like of bool, shape (B, L)
-        Where there are rows: ``rows.mask`` of :class:`GroupedRows`, drawn in the same
+        Whether there is a row: ``rows.mask`` of :class:`GroupedRows`, drawn in the same
         ``pm.Minibatch`` as the columns.
     observed : TensorVariable, shape (B, L)
         The observed column.
@@ -66,7 +65,7 @@ class GroupLikelihood(Distribution):
     Raises
     ------
     TypeError, ValueError
-        If ``rows`` is no distribution or ``mask`` holds no truth values.
+        If ``rows`` is not a distribution, or ``mask`` is not boolean.
 
     See Also
     --------
@@ -74,8 +73,8 @@ class GroupLikelihood(Distribution):
 
     Examples
     --------
-    Effects of the groups at hand are drawn anew for each minibatch, and do not take memory for all
-    groups:
+    Effects are drawn anew for the groups of each minibatch, so that the effects of all groups never
+    have to be in memory:
 
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> x = np.random.default_rng(1).normal(size=200)
@@ -121,7 +120,7 @@ def row_sums(rows: TensorVariable, mask: TensorVariable, value: TensorVariable) 
 
 
 def over_all_places(rows: TensorVariable, mask: TensorVariable) -> TensorVariable:
-    """Give a distribution the places of the mask, if its parameters are common to some of them."""
+    """Give a distribution the shape of the mask, if its parameters have fewer places."""
     return change_dist_size(rows, mask.shape)
 
 

@@ -80,9 +80,9 @@ def local_posterior(
 
     Notes
     -----
-    Each draw is chosen among 200 candidates from a Student t around the mode, by its density; there
-    is no Markov chain. Effects of different groups are drawn given the same global variables, so
-    that differences between groups can be taken draw by draw.
+    Each draw is chosen among 200 candidates from a Student t distribution around the mode, by their
+    densities; there is no Markov chain. Effects of different groups are drawn given the same global
+    variables, so that differences between groups can be taken draw by draw.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class MarginalLikelihood(Distribution):
         Distribution of the effect of each group: continuous, without bounds, of ``d`` 1 or 2
         dimensions. It must not be a variable of the model.
     mask : tensor_like of bool, shape (B, L)
-        Where there are rows: ``rows.mask`` of :class:`GroupedRows`, drawn in the same
+        Whether there is a row: ``rows.mask`` of :class:`GroupedRows`, drawn in the same
         ``pm.Minibatch`` as the columns.
     n_nodes : int, default 7
         Nodes of the quadrature in each dimension; 1 is Laplace's approximation.
@@ -103,23 +103,24 @@ class MarginalLikelihood(Distribution):
     Raises
     ------
     TypeError
-        If ``rows`` or ``effect`` is no distribution.
+        If ``rows`` or ``effect`` is not a distribution.
     ValueError
-        If ``effect`` has more dimensions, bounds, or nothing to do with ``rows``, or ``mask`` holds
-        no truth values.
+        If ``effect`` has more than two dimensions or has bounds, if ``rows`` does not depend on it,
+        or if ``mask`` is not boolean.
 
     Notes
     -----
-    The nodes are placed around the mode of each group, by its curvature, so that the number of rows
-    does not matter for the accuracy. An error :math:`\delta` of the derivative of a group's log
-    likelihood adds up over G groups, to about :math:`\sqrt{G} \delta` posterior standard
-    deviations. For groups of one to eight logistic rows whose effects have a standard deviation of
-    0.9, the log likelihood of a group was off by at most .011 with one node, 5e-4 with three,
-    1.4e-6 with seven and 1e-10 with fifteen. The error of Laplace's approximation falls with the
-    rows of a group, and not with the number of groups.
+    The nodes are placed around the mode of each group and scaled by the curvature there, so that
+    the accuracy does not depend on the number of rows. An error :math:`\delta` in the derivative of
+    a group's log likelihood adds up to about :math:`\sqrt{G} \delta` posterior standard deviations
+    over G groups. For groups of one to eight logistic rows whose effects have a standard deviation
+    of 0.9, the log likelihood of a group was off by at most .011 with one node, 5e-4 with three,
+    1.4e-6 with seven and 1e-10 with fifteen. The error of Laplace's approximation decreases with
+    the number of rows of a group, but not with the number of groups.
 
-    The mode is found by ten Newton steps. The log density of effects and rows should be concave in
-    the effect, or nearly so; several modes of one group are not found.
+    The mode is found by ten Newton steps from a typical value of the effect's distribution, within
+    a hundred standard deviations of that distribution. The log density of effects and rows should
+    be nearly concave in the effect. If a group has several modes, only one is found.
 
     References
     ----------

@@ -22,9 +22,10 @@ __all__ = ["MOST_DIMENSIONS", "Normals", "gauss_hermite_nodes", "log_integral", 
 # With seven nodes in each dimension three would need 343 evaluations of every row.
 MOST_DIMENSIONS = 2
 
-# Newton steps to the mode. From the prior mean a logistic or Poisson likelihood takes five; the
-# limit below makes it three more where the data are some prior standard deviations away.
-N_NEWTON = 10
+# Limits of the Newton steps to the mode, in standard deviations of the prior. Exponential
+# likelihoods overshoot without a limit. From the prior mean a logistic or Poisson likelihood takes
+# five steps; the later ones reach groups that are many standard deviations away.
+LIMITS = (1, 1, 1, 1, 2, 4, 8, 16, 32, 64)
 # A pivot of the curvature below this share of the prior's is replaced by it: only where the log
 # density is not concave.
 LEAST_CURVATURE = 1e-3
@@ -98,7 +99,7 @@ def log_integral(
     effect : TensorVariable, shape (B, d)
         The input u of both. The entry of a group must not depend on the effects of others.
     start : TensorVariable, shape (B, d)
-        Where the search for the modes begins: steps are a standard deviation of the prior at most.
+        Where the search for the modes begins; it reaches a hundred prior standard deviations.
     n_nodes : int
         Nodes in each dimension.
 
@@ -144,21 +145,20 @@ def normals_at_modes(
     least = [disconnected_grad(x) for x in least]
     least = [pt.maximum(x, np.finfo(effect.dtype).tiny) for x in least]
 
-    def newton(point: TensorVariable, *, limited: bool) -> TensorVariable:
+    def newton(point: TensorVariable, *, limit: float | None = None) -> TensorVariable:
         here, matrix = _at_point(slope, curvature, effect, point)
         lower = _cholesky(matrix, least)
         step = _solve_transposed(lower, _solve(lower, [here[:, i] for i in range(len(lower))]))
-        if limited:
-            # A standard deviation of the prior at most: exponential likelihoods overshoot.
-            bounds = [1 / pt.sqrt(x) for x in least]
+        if limit is not None:
+            bounds = [limit / pt.sqrt(x) for x in least]
             step = [pt.clip(s, -b, b) for s, b in zip(step, bounds, strict=True)]
         return point + pt.stack(step, axis=-1)
 
     mode = disconnected_grad(start)
-    for _ in range(N_NEWTON):
-        mode = disconnected_grad(newton(mode, limited=True))
+    for limit in LIMITS:
+        mode = disconnected_grad(newton(mode, limit=limit))
     if differentiable:
-        mode = newton(mode, limited=False)
+        mode = newton(mode)
     return Normals(mode, _cholesky(_at_point(slope, curvature, effect, mode)[1], least))
 
 

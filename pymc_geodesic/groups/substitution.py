@@ -15,8 +15,9 @@ __all__ = ["frontier", "substituted"]
 def substituted(graphs: Sequence[Variable], new: Mapping[Variable, Variable]) -> list[Variable]:
     """Replace variables in graphs; nodes that do not depend on them are not copied.
 
-    PyTensor's ``clone_replace`` copies all nodes, those of the replacements too, so that replacing
-    in turn takes a time that grows exponentially, and random variables of a model become others.
+    PyTensor's ``clone_replace`` copies all nodes, including those of the replacements: repeated
+    replacements take exponentially long, and random variables of a model are no longer the same.
+    Its ``graph_replace`` keeps the types of nodes, and with them the static shapes of one batch.
     """
     made = dict(new)
     for node in io_toposort(list(new), graphs):
@@ -30,10 +31,10 @@ def substituted(graphs: Sequence[Variable], new: Mapping[Variable, Variable]) ->
 
 
 def frontier(graphs: Sequence[Variable], inner: Collection[Variable]) -> list[Variable]:
-    """List what graphs depend on beside some inner variables, as late in the graphs as possible.
+    """List the variables on which graphs depend besides inner ones, as late as possible.
 
-    Nothing in the list is computed from constants alone or depends on an inner variable; each is
-    one of the graphs or the input of a node that does.
+    No variable in the list depends on an inner variable or is computed from constants alone. Each
+    is one of the graphs, or an input of a node that depends on an inner variable.
     """
     inside, constant = set(inner), set()
     found: dict[Variable, None] = {}

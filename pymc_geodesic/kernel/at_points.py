@@ -2,7 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A function of points and rows that is evaluated at several points at once.
 
-An operation that is interpreted costs as much as its work on thousands of numbers.
+Calling an interpreted operation takes as long as its work on thousands of numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pymc_geodesic.kernel.interpreted import for_many, interpreted, runs_by_nump
 
 __all__ = ["AtPoints"]
 
-# Rows and numbers of points that are worked on together: what is computed of them takes memory.
+# Most rows, and most numbers of points, of one evaluation: intermediate results take memory.
 MOST_ROWS, MOST_NUMBERS = 20_000, 2**18
 
 Call = Sequence[np.ndarray]
@@ -30,7 +30,7 @@ Call = Sequence[np.ndarray]
 
 
 class AtPoints:
-    """Evaluate a graph by NumPy's own operations, or compiled by Numba where those do not do.
+    """Evaluate a graph by NumPy's own operations, or compile it by Numba if they do not suffice.
 
     Parameters
     ----------

@@ -17,21 +17,22 @@ from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = ["Ball"]
 
-# A particle that grazes the wall would be reflected infinitely often: a turn of this angle, far
-# below any rounding of a position, stands for less.
+# A particle that grazes the wall would be reflected infinitely often. Smaller angles are replaced
+# by this one, which is far below the rounding of a position.
 LEAST_SINE = 1e-9
 
 
 class Ball(Manifold):
-    r"""The unit ball, at whose sphere a particle is reflected.
+    r"""The unit ball; particles are reflected at its surface.
 
-    Inside the ball ``geodesic(x, v, t)`` is ``(x + t v, v)``. A particle with the radial and
-    tangential velocities :math:`v_n, v_t` where it first meets the sphere meets it again after each
-    chord of duration :math:`2 v_n / |v|^2`, turned in the plane of x and v by the angle
-    :math:`2 \arctan(v_n / v_t)`, so that any number of reflections costs as much as one. Densities
-    are with respect to volume, and may have mass at the sphere. Intrinsic dimension ``n``.
+    Inside the ball ``geodesic(x, v, t)`` is ``(x + t v, v)``. A particle that meets the sphere with
+    radial and tangential velocities :math:`v_n, v_t` meets it again after each chord of duration
+    :math:`2 v_n / |v|^2`, rotated in the plane of x and v by the angle
+    :math:`2 \arctan(v_n / v_t)`. Any number of reflections therefore costs as much as one.
+    Densities are with respect to volume, and may have mass at the sphere. The intrinsic dimension
+    is ``n``.
 
-    For :class:`pymc_geodesic.UniformBall` on request.
+    Steps use it for :class:`pymc_geodesic.UniformBall` on request.
 
     References
     ----------
@@ -61,9 +62,9 @@ class Ball(Manifold):
         return pt.where(inside, straight, y), pt.where(inside, v, w)
 
     def project(self, x: TensorVariable) -> TensorVariable:
-        """Fold lengths at the sphere, which is the identity inside.
+        """Reflect lengths at the sphere; the identity inside.
 
-        Tuning evaluates densities off the manifold too: their even extension has no wall.
+        Tuning also evaluates densities off the manifold, where their even extension is used.
         """
         squares = _inner(x, x)
         length = pt.sqrt(pt.maximum(squares, 1))
@@ -78,7 +79,7 @@ class Ball(Manifold):
         return [shape, shape[:-1]]
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
-        """Return the vector itself, and what its square lacks of one."""
+        """Return the vector itself, and one minus its square."""
         return [x, _room(x)]
 
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
@@ -105,12 +106,13 @@ class Ball(Manifold):
 
 
 def _reflected(x, v, t):
-    """Position and velocity of a particle that leaves the ball within the time.
+    """Return position and velocity of a particle that leaves the ball within the time.
 
-    Where it does not, or rests, another branch is taken, whose gradient must not meet an infinity.
+    The result is not used for particles that stay inside or rest, but its gradient must be finite
+    for them too.
     """
     tiny = np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype)
-    # Numbers, because only the counter of a loop of transitions may be a condition of its own.
+    # Numbers and not truth values: the loop over transitions takes a truth value as its counter.
     sense, time = pt.sign(t), pt.abs(t)
     speed = pt.sqrt(pt.maximum(_inner(v, v), tiny))
     heading = sense * v / speed

@@ -18,10 +18,10 @@ __all__ = ["Box", "reflected"]
 
 
 def reflected(distance: TensorVariable, width: TensorVariable) -> TensorVariable:
-    """Fold the line to and fro between walls at 0 and ``width``, with the sign of its direction.
+    """Fold the line between walls at 0 and ``width``.
 
-    The size of the result is the distance from the first wall after all reflections; it is negative
-    where their number is odd.
+    The absolute value of the result is the distance from the first wall after all reflections. The
+    result is negative if their number is odd.
     """
     return distance - 2 * width * pt.floor(distance / (2 * width) + 0.5)
 
@@ -29,9 +29,9 @@ def reflected(distance: TensorVariable, width: TensorVariable) -> TensorVariable
 class Box(Manifold):
     r"""Numbers between two walls, at which a particle is reflected; every entry is a point.
 
-    ``geodesic(x, v, t)`` is ``(x + t v, v)``, folded at the walls as often as they are met, with
-    the velocity turned each time. Densities are with respect to length, without a Jacobian: they
-    may have mass at a wall, where the logarithm of a transform would leave a long tail.
+    ``geodesic(x, v, t)`` is ``(x + t v, v)``, reflected whenever it meets a wall. Densities are
+    with respect to length, without a Jacobian. They may have mass at a wall, where a log transform
+    would produce a long tail.
 
     With one infinite bound it is a half-line, and for vectors an orthant. Step sizes and masses are
     in the units of the variable.
@@ -39,8 +39,8 @@ class Box(Manifold):
     Parameters
     ----------
     lower, upper : array_like
-        The walls: numbers, or arrays that broadcast to the variable. All lower ones are finite or
-        all infinite, and so are all upper ones.
+        The walls: numbers, or arrays that broadcast to the variable. The lower walls must be all
+        finite or all infinite, and so must the upper ones.
 
     Raises
     ------
@@ -49,9 +49,9 @@ class Box(Manifold):
 
     Notes
     -----
-    Potentials that rise or fall towards a wall have a kink there in the even extension that the
-    particle sees. The splitting of the samplers keeps its second order, as reflection at the wall
-    is solved exactly (Leimkuhler, Sharma and Tretyakov 2024).
+    The particle sees the even extension of the potential, which has a kink at a wall unless its
+    slope is zero there. The splitting of the samplers is still of second order, because the
+    reflection is solved exactly (Leimkuhler, Sharma and Tretyakov 2024).
 
     References
     ----------
@@ -96,14 +96,14 @@ class Box(Manifold):
         return self._folded(x + t * v, v)
 
     def project(self, x: TensorVariable) -> TensorVariable:
-        """Fold at the walls, which is the identity between them.
+        """Reflect at the walls; the identity between them.
 
-        Tuning evaluates densities off the manifold too: their even extension has no wall.
+        Tuning also evaluates densities off the manifold, where their even extension is used.
         """
         return self._folded(x, x)[0]
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:
-        """Turn a standard normal into a uniform number, or its size into a distance from a wall."""
+        """Turn a standard normal into a uniform number, or into a distance from the only wall."""
         if not self.is_compact:
             middle = self.lower if self._has[0] else self.upper
             return self.project(noise + self._wall(middle, noise) if any(self._has) else noise)
@@ -145,7 +145,7 @@ class Box(Manifold):
         )
 
     def __repr__(self) -> str:
-        """Say where the walls are."""
+        """Show the walls."""
         return f"Box({self.lower.tolist()}, {self.upper.tolist()})"
 
     def _wall(self, value: np.ndarray, x: TensorVariable) -> TensorVariable:

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Manifolds that a user asks for, and whether the values of a variable are all that is there."""
+"""Manifolds on request, and whether each is the whole support of its variable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROUNDING = 1e-6
 def requested_manifolds(
     model: Model, names: Sequence[str], manifolds: Mapping[str, Manifold] | None
 ) -> dict[str, Manifold]:
-    """Return the manifolds that are asked for, if they are the support of their variables.
+    """Return the requested manifolds, if they are the supports of their variables.
 
     A variable may be moved on any manifold that is registered for its distribution, between walls
     that are the bounds of its distribution, or in PyMC's unconstrained coordinates.
@@ -40,13 +40,13 @@ def requested_manifolds(
     names : sequence of str
         Names of the variables that the step samples.
     manifolds : mapping of str to Manifold, optional
-        What the user has given.
+        The user's request.
 
     Raises
     ------
     ValueError
-        If a name is not that of a variable of the step, or the values of a manifold are not those
-        of its variable: a narrower one would change the posterior, which is the model's.
+        If a name is not that of a variable of the step, or a manifold is not the support of its
+        variable: a narrower one would change the posterior.
     """
     manifolds = dict(manifolds or {})
     if unknown := [name for name in manifolds if name not in names]:
@@ -81,7 +81,7 @@ def _require_bounds(model: Model, rv: TensorVariable, manifold: Manifold) -> Non
         least, largest = (bound.tolist() for bound in own)
         raise ValueError(
             f"`manifolds` expected for `{rv.name}` its whole support, from {least} to {largest}; "
-            f"got {manifold!r}. To truncate a variable say so in the model, as by `pm.Truncated`."
+            f"got {manifold!r}. To truncate a variable, use `pm.Truncated` in the model."
         )
 
 
@@ -105,7 +105,7 @@ def _bounds_of(model: Model, rv: TensorVariable) -> Bounds | None:
     free = set(model.free_RVs)
     if others := sorted({f"`{found.name}`" for found in ancestors(bounds) if found in free}):
         raise ValueError(
-            f"`manifolds` expected for `{rv.name}` bounds that stay where they are, got some that "
+            f"`manifolds` expected for `{rv.name}` constant bounds, got some that "
             f"depend on {', '.join(others)}. Scale a variable between fixed bounds, or leave this "
             "one to its transform."
         )

@@ -20,7 +20,7 @@ from pymc_geodesic.validation import whole
 __all__ = ["KeepArgument", "Running", "running_of"]
 
 KeepArgument = Mapping[str, Literal["mean"] | int] | None
-"""What is kept of large variables, by name."""
+"""By name of a large variable: its moments, or every so many draws too."""
 
 
 class Running:
@@ -74,8 +74,8 @@ def running_of(model: Model, keep: KeepArgument, *, checkpoint: Path | None) -> 
         return None
     if checkpoint is not None:
         raise ValueError(
-            "`keep` expected a run without `checkpoint`, got one: moments are held in memory, and "
-            "would be lost with the process. A checkpoint holds all draws on disk instead."
+            "`keep` expected no `checkpoint`, because moments are held in memory and would be lost "
+            "with the process, got one. Leave out `keep`: a checkpoint holds all draws on disk."
         )
     return Running(model, keep)
 

@@ -234,11 +234,14 @@ def _drawn(
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
     """Return the length of a phase as a multiple of ``thin``."""
+    asked = n_draws
     if n_draws != least or least:
         whole(name, n_draws)
     n_draws -= n_draws % whole("thin", thin)
     if n_draws < least:
-        raise ValueError(f"`{name}` expected at least `thin`={thin} draws, got fewer.")
+        raise ValueError(
+            f"`{name}` expected at least `thin`={thin} draws, got {asked}. Lower `thin`."
+        )
     return n_draws
 
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Second moments of velocities over draws, from which gradient noise is known better."""
+"""Second moments of velocities over draws, which improve the estimate of gradient noise."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def moments_of(
     Parameters
     ----------
     manifold : Product
-        Where the chain is.
+        Manifold of the chain.
     velocity : sequence of ndarray
         One array per variable, in the frame of the mass.
     mass : Mass or None
-        Has the directions.
+        Mass with the directions.
     """
     squares = [np.square(v) for v in velocity]
     along = np.square(along_directions(velocity, mass))
@@ -75,17 +75,17 @@ def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -
     A mean T of n squares of normals has the variance 2 T^2 / n. Differences of entries from their
     mean, and of the mean from one, are kept as far as they exceed chance: by a factor of
     :math:`\max(0, 1 - (2 T^2 / n) / d^2)` for a mean square difference :math:`d^2` (James and
-    Stein 1961). Frictions that follow chance would make entries hot and cold, and too cold on
-    average, because no noise is negative.
+    Stein 1961). Frictions that follow chance would make some entries too hot and others too cold,
+    and all too cold on average, because noise cannot be negative.
 
     Parameters
     ----------
     temperatures : ndarray
-        One per entry; zero for those that count for nothing.
+        One per entry; entries of zero are left out.
     n_draws : int
-        Squares in each.
+        Number of squares in each.
     axis : int, optional
-        Along which there is a mean; by default there is one for all entries.
+        Axis of the means; by default there is one mean for all entries.
     """
     counts = temperatures > 0
     n = np.maximum(counts.sum(axis=axis, keepdims=True), 1)

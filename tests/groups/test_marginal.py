@@ -13,6 +13,7 @@ from tables import columns, logistic_table, marginal_logistic
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.groups.quadrature import log_integral
 from pymc_geodesic.kernel.interpreted import interpreted
 
 POINT = {"mu": 0.3, "slope": 0.7, "tau_log__": np.log(1.2)}
@@ -113,6 +114,19 @@ def test_effects_that_are_many_deviations_from_zero():
         for (y,) in groups_of(table, rows, "y")
     ]
     np.testing.assert_allclose(found, truth, rtol=1e-7)
+
+
+@pytest.mark.parametrize("n_nodes", [1, 7])
+@pytest.mark.parametrize("distance", [-60.0, 5.0, 80.0])
+def test_modes_that_are_many_prior_deviations_away(distance, n_nodes):
+    """Rows that are known exactly, against a prior that expects nothing of the kind."""
+    effect = pt.matrix("effect", shape=(None, 1))
+    prior = -0.5 * effect[:, 0] ** 2
+    joint = prior - 0.5 * ((effect[:, 0] - distance) / 1e-3) ** 2
+    found = log_integral(joint, prior, effect, start=pt.zeros((1, 1)), n_nodes=n_nodes)
+    width = 1 + 1e-6
+    truth = -0.5 * distance**2 / width + 0.5 * np.log(2 * np.pi * 1e-6 / width)
+    np.testing.assert_allclose(found.eval(), truth, rtol=1e-6)
 
 
 COVARIANCE = np.array([[1.0, 0.5], [0.5, 0.8]])

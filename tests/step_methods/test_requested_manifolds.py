@@ -56,7 +56,7 @@ REFUSED = {
     "moving": (
         lambda: pm.Uniform("x", 0, pm.HalfNormal("top")),
         pmg.Box(0, 1),
-        "bounds that stay where they are.*`top`",
+        "constant bounds.*`top`",
     ),
 }
 

@@ -33,10 +33,10 @@ __all__ = ["OnWorkers", "Watch", "require_client"]
 type Watch = Callable[[range, int, Arrays], None]
 """Receives the chains that have made draws, the number of draws, and their statistics."""
 
-# Seconds after which a run looks whether anybody works for it.
+# Seconds between checks that there are workers.
 PATIENCE = 20.0
-# To send chains there and back takes hundredths of a second, and what a segment has drawn is lost
-# with its worker.
+# Sending chains to a worker and back takes hundredths of a second, and the draws of a segment are
+# lost with its worker.
 SEGMENT_SECONDS = 2.0
 
 
@@ -77,7 +77,7 @@ class OnWorkers:
         self._sampler, self._has_told = sampler, False
         processes = _required_processes(client)
         self._n_blocks = len(processes)
-        # A worker in this process says what it has to say here.
+        # A worker in this process logs here already.
         self._forwards = _process_function()() not in processes
         self._run = f"pymc_geodesic-{uuid4().hex}"
         client.register_plugin(_plugin(sampler), name=self._run)
@@ -139,7 +139,7 @@ class OnWorkers:
         return [found[future] for future in futures]
 
     def _finished(self, futures: Sequence[Any]) -> Iterator[Any]:
-        """Yield futures when they are done; say it where nobody is there to do them."""
+        """Yield futures when they are done; warn if there are no workers."""
         from distributed import wait
 
         waiting = set(futures)
@@ -182,7 +182,7 @@ def require_client(client: Any) -> None:
 
 
 def _required_processes(client: Client) -> list[tuple[str, int]]:
-    """Return the processes of the workers, each of which is one with one thread."""
+    """Return the processes of the workers, each with one thread."""
     threads = client.nthreads()
     if not threads:
         client.wait_for_workers(1)
@@ -208,8 +208,8 @@ def _plugin(sampler: Sampler) -> Any:
         return sampler_plugin(sampler)
     except Exception as error:
         raise ValueError(
-            "`step` expected what can be pickled and sent to workers, got what cannot: "
-            f"{error}. Replace what holds open files, locks or threads."
+            "`step` expected a step that can be pickled and sent to workers, got one that cannot: "
+            f"{error}. Replace parts that hold open files, locks or threads."
         ) from error
 
 

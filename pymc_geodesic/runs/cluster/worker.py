@@ -16,7 +16,7 @@ from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["RETRIES", "Segment", "advance_segment", "must_be_together", "sampler_plugin"]
 
-# Errors that come from outside, as of a file that cannot be read for a moment, are tried again.
+# Tasks are repeated after temporary errors, such as a file that cannot be read for a moment.
 RETRIES = 2
 
 
@@ -61,7 +61,7 @@ def advance_segment(segment: Segment) -> tuple[list[Chain], Arrays, Arrays]:
 
 @contextmanager
 def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
-    """Let all workers take part in what is summed over all rows of partitioned data."""
+    """Share sums over all rows of partitioned data among all workers."""
     divisible = sampler.divisible
     if divisible is None or not must_be_together(sampler, segment.chains[0]):
         yield
@@ -82,9 +82,9 @@ def _passes_divided(segment: Segment, sampler: Sampler) -> Iterator[None]:
 
 
 class _Call(NamedTuple):
-    """A call of a method of what is divided.
+    """A call of a method of the divisible part of a sampler.
 
-    Its arguments are pickled: Dask's arrays lie anywhere in memory, and PyTensor refuses some.
+    Its arguments are pickled, because Dask's arrays may be unaligned, which PyTensor refuses.
     """
 
     run: str
