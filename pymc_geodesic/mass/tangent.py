@@ -47,6 +47,9 @@ class TangentMass:
     columns among each other. Every step with velocities takes it as an entry of ``mass``. Tuning
     still finds a number for the same variable.
 
+    Steps that tune themselves find the tangent mass of a unit vector of up to 50 entries by
+    themselves, where the widths of its posterior differ by five times or more.
+
     References
     ----------
     Tyler, D. E. (1987). Statistical analysis for the angular central Gaussian distribution on the

@@ -25,6 +25,7 @@ from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
@@ -61,6 +62,9 @@ class StochasticSampler:
         tuning: TuningOptions,
         model: Model,
     ) -> None:
+        has_velocity = "velocity" in algorithm.state._fields
+        if tuning.tunes_itself and tuning.mass is None and has_velocity:
+            problem = in_tangent_coordinates(problem, model)
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(
@@ -68,7 +72,6 @@ class StochasticSampler:
             steps_per_batch=batches.steps_per_batch,
             replacement=batches.replacement,
         )
-        has_velocity = "velocity" in algorithm.state._fields
         self.tuning: SelfTuning | None = None
         if tuning.tunes_itself or tuning.reduction is not None:
             self.tuning = SelfTuning(
