@@ -8,9 +8,9 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
+from pytensor.tensor.linalg import expm
 
 from pymc_geodesic.manifolds.base import Shape
-from pymc_geodesic.manifolds.exponential import exponential
 from pymc_geodesic.manifolds.orthonormal import turned_right
 from pymc_geodesic.manifolds.stiefel import Stiefel
 
@@ -47,7 +47,7 @@ class SpecialOrthogonal(Stiefel):
     def geodesic(self, x, v, t):  # noqa: D102
         inner = x.mT @ v
         turn = 0.5 * (inner - inner.mT)
-        moved = x @ (_rodrigues(t, turn) if x.type.shape[-1] == 3 else exponential(t * turn))
+        moved = x @ (_rodrigues(t, turn) if x.type.shape[-1] == 3 else expm(t * turn))
         return moved, moved @ turn
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102

@@ -8,9 +8,9 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
+from pytensor.tensor.linalg import expm
 
 from pymc_geodesic.manifolds.base import Manifold, Shape
-from pymc_geodesic.manifolds.exponential import exponential
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import largest_overlap, orthonormal_columns
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
@@ -85,7 +85,7 @@ class Stiefel(Manifold):
             pt.concatenate([turn, -squares / speed], axis=-1),
             pt.concatenate([one, turn], axis=-1),
         ]
-        ahead, back = exponential(t * pt.concatenate(rows, axis=-2)), exponential(-t * turn)
+        ahead, back = expm(t * pt.concatenate(rows, axis=-2)), expm(-t * turn)
         both = pt.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
         moved = pt.concatenate([x, v / speed], axis=-1) @ both
         return moved[..., :p], speed * moved[..., p:]

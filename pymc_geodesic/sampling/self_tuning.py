@@ -74,6 +74,8 @@ class SelfTuning:
         The problem to sample.
     algorithm : Algorithm
         The algorithm, with its tuning rule.
+    gradient : HostGradient
+        Energies and gradients of the problem.
     model : Model
         The model, for the start of variables without a given one.
     options : TuningOptions
@@ -87,6 +89,7 @@ class SelfTuning:
         problem: Problem,
         algorithm: Algorithm,
         *,
+        gradient: HostGradient,
         model: Model,
         options: TuningOptions,
         has_velocity: bool,
@@ -95,7 +98,7 @@ class SelfTuning:
         self._name = problem.name
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
-        self.gradient = HostGradient(problem.potential)
+        self.gradient = gradient
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
             options.tunes_itself

@@ -63,8 +63,9 @@ class StochasticSampler:
         model: Model,
     ) -> None:
         has_velocity = "velocity" in algorithm.state._fields
+        gradient: HostGradient | None = None
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
-            problem = in_tangent_coordinates(problem, model)
+            problem, gradient = in_tangent_coordinates(problem, model)
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(
@@ -75,7 +76,12 @@ class StochasticSampler:
         self.tuning: SelfTuning | None = None
         if tuning.tunes_itself or tuning.reduction is not None:
             self.tuning = SelfTuning(
-                problem, algorithm, model=model, options=tuning, has_velocity=has_velocity
+                problem,
+                algorithm,
+                gradient=gradient or HostGradient(problem.potential),
+                model=model,
+                options=tuning,
+                has_velocity=has_velocity,
             )
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)

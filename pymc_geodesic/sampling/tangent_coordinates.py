@@ -24,32 +24,34 @@ __all__ = ["in_tangent_coordinates"]
 SEED = 0
 
 
-def in_tangent_coordinates(problem: Problem, model: Model) -> Problem:
+def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, HostGradient]:
     """Return the problem with tangent masses for the unit vectors that need them.
 
     It is returned as it is if no variable needs one, and where widths cannot be measured before
     chains begin: they depend on variables of other steps, or the data come from a loader, which a
-    step does not read before.
+    step does not read before. With it comes what evaluates its gradients on the host.
     """
     potential, manifold = problem.potential, problem.manifold
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
+    gradient = HostGradient(potential)
     if streams or potential.conditioned or not any(takes_tangent_mass(*pair) for pair in pairs):
-        return problem
+        return problem, gradient
     start = problem.start
     loose = is_default(default_start(model, problem.names), start, problem.names)
     found = tangent_masses(
-        HostGradient(potential),
+        gradient,
         problem.position_of(start),
         loose=loose,
         rng=np.random.default_rng(SEED),
     )
     if not found:
-        return problem
+        return problem, gradient
     names = [variable.name for variable in problem.variables]
     for i, one in found.items():
         log.info(
             f"{problem.name} found that the widths of the posterior of `{names[i]}` differ by up "
-            f"to {one.ratio:.2g} times, and moves it in coordinates in which they are equal."
+            f"to {one.ratio:.0f} times, and moves it in coordinates in which they are equal."
         )
-    return problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
+    problem = problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
+    return problem, HostGradient(problem.potential)
