@@ -60,7 +60,8 @@ def polar_model(f: np.ndarray) -> pm.Model:
 
 
 def gmc(n: int, p: int) -> pmg.GMC:
-    return pmg.GMC(backend="jax")
+    # As many trajectories as take about as long as PyMC's own work on a draw.
+    return pmg.GMC(n_steps=5, backend="jax")
 
 
 def nuts(n: int, p: int) -> pm.NUTS:

@@ -117,6 +117,15 @@ def test_frames_stay_frames_for_a_million_transitions():
     assert largest_error(1_000_000) < 1e-12
 
 
+def test_a_uniform_density_does_not_lengthen_steps_without_end():
+    with pm.Model() as model:
+        pmg.UniformStiefel("x", 5, 2)
+    step = pmg.GMC(model=model, backend="jax")
+    found = [stats["step_size"] for _, stats in run(step, model.initial_point(), draws=61, tune=60)]
+    # Half a turn in seven dimensions.
+    assert found[-1] == pytest.approx(np.pi / np.sqrt(7))
+
+
 def test_self_tuning_on_minibatches():
     """A mean attitude from rows, with a free concentration: all is left to the step."""
     rng = np.random.default_rng(2)
