@@ -11,11 +11,13 @@ one number. Asked for: five times the effective samples per second.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from common import Check, SamplingClock, arguments, effective_samples, report, sample, table
+from common import Check, SamplingClock, effective_samples, parser, report, sample, table
 
 import pymc_geodesic as pmg
 
@@ -119,9 +121,12 @@ def per_second(model: pm.Model, name: str, mass, *, draws: int) -> tuple[float, 
 
 
 def main() -> None:
-    quick = arguments(__doc__).quick
-    draws, rows, checks = 200 if quick else 2000, [], []
-    for title, build in TARGETS.items():
+    reader = parser(__doc__)
+    reader.add_argument("--only", choices=TARGETS, help="the only target to run")
+    options = reader.parse_args()
+    draws, rows, checks = 200 if options.quick else 2000, [], []
+    for title in [options.only] if options.only else TARGETS:
+        build = TARGETS[title]
         model, name = build()
         plain, x, plain_steps = per_second(model, name, one_number(model, name), draws=draws)
         tangent, y, steps = per_second(model, name, None, draws=draws)
@@ -132,7 +137,8 @@ def main() -> None:
         table("So far", HEADER, rows[-1:])
         checks.append(Check(f"{title}: times one number", f"{gain:.1f}", "> 5", gain > ASKED))
     table("Effective samples per second", HEADER, rows)
-    report("tangent_mass", checks, quick=quick, header=HEADER, rows=rows)
+    name = "_".join(["tangent_mass", *re.findall(r"\w+", options.only or "")])
+    report(name, checks, quick=options.quick, header=HEADER, rows=rows)
 
 
 if __name__ == "__main__":

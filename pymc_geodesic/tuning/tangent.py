@@ -12,7 +12,7 @@ import numpy as np
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
-from pymc_geodesic.mass import TangentMass
+from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST, TangentMass
 from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
 from pymc_geodesic.tuning.curvature import tangent_curvature
 from pymc_geodesic.tuning.starts import best_start
@@ -27,10 +27,7 @@ LARGEST = 50
 # Points around the mode at which curvature is averaged, so that a mode that is flat or sharp only
 # at one point does not decide.
 N_AROUND = 8
-# The sphere has a size of its own: a smaller curvature does not make a posterior wider.
-LEAST_CURVATURE = 1.0
-# Narrowest width, as a share of the widest: beyond it rounding is visible.
-SMALLEST_WIDTH = 1e-5
+LEAST_CURVATURE = 1 / WIDEST**2
 
 
 class FoundMass(NamedTuple):
@@ -64,7 +61,8 @@ def tangent_masses(
 
     The curvature across the vector is averaged over points around the mode of a subsample of the
     data. With its eigenvalues :math:`c_1 \le c_2 \le \dots`, of which the first belongs to the
-    vector itself, the scatter matrix has the eigenvalues :math:`\min(1, c_2 / c_k)`.
+    vector itself, the scatter matrix has the eigenvalues :math:`\min(1, \max(c_2, 16) / c_k)`:
+    narrow directions get the width of the widest, or a quarter of a radian if that is wider.
 
     Parameters
     ----------

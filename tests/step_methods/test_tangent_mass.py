@@ -185,16 +185,18 @@ def test_tuning_finds_the_mass(kind, method):
         [manifold] = step.sampler.problem.manifold.factors
         assert isinstance(manifold, Stretched)
         idata = pm.sample(
-            2_000, tune=400, chains=2, cores=1, step=step, random_seed=1, progressbar=False
+            1_000, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )
     assert idata.sample_stats["n_steps"].max() <= 50
     x = idata.posterior["x"].values @ turn
     exact = turn.T @ second_moments(A) @ turn
     for i in range(2):
         batches = (x[..., i] ** 2).reshape(40, -1).mean(axis=1)
-        # Besides the error a tenth of a standard deviation of bias that tuning may leave.
-        assert batches.mean() == pytest.approx(exact[i, i], rel=0.1)
+        error = batches.std(ddof=1) / np.sqrt(40)
+        # Tuning may leave a bias of a tenth of a standard deviation.
+        assert abs(batches.mean() - exact[i, i]) < 4 * error + 0.05 * exact[i, i]
         assert_mean(x[..., i].reshape(40, -1).mean(axis=1), 0.0)
+    assert not idata.sample_stats["diverging"].any()
 
 
 def test_a_round_posterior_keeps_its_coordinates():
