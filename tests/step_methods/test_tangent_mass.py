@@ -152,7 +152,7 @@ def test_axes_of_all_chains_have_the_same_end():
     mass = {"x": pmg.TangentMass(np.diag([0.05, 0.5, 1.0]) + 0.01)}
     with pm.Model() as model:
         pmg.Bingham("x", A)
-        step = pmg.SGGMC(mass=mass, step_size=0.2, friction=1.0, n_steps=10, backend="jax")
+        step = pmg.SGGMC(mass=mass, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
     assert step.sampler.problem.manifold_names == {"x": "ProjectiveSphere"}
     draws = [point["x_unitvector__"] for point, _ in run(step, model.initial_point(), draws=4_000)]
     x = np.array(draws)
