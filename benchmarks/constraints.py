@@ -99,7 +99,7 @@ def main() -> None:
     point, worst = model.initial_point(), dict.fromkeys(ERRORS, 0.0)
     farthest = dict.fromkeys(ERRORS, 0.0)
     start = None
-    for _ in range(draws):
+    for draw in range(1, draws + 1):
         point, _ = step.step(point)
         for variable, x in zip(variables, step.chain.state.position, strict=True):
             worst[variable.name] = max(worst[variable.name], ERRORS[variable.name](x))
@@ -107,6 +107,8 @@ def main() -> None:
         for variable, x, y in zip(variables, step.chain.state.position, start, strict=True):
             moved = float(np.max(np.abs(x - y)))
             farthest[variable.name] = max(farthest[variable.name], moved)
+        if draw % 100 == 0:
+            print(f"| {draw * PER_DRAW:,} transitions, largest error {max(worst.values()):.1e}")
     seconds = time.process_time() - began
     checks = [
         Check(
