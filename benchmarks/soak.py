@@ -120,8 +120,9 @@ def main() -> None:
     options.add_argument("--kill-every", type=float, default=180.0, help="seconds")
     given = options.parse_args()
     minutes = 1.0 if given.quick else given.minutes
-    # A busy machine needs longer than 15 s to start a worker again.
+    # A busy machine needs longer than 15 and 30 s to start a worker again.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
+    dask.config.set({"distributed.comm.timeouts.connect": "10 minutes"})
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalCluster(
