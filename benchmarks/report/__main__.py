@@ -15,6 +15,8 @@ import sys
 from benchmarks.harness.declared import ROOT
 from benchmarks.report import pages, store
 
+OF_RELEASE = ("README.md", "paper/paper.md")
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -25,9 +27,13 @@ def main() -> None:
     faults = []
     for page in pages.pages():
         name, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")
+        if given.release and name not in OF_RELEASE:
+            continue
         if given.release:
             old = [n for n in pages.quoted(text) if not store.current(records[n])]
-            faults += [f"{name} quotes {n}, measured before later changes." for n in old]
+            faults += [
+                f"{name} quotes {n}, measured before later changes. Run it again." for n in old
+            ]
             continue
         new = pages.filled(text, records)
         if new == text:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from decimal import Decimal
 from typing import Any
 
 __all__ = ["figure", "like"]
@@ -46,12 +47,12 @@ def figure(records: dict[str, dict[str, Any]], key: str) -> str:
     if index is None and factor == 1:
         return text
     numbers = NUMBER.findall(text)
-    return repr(float(_plain(numbers[index or 0])) * factor)
+    return format(Decimal(_plain(numbers[index or 0])) * factor, "f")
 
 
-def _parts(key: str) -> tuple[str, int | None, float]:
+def _parts(key: str) -> tuple[str, int | None, Decimal]:
     found = re.fullmatch(r"(.*?)(?:\[(\d+)\])?(?:\*([\d.e-]+))?", key)
-    return found[1], None if found[2] is None else int(found[2]), float(found[3] or 1)
+    return found[1], None if found[2] is None else int(found[2]), Decimal(found[3] or 1)
 
 
 def _cells(table: dict[str, Any], row: str, column: str) -> list[Any]:
@@ -72,7 +73,7 @@ def like(value: str, text: str) -> str:
     numbers = NUMBER.findall(value)
     if not NUMBER.fullmatch(text) or not NUMBER.fullmatch(value.strip()):
         return value if not numbers or NUMBER.fullmatch(text) is None else like(numbers[0], text)
-    number = float(_plain(value))
+    number = Decimal(_plain(value))
     sign = "−" if "−" in text else "-"
     body, _, exponent = text.partition("e")
     decimals = len(body.partition(".")[2])
