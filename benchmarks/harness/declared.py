@@ -59,10 +59,10 @@ def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
     digest = sha256()
     for name in sorted(measures):
         place = ROOT / "pymc_geodesic" / name
-        files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+        files = list(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
         if not files or not files[0].exists():
             raise ValueError(f"`measures` expected folders of pymc_geodesic, got {name!r}.")
-        for file in files:
+        for file in sorted(files, key=Path.as_posix):
             digest.update(file.relative_to(ROOT).as_posix().encode())
             digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:16]

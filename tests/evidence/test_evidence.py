@@ -8,6 +8,7 @@ import sys
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -195,3 +196,33 @@ def test_a_change_of_the_code_makes_a_record_old(load, monkeypatch, tmp_path):
     assert "before later changes" in store.when(record)
     with pytest.raises(ValueError, match="folders of pymc_geodesic"):
         declared.fingerprint(["nowhere"])
+
+
+def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path, capsys):
+    harness, store, pages = load("harness.records"), load("report.store"), load("report.pages")
+    about = load("harness.declared").Benchmark(
+        question="Is it so?",
+        asked="At most 2.",
+        fixed="2026-01-01",
+        seeds=(1, 2, 3),
+        measures=("schedules",),
+    )
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "commit", lambda: "0123456789")
+    checks = [harness.Check("ratio", "1.25", "<= 2", True)]
+    options = {"header": ["method", "ratio"], "rows": [["ours", np.float64(1.25)]]}
+    harness.report("new", checks, about=about, quick=True, **options)
+    assert list(tmp_path.iterdir()) == []
+    harness.report("new", checks, about=about, quick=False, errors=np.array([np.nan]), **options)
+    assert "pass" in capsys.readouterr().out
+    records = store.read(tmp_path)
+    assert records["new"]["figures"] == {"errors": [None]}
+    assert records["new"]["versions"]["numpy"] == np.__version__
+    assert harness.earlier("new") == {"errors": [None]}
+    assert store.current(records["new"])
+    text = "<!--fig new::ours::ratio-->1.2<!--/fig-->\n<!--table new-->\n<!--/table-->\n"
+    text += "<!--about new-->\n<!--/about-->\n<!--measured-->\n<!--/measured-->\n"
+    filled = pages.filled(text, records)
+    assert pages.unfinished(filled) == []
+    for part in ("| ours | 1.25 |", "At most 2.", "commit 0123456789", "with the present code"):
+        assert part in filled
