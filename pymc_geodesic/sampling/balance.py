@@ -11,9 +11,10 @@ import numpy as np
 
 from pymc_geodesic.algorithms.row_noise import no_covariances, row_axis
 from pymc_geodesic.manifolds import Manifold, Product
+from pymc_geodesic.mass.form import n_flat_entries
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.tuning.noise import rebalanced
-from pymc_geodesic.tuning.secants import N_DIRECTIONS
+from pymc_geodesic.tuning.secants import n_directions
 from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
 __all__ = ["no_noise", "observe_velocity", "rebalance"]
@@ -26,7 +27,8 @@ def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
         for factor, shape in pairs
     ]
-    return (*entries, *no_covariances(manifold, dtype), np.zeros(N_DIRECTIONS, dtype))
+    rank = n_directions(n_flat_entries(manifold.factors, manifold.shapes))
+    return (*entries, *no_covariances(manifold, dtype), np.zeros(rank, dtype))
 
 
 def observe_velocity(chain: GradientChain, manifold: Product) -> None:
