@@ -16,7 +16,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.potential.entry_matrices import read_entries, require_definite
+from pymc_geodesic.potential.entry_matrices import finite_array, read_entries, require_definite
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["GivenFriction", "is_number", "read_friction"]
@@ -77,34 +77,35 @@ def read_friction(friction: Any, variables: Sequence[SampledVariable]) -> GivenF
     dtype = variables[0].position.dtype
     flat = [variable for variable in variables if variable.is_flat]
     curved = [variable for variable in variables if not variable.is_flat]
-    if not isinstance(friction, Mapping):
-        if curved:
-            names = ", ".join(f"`{variable.name}`" for variable in curved)
-            raise ValueError(
-                f"`friction` expected a number, or a dict by variable name, because {names} is not "
-                f"on Euclidean space; got an array of shape {np.shape(friction)}."
-            )
-        entries, points = read_entries("friction", friction, flat, missing=None), ()
-    else:
+    of_flat, points = friction, list[np.ndarray]()
+    if isinstance(friction, Mapping):
         names = {variable.name for variable in curved}
         if absent := sorted(names - set(friction)):
             raise ValueError(
                 f"`friction` expected a value for each variable, got none for {absent}."
             )
         of_flat = {name: value for name, value in friction.items() if name not in names}
-        entries = read_entries("friction", of_flat, flat, missing=None) if flat else np.zeros(0)
-        points = tuple(_of_points(friction[v.name], v).astype(dtype) for v in curved)
-    for part in (entries, *(part.ravel() for part in points)):
-        if part.size:
-            require_definite("friction", part, strictly=True)
+        points = [_of_points(friction[v.name], v).astype(dtype) for v in curved]
+    elif curved:
+        listed = ", ".join(f"`{variable.name}`" for variable in curved)
+        raise ValueError(
+            f"`friction` expected a number, or a dict by variable name, because {listed} is not on "
+            f"Euclidean space; got an array of shape {np.shape(friction)}."
+        )
+    entries = np.zeros(0)
+    if flat or of_flat:
+        entries = read_entries("friction", of_flat, flat, missing=None)
+    for given in (entries, *(part.ravel() for part in points)):
+        if given.size:
+            require_definite("friction", given, strictly=True)
     entries = entries.astype(dtype)
     if entries.ndim == 1:
-        return GivenFriction(entries, None, points)
-    return GivenFriction(np.diag(entries), entries, points)
+        return GivenFriction(entries, None, tuple(points))
+    return GivenFriction(np.diag(entries), entries, tuple(points))
 
 
 def _of_points(friction: Any, variable: SampledVariable) -> np.ndarray:
-    manifold, array = variable.manifold, np.asarray(friction, dtype=float)
+    manifold, array = variable.manifold, finite_array("friction", friction)
     shape = manifold.batch_shape(variable.shape)
     try:
         per_point = np.broadcast_to(array, shape)

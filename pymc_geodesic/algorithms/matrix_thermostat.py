@@ -9,7 +9,6 @@ around :math:`A + \epsilon V / 2`, for noise that entries share too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +96,7 @@ def _heat(
     return frictions + time * (pt.outer(momentum, momentum) - pt.eye(momentum.shape[0]))
 
 
-def statistics(state: State, **measured: Any) -> Mapping[str, float]:
+def statistics(state: State, **measured: Any) -> dict[str, float]:
     """Return the mean friction, the largest, and the largest between two entries."""
     frictions = np.asarray(state.thermostat[0], dtype=float)
     diagonal = np.diag(frictions)

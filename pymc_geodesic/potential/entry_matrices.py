@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
-__all__ = ["EntryArray", "has_matrix", "read_entries", "require_definite"]
+__all__ = ["EntryArray", "finite_array", "has_matrix", "read_entries", "require_definite"]
 
 
 class EntryArray(Protocol):
@@ -83,7 +83,7 @@ def read_entries(
 
 
 def _of_variable(argument: str, given: Any, variable: EntryArray) -> np.ndarray:
-    array, size = _as_array(argument, given), math.prod(variable.shape)
+    array, size = finite_array(argument, given), math.prod(variable.shape)
     if _is_matrix(array, [variable]):
         return array
     try:
@@ -97,7 +97,7 @@ def _of_variable(argument: str, given: Any, variable: EntryArray) -> np.ndarray:
 
 
 def _of_all(argument: str, given: Any, variables: Sequence[EntryArray]) -> np.ndarray:
-    array, size = _as_array(argument, given), sum(math.prod(v.shape) for v in variables)
+    array, size = finite_array(argument, given), sum(math.prod(v.shape) for v in variables)
     if array.shape == (size, size):
         return array
     if array.shape in ((), (size,)):
@@ -109,7 +109,8 @@ def _of_all(argument: str, given: Any, variables: Sequence[EntryArray]) -> np.nd
     )
 
 
-def _as_array(argument: str, given: Any) -> np.ndarray:
+def finite_array(argument: str, given: Any) -> np.ndarray:
+    """Return the user's numbers as an array of floats."""
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):

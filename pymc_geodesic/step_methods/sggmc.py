@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Unpack
+from typing import Unpack, cast
 
 from numpy.typing import ArrayLike
 
@@ -193,6 +193,8 @@ class SGGMC(StochasticStep, FromLearningRate):
             vars,
             with_friction(self.algorithm, friction, options.get("gradient_noise")),
             step_size=step_size,
-            parameters={"friction": friction if is_number(friction) else None},
+            parameters={
+                "friction": cast("float | None", friction) if is_number(friction) else None
+            },
             keywords=options,
         )

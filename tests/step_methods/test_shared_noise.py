@@ -29,10 +29,10 @@ def rows_with_covariance(covariance, n_rows=400):
     return (np.linalg.cholesky(covariance) @ rows).T
 
 
-def noisy_model():
+def noisy_model(noise=NOISE):
     with pm.Model() as model:
         x = pm.Normal("x", 0.0, SCALES, shape=2)
-        add_gradient_noise("noise", x, rows_with_covariance(NOISE))
+        add_gradient_noise("noise", x, rows_with_covariance(noise))
     return model
 
 
@@ -80,12 +80,34 @@ def test_a_matrix_of_thermostats_finds_the_covariance():
     assert_posterior(x)
     expected = np.eye(2) + STEP_SIZE * NOISE / 2
     for (i, j), variance in {(0, 0): 1.0, (1, 1): 1.0, (0, 1): 0.5}.items():
-        entry = frictions[:, i, j]
-        mean, error = batch_mean(entry)
-        # The mean agrees to the order of eps times itself.
-        assert abs(mean - expected[i, j]) < ERRORS * error + STEP_SIZE * expected[i, j]
-        spread, error = batch_mean((entry - entry.mean()) ** 2)
-        assert abs(spread - variance) < ERRORS * error + 0.05
+        assert_normal(frictions[:, i, j], expected[i, j], variance)
+
+
+def assert_normal(friction, mean, variance):
+    found, error = batch_mean(friction)
+    # The mean agrees to the order of eps times itself.
+    assert abs(found - mean) < ERRORS * error + STEP_SIZE * mean
+    spread, error = batch_mean((friction - friction.mean()) ** 2)
+    assert abs(spread - variance) < ERRORS * error + 0.05
+
+
+@pytest.mark.slow
+def test_a_thermostat_for_each_entry_finds_their_variances():
+    """Each is normal around A + eps V / 2 with variance 1, and the positions are right."""
+    pytest.importorskip("jax")
+    noise = np.diag([200.0, 10.0])
+    step = pmg.SGNHT(
+        model=noisy_model(noise),
+        step_size=STEP_SIZE,
+        diffusion=1.0,
+        thermostat="per_point",
+        n_steps=100,
+        backend="jax",
+    )
+    x, frictions = run(step)
+    assert_posterior(x)
+    for entry, variance in zip(frictions.T, np.diag(noise), strict=True):
+        assert_normal(entry, 1.0 + STEP_SIZE * variance / 2, 1.0)
 
 
 @pytest.mark.slow
