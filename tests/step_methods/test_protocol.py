@@ -137,8 +137,10 @@ def test_statistics_of_the_contract(name, step):
         variables = [rv.name for rv in step.model.free_RVs]
         positions = "configurational_temperature"
         expected |= {positions, *(f"{positions}_{v}" for v in variables)}
-    if name in {"SGGMC", "SGHMC"}:
+    if name == "SGGMC" or name.startswith("SGHMC"):
         expected |= {"friction"}
+    if name == "SGNHT-matrix":
+        expected |= {"thermostat_largest", "thermostat_off_diagonal"}
     if "NHT" in name:
         expected |= {"thermostat"}
     if name.startswith("gSGNHT"):
