@@ -81,6 +81,7 @@ def spherical_corpus(n_documents=400):
     return topics, pmg.BagOfWords(documents)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [None, 50])
 def test_planted_topics_on_the_sphere(batch_size):
     topics, corpus = spherical_corpus()
