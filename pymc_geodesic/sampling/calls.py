@@ -16,7 +16,8 @@ from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
-from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
+from pymc_geodesic.potential.noise_models import NoiseModel
+from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
