@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
+from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
 from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
@@ -129,7 +130,8 @@ class Calls:
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
         if (controlled, length) not in self._kernels:
-            self._kernels[controlled, length] = self._make_kernel(chain)
+            with quick_building():
+                self._kernels[controlled, length] = self._make_kernel(chain)
         return self._kernels[controlled, length]
 
     def _make_kernel(self, chain: GradientChain) -> Kernel:
