@@ -13,14 +13,18 @@ from pytensor.configdefaults import config
 
 __all__ = ["quick_building"]
 
+# New objects after which Python looks for garbage. A graph has tens of thousands, all in use; what
+# a compiler leaves behind is still found.
+RARELY = 100_000
+
 
 @contextmanager
 def quick_building() -> Iterator[None]:
-    """Write and rewrite graphs without stack traces, and without looking for garbage meanwhile.
+    """Write and rewrite graphs without stack traces, and rarely looking for garbage.
 
     PyTensor keeps the source lines that led to each operation, for its own error messages. Python
-    looks for garbage whenever many objects have been created, and visits all that exist, but the
-    operations of a graph are in use. Each takes about a tenth of the time.
+    looks for garbage whenever a few thousand objects have been created, and visits all that exist,
+    but the operations of a graph are in use. Each takes about a tenth of the time.
 
     Examples
     --------
@@ -31,11 +35,11 @@ def quick_building() -> Iterator[None]:
     >>> hasattr(x.owner.tag, "trace")
     False
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    often, *others = gc.get_threshold()
+    # Zero means never.
+    gc.set_threshold(max(often, RARELY) if often else 0, *others)
     try:
         with config.change_flags(traceback__limit=0):
             yield
     finally:
-        if was_enabled:
-            gc.enable()
+        gc.set_threshold(often, *others)
