@@ -119,7 +119,9 @@ class SelfTuning:
             fixed_mass=own_mass,
             by_entry=self.balances,
         )
-        self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
+        self._default_start: dict[str, np.ndarray] = {}
+        if options.tunes_itself:
+            self._default_start = default_start(model, problem.names, point=problem.start)
 
     def begin(self) -> Tuning:
         """Return the tuning state of a new chain."""
