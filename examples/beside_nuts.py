@@ -6,6 +6,9 @@ The wind regression is written for minibatches. gSGNHT samples it as it is. NUTS
 of ``pmg.full_data``, in which all rows replace the batches. NUTS does not know manifolds: it
 samples the unit vector as the direction of a vector in the plane. Both find the same posterior,
 but need different times.
+
+Conclusion: the two posteriors agree. NUTS is exact and needs no check; the minibatch sampler needs
+less time, and its lead grows with the number of rows.
 """
 
 from __future__ import annotations

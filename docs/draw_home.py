@@ -1,0 +1,61 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Draws the picture of the first page, ``python docs/draw_home.py``.
+
+The figures are those of ``benchmarks/scaling.py`` in the table of ``benchmarks/README.md``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pathlib import Path
+
+import matplotlib
+
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs" / "_static" / "home.png"
+STYLES = {
+    "NUTS (nutpie)": ("#D55E00", "NUTS, all rows"),
+    "SGNHT, plain gradients": ("#E69F00", "minibatches, plain gradients"),
+    "SGNHT, control variates": ("#0072B2", "pymc_geodesic"),
+}
+
+
+def seconds_per_effective_sample(method: str) -> tuple[list[float], list[float]]:
+    """Read the numbers of rows and the seconds of a method from the table."""
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    number = r"([\d.e]+)"
+    found = re.findall(rf"^\| {number} \| {re.escape(method)} \| {number} \|", text, re.MULTILINE)
+    rows, seconds = zip(*[(float(n), float(s)) for n, s in found], strict=True)
+    return list(rows), list(seconds)
+
+
+def draw() -> Figure:
+    """Draw seconds per effective sample against the number of rows."""
+    figure = Figure(figsize=(4.6, 4.2), layout="constrained")
+    ax = figure.subplots()
+    for method, (color, label) in STYLES.items():
+        rows, seconds = seconds_per_effective_sample(method)
+        ax.loglog(rows, seconds, "o-", color=color, linewidth=2)
+        ax.annotate(
+            label,
+            (rows[-1], seconds[-1]),
+            xytext=(4, 8) if label == "pymc_geodesic" else (-8, 0),
+            textcoords="offset points",
+            ha="right",
+            color=color,
+            fontsize=10,
+            fontweight="bold" if label == "pymc_geodesic" else None,
+        )
+    ax.set(xlabel="rows", ylabel="seconds per effective sample", xlim=(500, 2e7))
+    ax.grid(alpha=0.3)
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+if __name__ == "__main__":
+    matplotlib.use("Agg")
+    draw().savefig(PICTURE, dpi=200)
