@@ -23,6 +23,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 
 from gallery import EXAMPLES, FOLDER, FOUND, PICTURES
 from matplotlib.artist import Artist
@@ -111,6 +112,8 @@ def main() -> None:
     matplotlib.use("Agg")
     sys.path.insert(0, str(FOLDER))
     logging.getLogger("pymc").setLevel(logging.ERROR)
+    # Tables of summaries, which would be cut otherwise.
+    pd.set_option("display.width", 110, "display.max_columns", 20)
     for name in sorted(arguments.names, key=STAND_INS.__contains__):
         if name in STAND_INS:
             os.environ.pop("PYMC_GEODESIC_DATA", None)

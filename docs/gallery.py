@@ -62,8 +62,7 @@ PAGE = """# {title}
 ## The whole program
 
 {{download}}`Download {name}.py <{name}.py>`: it needs nothing else of this repository.
-`python examples/{name}.py --quick` makes a
-short run.
+In the repository, `python examples/{name}.py --quick` makes a short run.
 
 :::{{dropdown}} {name}.py
 ```{{literalinclude}} {name}.py
@@ -96,6 +95,7 @@ def describe(name: str) -> dict[str, str]:
     *question, conclusion = text.strip().split("\n\n")
     if not conclusion.startswith("Conclusion: "):
         raise ValueError(f"The docstring of {path.name} expected a conclusion as last paragraph.")
+    conclusion = conclusion.removeprefix("Conclusion: ")
     stored = json.loads(FOUND.read_text()).get(name, {})
     report, seconds = stored.get("report"), stored.get("seconds")
     return {
@@ -104,7 +104,7 @@ def describe(name: str) -> dict[str, str]:
         "title_as_text": title[0].lower() + title[1:],
         # Docstrings mark code by two backticks, which Markdown understands too.
         "question": "\n\n".join(question),
-        "conclusion": conclusion.removeprefix("Conclusion: "),
+        "conclusion": conclusion[0].upper() + conclusion[1:],
         "model": section(path, "build_model"),
         "run": section(path, "run"),
         "found": FOUND_TEXT.format(report=report) if report else "",
@@ -123,6 +123,8 @@ def write(app=None) -> None:
         cards = [CARD.format(**describe(name)) for name in names]
         body = "\n".join(cards)
         parts.append(f"## {group}\n\n::::{{grid}} 1 2 3 3\n:gutter: 3\n\n{body}\n::::\n")
+    pages = "\n".join(f"pages/{name}" for name in EXAMPLES)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
     replace(PAGES / "cards.md.inc", "\n".join(parts))
 
 

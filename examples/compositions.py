@@ -23,7 +23,7 @@ import pymc as pm
 import xarray as xr
 
 from matplotlib.figure import Figure
-from shared import main
+from shared import main, without_box
 
 import pymc_geodesic as pmg
 
@@ -68,28 +68,31 @@ def run(quick: bool = False) -> xr.DataTree:
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Plot some of the data, and draws of the mean composition along all depths."""
+    """Plot some of the data, and draws of the mean composition at all depths."""
     depth, composition = make_data()
     posterior = idata.posterior.to_dataset().stack(sample=("chain", "draw"))
-    middle = posterior["middle"].transpose("sample", "part").values
-    shift = posterior["shift"].transpose("sample", "part").values
-    along = np.linspace(-2, 2, 9)
-    some = {
-        f"depth {at:+.0f}": shifted(middle, shift, np.full(len(middle), at)) for at in along[::4]
-    }
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
-    near = {f"depth {at:+.0f}": composition[np.abs(depth - at) < 0.1][:300] for at in along[::4]}
+    middle, shift = (posterior[n].transpose("sample", "part").values for n in ("middle", "shift"))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+    near = {f"depth {at:+d}": composition[np.abs(depth - at) < 0.1][:300] for at in (-2, 0, 2)}
     pmg.plot_simplex(near, labels=PARTS, ax=left)
-    left.set_title("samples near three depths", fontsize=10)
-    pmg.plot_simplex(some, labels=PARTS, ax=right)
-    right.set_title("draws of their mean composition", fontsize=10)
+    along, edges = np.linspace(-2, 2, 41), np.linspace(-2, 2, 17)
+    curves = shifted(middle[::50, None], shift[::50, None], along[None])
+    held = np.digitize(depth, edges) - 1
+    means = np.array([composition[held == i].mean(axis=0) for i in range(len(edges) - 1)])
+    for k, color in enumerate(("#D55E00", "#0072B2", "#009E73")):
+        right.plot(along, curves[:, :, k].T, color=color, alpha=0.2, linewidth=1)
+        right.plot((edges[1:] + edges[:-1]) / 2, means[:, k], "o", color=color, label=PARTS[k])
+    right.set(xlabel="depth", ylabel="share", title="means of the data, and draws", ylim=(0, 1))
+    right.legend(frameon=False)
+    without_box(right)
     return figure
 
 
 def report(idata: xr.DataTree) -> str:
     """Print a summary and the values that generated the data."""
+    found = pmg.summary(idata)[["mean", "sd", "r_hat"]]
     return (
-        f"{pmg.summary(idata)}\ngenerated from: middle {MIDDLE.tolist()}, shift {SHIFT.tolist()}, "
+        f"{found}\ngenerated from: middle {MIDDLE.tolist()}, shift {SHIFT.tolist()}, "
         f"precision {PRECISION}"
     )
 
