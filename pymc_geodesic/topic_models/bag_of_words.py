@@ -105,7 +105,7 @@ class BagOfWords:
         Returns
         -------
         BagOfWords
-            With the :attr:`vocabulary`. Texts without a word of it are left out with a warning.
+            With the ``vocabulary``. Texts without a word of it are left out with a warning.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class BagOfWords:
         BagOfWords
             Counts, or the unit vectors that :meth:`unit_vectors` or :meth:`tf_idf` makes of them
             with the weights of these documents. Documents without a word of positive weight are
-            left out with a warning; its attribute :attr:`rows` numbers the others.
+            left out with a warning; its attribute ``rows`` numbers the others.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class BagOfWords:
         Returns
         -------
         BagOfWords
-            Documents of length one, with the weights as :attr:`idf`.
+            Documents of length one, with the weights as ``idf``.
 
         Raises
         ------

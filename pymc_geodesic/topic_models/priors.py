@@ -10,7 +10,6 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.topic_models.alignment import require_aligned
 from pymc_geodesic.topic_models.polya import fit_polya
 from pymc_geodesic.topic_models.read import Documents, Draws, read_chains, read_documents
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
@@ -40,33 +39,34 @@ def fit_priors(
     documents: Documents,
     alpha: ArrayLike,
     symmetric: bool = True,
-    rounds: int = 20,
+    rounds: int = 40,
     sweeps: int = 10,
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
 ) -> TopicPriors:
-    r"""Learn the concentrations of the priors from documents, given draws of the topics.
+    r"""Learn the concentrations of the priors from documents, beginning at a draw of the topics.
 
-    Stochastic EM: each round takes the next draw of the topics, draws the topic of every token
-    by Gibbs sampling with the present :math:`\alpha`, and maximises the likelihood of the
-    assignments, which is Dirichlet-multinomial. With :math:`n_{dk}` tokens of topic k in document
-    d and :math:`n_{kw}` of word w in topic k,
+    Stochastic EM: each round draws the topic of every token by Gibbs sampling, maximises the
+    likelihood of the assignments, which is Dirichlet-multinomial, and draws the topics given the
+    assignments. With :math:`n_{dk}` tokens of topic k in document d and :math:`n_{kw}` of word w
+    in topic k,
 
     .. math::
 
         \alpha \leftarrow \arg\max_\alpha \log p(n_{d \cdot} \mid \alpha), \qquad
-        \eta \leftarrow \arg\max_\eta \log p(n_{k \cdot} \mid \eta).
+        \eta \leftarrow \arg\max_\eta \log p(n_{k \cdot} \mid \eta), \qquad
+        \pi_k \sim \operatorname{Dirichlet}(\eta + n_{k \cdot}).
 
     The results are geometric means over the second half of the rounds. Sample the topics again
-    with them; two or three times are usually enough, because topics depend little on their priors.
+    with them.
 
     Parameters
     ----------
     topics : DataTree or array_like of float
         Draws of the topics, word probabilities, as for
-        :func:`pymc_geodesic.topic_models.top_words`.
+        :func:`pymc_geodesic.topic_models.top_words`. The last draw of the first chain is used.
     documents : BagOfWords, sparse matrix or array_like of int
-        Counts of words, of shape (D, V). Some thousand documents are enough for ``alpha``.
+        Counts of words, of shape (D, V): all documents, or some thousand of them.
     alpha : array_like of float
         Concentrations to begin with, positive, one or K of them: those of the model.
     symmetric : bool
@@ -90,16 +90,21 @@ def fit_priors(
     Raises
     ------
     ValueError
-        If shapes do not fit, documents are not counts, ``alpha`` is not positive, or the order of
-        topics differs between chains.
+        If shapes do not fit, documents are not counts, or ``alpha`` is not positive.
 
     Notes
     -----
     These are estimates, without an uncertainty: with more than some hundred documents it is
-    negligible. Learned priors matter most for predictions of short documents.
+    negligible. Learned priors matter most for predictions of short documents. The topics are drawn
+    anew because alpha is sensitive to them: with topics that have three per cent of their
+    probability on words that they lack, as draws of :class:`SGRLD` at large steps may, 0.2 came
+    out as 0.13.
 
     References
     ----------
+    Celeux, G. and Diebolt, J. (1985). The SEM algorithm: a probabilistic teacher algorithm derived
+    from the EM algorithm for the mixture problem. Computational Statistics Quarterly 2.
+
     Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. NIPS.
 
     Examples
@@ -112,27 +117,21 @@ def fit_priors(
     >>> bool(np.all(abs(found.alpha - 0.3) < 0.05))
     True
     """
-    chains = read_chains(topics, var_name)
-    if not flag("symmetric", symmetric):
-        require_aligned(chains, "fit_priors")
-    draws = chains.reshape(-1, *chains.shape[-2:])
-    rows = read_documents(documents, draws.shape[-1])
+    present = np.asarray(read_chains(topics, var_name)[0, -1], dtype="float64")
+    rows = read_documents(documents, present.shape[1])
     rng = np.random.default_rng(rng)
-    present = read_alpha(alpha, draws.shape[1])
-    start = np.full(draws.shape[-1], 0.1)
-    found = []
-    for number in range(whole("rounds", rounds)):
-        counts = counts_of_rows(
-            *(rows.indptr, rows.indices, rows.data),
-            draws[number * len(draws) // rounds],
-            alpha=present,
-            rng=rng,
-            sweeps=sweeps,
-            discard=sweeps - 1,
-        )
+    alpha = read_alpha(alpha, len(present))
+    eta, found = np.full(present.shape[1], 0.1), []
+    symmetric, rounds = flag("symmetric", symmetric), whole("rounds", rounds)
+    for _ in range(rounds):
+        csr = (rows.indptr, rows.indices, rows.data)
+        options = {"sweeps": sweeps, "discard": sweeps - 1}
+        counts = counts_of_rows(*csr, present, alpha=alpha, rng=rng, **options)
         by_word, by_document = (np.rint(part).astype("int64") for part in counts)
-        present = fit_polya(by_document, start=present, symmetric=symmetric)
-        start = fit_polya(by_word, start=start, symmetric=True)
-        found.append((np.log(present), np.log(start[0])))
+        alpha = fit_polya(by_document, start=alpha, symmetric=symmetric)
+        eta = fit_polya(by_word, start=eta, symmetric=True)
+        weights = rng.gamma(eta + by_word)
+        present = weights / weights.sum(axis=1, keepdims=True)
+        found.append((np.log(alpha), np.log(eta[0])))
     alphas, etas = zip(*found[rounds // 2 :], strict=True)
     return TopicPriors(np.exp(np.mean(alphas, axis=0)), float(np.exp(np.mean(etas))))

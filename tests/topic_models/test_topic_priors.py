@@ -66,14 +66,19 @@ def test_frequent_topics_have_larger_concentrations():
     np.testing.assert_allclose(found.alpha, alpha, rtol=0.25)
 
 
+def test_topics_with_words_that_they_lack_do_not_mislead():
+    rng = np.random.default_rng(SEED)
+    topics = np.kron(np.eye(4), np.ones(10)) / 10
+    counts = rng.multinomial(40, rng.dirichlet(np.full(4, 0.3), size=1000) @ topics)
+    found = pmg.topics.fit_priors(0.9 * topics + 0.1 / 40, documents=counts, alpha=0.3, rng=1)
+    np.testing.assert_allclose(found.alpha, 0.3, rtol=0.12)
+
+
 def test_bad_arguments():
-    topics = np.full((2, 2, 3, 4), 0.25)
-    topics[0] = np.eye(3, 4) + 1e-3
-    topics[1] = topics[0][:, [1, 2, 0]]
-    counts = np.ones((5, 4), int)
-    with pytest.raises(ValueError, match="`fit_priors` expected topics with the same numbers"):
-        pmg.topics.fit_priors(topics, documents=counts, alpha=1.0, symmetric=False)
+    topics, counts = np.full((3, 4), 0.25), np.ones((5, 4), int)
     with pytest.raises(ValueError, match="`rounds` expected a whole number"):
         pmg.topics.fit_priors(topics, documents=counts, alpha=1.0, rounds=0)
     with pytest.raises(ValueError, match="`symmetric` expected True or False"):
         pmg.topics.fit_priors(topics, documents=counts, alpha=1.0, symmetric="yes")
+    with pytest.raises(ValueError, match="`documents` expected a matrix"):
+        pmg.topics.fit_priors(topics, documents=counts[:, :2], alpha=1.0)
