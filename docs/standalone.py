@@ -8,7 +8,7 @@ import ast
 
 from pathlib import Path
 
-# Modules of the examples' folder that others import from.
+# Modules of the examples' folder that are no examples themselves.
 HELPERS = ("shared", "gradient_noise")
 
 ENDING = """if __name__ == "__main__":
@@ -27,17 +27,14 @@ def standalone(path: Path) -> str:
     imports, definitions = [], []
     first, *rest = ast.parse(source).body
     for node in rest:
-        if isinstance(node, ast.ImportFrom) and node.module in HELPERS:
-            names = {alias.name for alias in node.names} - {"main"}
-            needed, defined = _definitions(path.with_name(f"{node.module}.py"), names)
+        if _is_import(node):
+            needed, defined = _resolved(node, path.parent)
             imports += needed
-            definitions += defined
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            imports.append(node)
+            definitions += [text for text in defined if text not in definitions]
     definitions += [_text(node, source) for node in rest if not _is_left_out(node)]
-    body = "".join(_spaced(text) for text in definitions).lstrip("\n")
+    body = _spaced(definitions)
     ending = ENDING.format(name=path.stem)
-    return f"{_text(first, source)}\n\n{_merged(imports, body)}\n\n{body}\n\n{ending}"
+    return f"{_text(first, source)}\n\n{_merged(imports, body)}\n\n{body}\n\n\n{ending}"
 
 
 def _merged(imports: list[ast.stmt], body: str) -> str:
@@ -56,19 +53,33 @@ def _merged(imports: list[ast.stmt], body: str) -> str:
     return "\n".join(["from __future__ import annotations", "", *sorted(whole), "", *froms, ""])
 
 
-def _spaced(text: str) -> str:
-    """Return a statement with the blank lines before it that its kind has."""
-    is_definition = text.lstrip("#").lstrip().startswith(("def ", "class ", "@"))
-    return f"\n\n\n{text}" if is_definition or "\ndef " in text else f"\n{text}"
+def _spaced(texts: list[str]) -> str:
+    """Join statements, with two blank lines around definitions."""
+    lines: list[str] = []
+    for text in texts:
+        is_definition = any(line.startswith(("def ", "class ")) for line in text.splitlines())
+        if lines and (is_definition or after_definition):
+            lines += ["", ""]
+        lines.append(text)
+        after_definition = is_definition
+    return "\n".join(lines)
 
 
 def section(path: Path, name: str) -> str:
     """Return the source of one function of an example, or nothing if there is none."""
-    source = path.read_text(encoding="utf-8")
+    source = standalone(path)
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return _text(node, source)
     return ""
+
+
+def _resolved(node: ast.stmt, folder: Path) -> tuple[list[ast.stmt], list[str]]:
+    """Return imports and definitions in place of an import, which may be of another example."""
+    if not isinstance(node, ast.ImportFrom) or not (folder / f"{node.module}.py").is_file():
+        return [node], []
+    names = {alias.name for alias in node.names} - {"main"}
+    return _definitions(folder / f"{node.module}.py", names)
 
 
 def _definitions(path: Path, names: set[str]) -> tuple[list[ast.stmt], list[str]]:
@@ -83,8 +94,15 @@ def _definitions(path: Path, names: set[str]) -> tuple[list[ast.stmt], list[str]
         loaded = {n.id for tree in used for n in tree if isinstance(n, ast.Name)}
         names = names | (loaded & nodes.keys())
     chosen = [node for node in body if _names_of(node) & needed]
-    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return imports, [_text(node, source) for node in chosen]
+    used = {n.id for node in chosen for n in ast.walk(node) if isinstance(n, ast.Name)}
+    imports, definitions = [], []
+    for node in filter(_is_import, body):
+        names = {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        if names & used:
+            found, defined = _resolved(node, path.parent)
+            imports += found
+            definitions += defined
+    return imports, [*definitions, *(_text(node, source) for node in chosen)]
 
 
 def _names_of(node: ast.stmt) -> set[str]:
@@ -97,8 +115,11 @@ def _names_of(node: ast.stmt) -> set[str]:
 
 
 def _is_left_out(node: ast.stmt) -> bool:
-    is_import = isinstance(node, ast.Import | ast.ImportFrom)
-    return is_import or (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test))
+    return _is_import(node) or (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _text(node: ast.stmt, source: str) -> str:

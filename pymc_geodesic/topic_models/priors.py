@@ -120,18 +120,18 @@ def fit_priors(
     present = np.asarray(read_chains(topics, var_name)[0, -1], dtype="float64")
     rows = read_documents(documents, present.shape[1])
     rng = np.random.default_rng(rng)
-    alpha = read_alpha(alpha, len(present))
+    concentrations = read_alpha(alpha, len(present))
     eta, found = np.full(present.shape[1], 0.1), []
     symmetric, rounds = flag("symmetric", symmetric), whole("rounds", rounds)
     for _ in range(rounds):
         csr = (rows.indptr, rows.indices, rows.data)
-        options = {"sweeps": sweeps, "discard": sweeps - 1}
-        counts = counts_of_rows(*csr, present, alpha=alpha, rng=rng, **options)
+        counts = counts_of_rows(
+            *csr, present, alpha=concentrations, rng=rng, sweeps=sweeps, discard=sweeps - 1
+        )
         by_word, by_document = (np.rint(part).astype("int64") for part in counts)
-        alpha = fit_polya(by_document, start=alpha, symmetric=symmetric)
+        concentrations = fit_polya(by_document, start=concentrations, symmetric=symmetric)
         eta = fit_polya(by_word, start=eta, symmetric=True)
-        weights = rng.gamma(eta + by_word)
-        present = weights / weights.sum(axis=1, keepdims=True)
-        found.append((np.log(alpha), np.log(eta[0])))
+        present = np.stack([rng.dirichlet(eta + words) for words in by_word])
+        found.append((np.log(concentrations), np.log(eta[0])))
     alphas, etas = zip(*found[rounds // 2 :], strict=True)
     return TopicPriors(np.exp(np.mean(alphas, axis=0)), float(np.exp(np.mean(etas))))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ def top_documents(
     if not 1 <= n <= n_documents:
         raise ValueError(f"`n` expected 1 to {n_documents}, the number of documents, got {n}.")
     best = np.argsort(-shares, axis=0, kind="stable")[:n].T
-    found = {
+    found: dict[str, Any] = {
         "topic": np.repeat(np.arange(n_topics), n),
         "rank": np.tile(np.arange(n), n_topics),
         "document": best.ravel(),
@@ -107,7 +108,7 @@ def top_documents(
                 f"`texts` expected {n_documents}, one per row of `shares`, got {len(texts)}. If "
                 "documents without words were left out, take `[texts[i] for i in corpus.rows]`."
             )
-        found["text"] = [texts[i] for i in best.ravel()]
+        found["text"] = [texts[int(i)] for i in best.ravel()]
     return pd.DataFrame(found)
 
 

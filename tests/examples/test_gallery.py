@@ -38,12 +38,12 @@ def test_every_example_has_a_page(gallery):
 
 
 def test_programs_stand_alone(gallery):
-    from standalone import HELPERS, standalone
+    from standalone import standalone
 
     for name in gallery.EXAMPLES:
         tree = ast.parse(standalone(EXAMPLES / f"{name}.py"))
         modules = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-        assert not modules & set(HELPERS)
+        assert not modules & {path.stem for path in EXAMPLES.glob("*.py")}
         imported = {
             (alias.asname or alias.name).split(".")[0]
             for node in ast.walk(tree)
