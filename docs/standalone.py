@@ -56,6 +56,7 @@ def _merged(imports: list[ast.stmt], body: str) -> str:
 def _spaced(texts: list[str]) -> str:
     """Join statements, with two blank lines around definitions."""
     lines: list[str] = []
+    after_definition = False
     for text in texts:
         is_definition = any(line.startswith(("def ", "class ")) for line in text.splitlines())
         if lines and (is_definition or after_definition):

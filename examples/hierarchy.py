@@ -6,10 +6,12 @@ Sales of 100 shops, each with a level of its own around a common one: do minibat
 between the shops, and how do NUTS on all rows and ADVI on the same minibatches compare? Scales of
 hierarchies are where approximations go wrong first.
 
-The 300,000 sales are generated. With 20,000 of them NUTS is the fastest of the three.
+The 300,000 sales are generated.
 
-Conclusion: minibatches find the posterior of NUTS, also of the spread between the shops. ADVI's
-widths are not those of the posterior; at its default learning rate they are those of its own noise.
+Conclusion: minibatches find the posterior of NUTS, also of the spread between the shops. For so
+simple a likelihood NUTS is still as fast with 300,000 rows; its time grows with them, that of
+minibatches hardly. ADVI's widths are three to ten times too large here: at its default learning
+rate they are those of its own noise.
 """
 
 from __future__ import annotations
