@@ -19,11 +19,13 @@ PAGES = DOCS / "gallery" / "pages"
 GROUPS = {
     "Big data": ["million", "parquet_rows", "hierarchy", "beside_nuts", "matrix_factorization"],
     "Directions and axes": ["comets", "wind", "orbit_planes", "star_tracker", "embeddings"],
-    "Compositions and frames": ["compositions", "principal_components", "dirichlet_corners"],
+    "Compositions": ["compositions", "dirichlet_corners"],
     "Text": ["lda", "spherical_topics"],
     "Networks": ["neural_network"],
     "How the samplers work": ["noisy_circle", "two_directions", "two_wells", "badly_scaled"],
 }
+# Its draws take more minutes than a picture is worth.
+WITHOUT_PAGE = {"principal_components"}
 EXAMPLES = [name for names in GROUPS.values() for name in names]
 # What the examples said when their pictures were drawn, and how long they took.
 FOUND = PICTURES / "found.json"
