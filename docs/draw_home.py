@@ -2,12 +2,12 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Draws the picture of the first page, ``python docs/draw_home.py``.
 
-The figures are those of ``benchmarks/scaling.py`` in the table of ``benchmarks/README.md``.
+The figures are those of the record ``benchmarks/results/scaling.json``.
 """
 
 from __future__ import annotations
 
-import re
+import json
 
 from pathlib import Path
 
@@ -26,12 +26,10 @@ STYLES = {
 
 
 def seconds_per_effective_sample(method: str) -> tuple[list[float], list[float]]:
-    """Read the numbers of rows and the seconds of a method from the table."""
-    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    number = r"([\d.e]+)"
-    found = re.findall(rf"^\| {number} \| {re.escape(method)} \| {number} \|", text, re.MULTILINE)
-    rows, seconds = zip(*[(float(n), float(s)) for n, s in found], strict=True)
-    return list(rows), list(seconds)
+    """Read the numbers of rows and the seconds of a method from the record."""
+    record = json.loads((ROOT / "benchmarks" / "results" / "scaling.json").read_text())
+    found = [row[:3] for row in record["tables"][0]["rows"] if row[1] == method and row[2]]
+    return [float(row[0]) for row in found], [float(row[2]) for row in found]
 
 
 def draw() -> Figure:

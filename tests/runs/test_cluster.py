@@ -12,6 +12,7 @@ import threading
 import traceback
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pymc as pm
@@ -21,6 +22,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import ChainError
 from pymc_geodesic.runs.cluster import on_workers
+from pymc_geodesic.runs.cluster.allocator import keep_freed_memory
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
 
 dask = pytest.importorskip("dask")
@@ -274,3 +276,22 @@ def test_two_workers_of_one_process_are_refused(made):
         pytest.raises(ValueError, match="processes of their own, got 2 in 1"),
     ):
         pmg.sample(model=model, step=step, client=client, **RUN)
+
+
+@pytest.mark.parametrize(("set_to", "needed"), [("65536", True), ("1000000", False), (None, False)])
+def test_only_the_default_of_dask_is_overridden(monkeypatch, set_to, needed):
+    """Of the allocator of workers: what their owner has chosen stays."""
+    options = []
+    library = SimpleNamespace(mallopt=lambda *given: options.append(given))
+    monkeypatch.setattr("ctypes.CDLL", lambda name: library)
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    if set_to is not None:
+        monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", set_to)
+    assert keep_freed_memory() is needed
+    assert bool(options) is needed
+
+
+def test_other_c_libraries_are_left_alone(monkeypatch):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    monkeypatch.setattr("ctypes.CDLL", lambda name: SimpleNamespace())
+    assert not keep_freed_memory()

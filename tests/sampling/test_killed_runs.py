@@ -42,7 +42,10 @@ def start(*arguments):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("name", ["mixed-gSGNHT-tuned", "local-SGNHT", "stream-SGNHT"])
+@pytest.mark.parametrize(
+    "name",
+    ["vector-SGNHT-tuned", "mixed-gSGNHT-tuned", "local-SGNHT", "stream-gSGNHT-tuned", "lda-SGRLD"],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_runs_that_are_killed_are_those_that_are_not(name, tmp_path):
     began = time.perf_counter()

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from pymc_geodesic.runs.cluster.allocator import keep_freed_memory
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
@@ -108,6 +109,7 @@ def _sampler(name: str) -> Sampler:
     plugin: Any = get_worker().plugins[name]
     if plugin.sampler is None:
         # By the first task, not in `setup`, during which a worker must answer its scheduler.
+        keep_freed_memory()
         plugin.sampler = pickle.loads(plugin.pickled)
     return plugin.sampler
 
