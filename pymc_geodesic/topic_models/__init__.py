@@ -4,6 +4,7 @@
 
 from pymc_geodesic.topic_models.alignment import align
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.coherence import coherence
 from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
 from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
 from pymc_geodesic.topic_models.concentration import fit_concentration
@@ -11,9 +12,11 @@ from pymc_geodesic.topic_models.documents import proportions
 from pymc_geodesic.topic_models.hybrid_gibbs import DirichletTopics, fit_hybrid_gibbs
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocation
 from pymc_geodesic.topic_models.plot import plot_topics
+from pymc_geodesic.topic_models.priors import TopicPriors, fit_priors
 from pymc_geodesic.topic_models.projections import projections
 from pymc_geodesic.topic_models.running import Perplexity
 from pymc_geodesic.topic_models.schedule import sgrld_schedule
+from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
 from pymc_geodesic.topic_models.spherical import log_perplexity
 from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
 from pymc_geodesic.topic_models.spherical_variational import (
@@ -32,12 +35,15 @@ __all__ = [
     "Perplexity",
     "SphericalAdmixture",
     "TopicCounts",
+    "TopicPriors",
     "VariationalAdmixture",
     "align",
+    "coherence",
     "document_completion_perplexity",
     "expected_counts",
     "fit_concentration",
     "fit_hybrid_gibbs",
+    "fit_priors",
     "fit_spherical_admixture",
     "log_perplexity",
     "plot_topics",
@@ -45,5 +51,7 @@ __all__ = [
     "proportions",
     "sgrld_schedule",
     "split_tokens",
+    "top_documents",
     "top_words",
+    "topic_sizes",
 ]
