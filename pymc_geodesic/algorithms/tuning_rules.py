@@ -92,16 +92,28 @@ class Demands(NamedTuple):
         Largest curvature in the frame.
     accuracy : float
         Tolerated error, in posterior standard deviations.
+    softest : float
+        Curvature in the frame of the softest direction that the mass has left.
     """
 
     noise: GradientNoise
     curvature: float
     accuracy: float
+    softest: float = 1.0
 
     @property
     def variance_error(self) -> float:
         """Tolerated relative error of a variance, b."""
         return 2 * self.accuracy
+
+    @property
+    def best_friction(self) -> float:
+        r"""Friction that mixes best without noise: critical for squares in the softest direction.
+
+        With friction xi a direction of curvature c has the autocorrelation time xi / c, and its
+        square (xi^2 + c) / 2 xi c. The larger of them is smallest for the root of c.
+        """
+        return float(np.sqrt(min(self.softest, 1.0)))
 
     @property
     def stable_step(self) -> float:
@@ -157,7 +169,7 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         if demands.noise.mean > 0:
             step_size = min(step_size, 1 / ((0.5 + LEAST_INJECTED) * demands.noise.mean))
     step_size = min(step_size, demands.stable_step)
-    friction = max(BEST_FRICTION, per_step * step_size)
+    friction = max(demands.best_friction, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
 
@@ -176,7 +188,8 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     if mean > 0:
         # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
-    return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * mean / (2 * b)))}
+    friction = max(demands.best_friction, step_size * mean / (2 * b))
+    return float(step_size), {"diffusion": float(friction)}
 
 
 def faster_rule(demands: Demands) -> tuple[float, dict[str, float]]:
@@ -196,21 +209,31 @@ def faster_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Give the step size, in posterior scales, and the friction if the noise is not known.
 
-    The temperature is too high by :math:`\epsilon V_{max} / 2 C`. The limit of this error is b.
+    With the scaled gradients of :func:`~pymc_geodesic.algorithms.splitting.balanced_kick` all
+    variances are too large by :math:`\epsilon^2 V_{max} / 4 \tanh h`. The limit is b.
     """
     b = demands.variance_error
-    per_step = 0.5 * demands.noise.largest / b
+    # The hyperbolic tangent that balances a squared step size.
+    per_square = demands.noise.largest / (4 * b)
     step_size = min(demands.stable_step, 1 / BEST_FRICTION)
-    if per_step > 0:
+    if per_square > 0:
         # If step size times friction exceeds one, a step forgets its velocity and only diffuses.
-        step_size = min(step_size, np.sqrt(1 / per_step))
-    return float(step_size), {"friction": float(max(BEST_FRICTION, per_step * step_size))}
+        step_size = min(step_size, np.sqrt(np.tanh(0.5) / per_square))
+    friction = 2 / step_size * np.arctanh(per_square * step_size**2)
+    return float(step_size), {"friction": float(max(BEST_FRICTION, friction))}
 
 
 def langevin_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Step size of first-order Langevin dynamics, in units of a variance.
 
-    Its variances are too large by :math:`\epsilon \lambda / 4` and by :math:`\epsilon V_{max} / 4`.
+    A direction of curvature :math:`\lambda` and noise V has the variance
+
+    .. math::
+
+        \frac{1}{\lambda} \cdot \frac{1 + \epsilon V / 4}{1 - \epsilon \lambda / 4}.
+
+    The limit of its relative error is b where both are largest.
     """
     b = demands.variance_error
-    return float(2 * b / max(demands.curvature, demands.noise.largest, 1e-12)), {}
+    total = demands.noise.largest + (1 + b) * demands.curvature
+    return float(4 * b / max(total, 1e-12)), {}

@@ -76,10 +76,13 @@ def test_the_faster_rule_follows_what_the_noise_is_like():
 def test_friction_and_langevin_rules_keep_their_bounds(noise):
     demands = Demands(noise, curvature=1.5, accuracy=0.05)
     step_size, parameters = friction_rule(demands)
-    assert step_size * noise.largest / (2 * parameters["friction"]) <= 0.1 * (1 + 1e-9)
+    h = step_size * parameters["friction"] / 2
+    assert step_size**2 * noise.largest / (4 * np.tanh(h)) <= 0.1 * (1 + 1e-9)
     assert step_size * parameters["friction"] <= 1 + 1e-9
     step_size, _ = langevin_rule(demands)
-    assert step_size * max(noise.largest, 1.5) / 4 <= 0.05 * (1 + 1e-9)
+    # The stationary variance of x - e (1.5 x + noise) / 2 + sqrt(e) z, in units of the true one.
+    variance = 1.5 * (step_size + step_size**2 * noise.largest / 4)
+    assert variance / (1 - (1 - 1.5 * step_size / 2) ** 2) == pytest.approx(1.1)
 
 
 def host_of(model):
