@@ -13,7 +13,7 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MPLBACKEND=Agg
 # An environment whose making was cut short is made again.
 .DELETE_ON_ERROR:
 
-.PHONY: help demo test test-all lint docs bench clean
+.PHONY: help demo test test-all lint docs bench bench-report clean
 
 help:
 	@echo "make demo      fit three clusters of comet orbits and draw the picture"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint      ruff and mypy"
 	@echo "make docs      the documentation, in docs/_build/html"
 	@echo "make bench     says how to run the benchmarks"
+	@echo "make bench-report  writes the pages of figures from the records of the benchmarks"
 	@echo "make clean     remove the environment and what the tools left"
 
 demo: $(VENV)/.core
@@ -43,10 +44,14 @@ docs: $(VENV)/.docs
 
 bench:
 	@echo "Install the comparison packages:  make $(VENV)/.bench"
-	@echo "Run one script at a time:         $(BIN)/python benchmarks/NAME.py"
+	@echo "Run one script at a time:         $(BIN)/python -m benchmarks.ROOM.NAME"
 	@echo "The scripts are:"
-	@ls benchmarks/*.py 2>/dev/null | sed 's/^/  /' || true
+	@grep -l "^BENCHMARK = " benchmarks/*/*.py | sed 's|/|.|g; s|\.py$$||; s|^|  |'
 	@echo "See benchmarks/README.md for the data they need and the figures found."
+
+# Needs the standard library alone.
+bench-report: | $(BIN)/python
+	$(BIN)/python -m benchmarks.report
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache docs/_build docs/api/generated docs/gallery/pages

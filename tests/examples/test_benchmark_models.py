@@ -15,9 +15,11 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.interpreted import interpreted
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(not BENCHMARKS.is_dir(), reason="not part of a source archive")
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "benchmarks").is_dir(), reason="not part of a source archive"
+)
 
 KEYS = [
     *("quantile", "zero_inflated", "multinomial", "ridge", "horseshoe", "gaussian_process"),
@@ -29,9 +31,9 @@ KEYS = [
 
 @pytest.fixture(scope="module")
 def load_benchmark():
-    sys.path.insert(0, str(BENCHMARKS))
-    yield importlib.import_module
-    sys.path.remove(str(BENCHMARKS))
+    sys.path.insert(0, str(ROOT))
+    yield lambda name: importlib.import_module(f"benchmarks.correctness.{name}")
+    sys.path.remove(str(ROOT))
 
 
 @pytest.fixture(scope="module")

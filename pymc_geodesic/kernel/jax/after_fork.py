@@ -6,7 +6,7 @@ A process that has computed with JAX has threads that its forked children lack. 
 need them, mainly to compile, they wait forever or abort. Clearing JAX's backends in the children
 does not help, because the thread pools of the compiler belong to the process: workers of a parent
 that had compiled a kernel aborted in 12 of 12 rounds. A process that has only imported JAX can be
-forked: this worked in 50 of 50 rounds, see ``benchmarks/forked_jax.py``.
+forked: this worked in 50 of 50 rounds, see ``benchmarks/scale/forked_jax.py``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,328 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Ordinary models by default arguments: are they right, or does the run say that they are not?
+
+Four chains of ``pmg.sample`` against exact moments or a long run of NUTS (nutpie) on all rows, both
+on JAX.
+Effective samples are the smallest over means and squares of all that is compared. Seconds are the
+processor's, all threads together, for everything from the model to the draws. A run "says" what it
+logs as a warning, PyMC's own checks included. Nothing is judged where NUTS itself has not
+converged.
+
+Runs are kept in the results as they end, and all of them are reported each time; delete the file to
+measure anew.
+
+    python -m benchmarks.correctness.models [--quick] [--seed 1] [--without-nuts] [NAME ...]
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import warnings
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import nutpie
+import pymc as pm
+
+from arviz import rhat
+
+import pymc_geodesic as pmg
+
+from benchmarks.correctness.ordinary_models import MODELS, Ordinary
+from benchmarks.harness.console import parser, table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.harness.sampling import flat
+from benchmarks.harness.statistics import effective_samples
+
+BENCHMARK = Benchmark(
+    question=(
+        "Are ordinary models right by default arguments, or does the run say that they are not?"
+    ),
+    asked=(
+        "Bias at most 0.15 sd, sd ratios in 0.85 to 1.15 and R-hat at most 1.01 in 85 per cent of "
+        "the models; none wrong without a warning; twice nutpie's effective samples per second in "
+        "the median."
+    ),
+    fixed="2026-11-22",
+    seeds=(1,),
+    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
+)
+
+LARGEST_BIAS, RATIOS, LARGEST_RHAT = 0.15, (0.85, 1.15), 1.01
+# Of all models: 17 of 20.
+SHARE_RIGHT = 0.85
+# In the median model.
+ASKED_OVER_NUTS = 2.0
+NUTS_DRAWS, NUTS_TUNE = 2_000, 1_000
+# With fewer its own errors would be a third of the bias that is looked for.
+FEWEST_OF_NUTS = 400
+TRUTHS, RUNS = PARTS / "models_truths.json", PARTS / "models_runs.json"
+
+
+class Truth(NamedTuple):
+    """Moments of every entry compared, whether they are exact, and what a run of NUTS came to.
+
+    What NUTS came to is not a number where exact moments were all that was wanted.
+    """
+
+    mean: list[float]
+    sd: list[float]
+    is_exact: bool
+    rhat: float
+    ess: float
+    seconds: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the moments are exact, or NUTS has converged."""
+        return self.is_exact or (self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS)
+
+
+# Of a model that has no exact moments and that NUTS has not sampled.
+UNKNOWN = Truth([], [], False, np.inf, 0.0, np.nan)
+
+
+class Found(NamedTuple):
+    """Moments of every entry compared, what a run came to, and what it said.
+
+    Moments are empty where the run ended with an error.
+    """
+
+    mean: list[float]
+    sd: list[float]
+    rhat: float
+    ess: float
+    seconds: float
+    step_size: float
+    said: list[str]
+    advises_nuts: bool
+    news: str
+
+    def bias(self, truth: Truth) -> float:
+        """Return the largest error of a mean, in true deviations."""
+        if not self.mean:
+            return np.inf
+        if not truth.mean:
+            return np.nan
+        return float(np.max(np.abs(np.subtract(self.mean, truth.mean)) / truth.sd))
+
+    def ratios(self, truth: Truth) -> tuple[float, float]:
+        """Return the smallest and largest ratio of a deviation to the true one."""
+        if not self.sd:
+            return 0.0, np.inf
+        if not truth.sd:
+            return np.nan, np.nan
+        ratios = np.divide(self.sd, truth.sd)
+        return float(ratios.min()), float(ratios.max())
+
+    def is_right(self, truth: Truth) -> bool:
+        """Whether means, widths and chains are within what was asked."""
+        low, high = self.ratios(truth)
+        is_wide = low >= RATIOS[0] and high <= RATIOS[1]
+        return self.bias(truth) <= LARGEST_BIAS and is_wide and self.rhat <= LARGEST_RHAT
+
+
+class Said(logging.Handler):
+    """What is logged as a warning, what tuning found, and whether NUTS on all rows is advised."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.lines: list[str] = []
+        self.advises_nuts, self.news = False, ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        text = record.getMessage()
+        self.advises_nuts |= "NUTS on all rows is probably faster" in text
+        if "tuned itself" in text:
+            self.news = text
+        if record.levelno >= logging.WARNING:
+            self.lines.append(text)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read what was measured before, by name."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def kept(path: Path, key: str, measure: Callable[[], Any], *, quick: bool) -> Any:
+    """Return what was measured before, or measure and keep it."""
+    if quick:
+        return measure()
+    found = read(path)
+    if key not in found:
+        value = measure()
+        # Another process may have written meanwhile.
+        found = read(path)
+        found[key] = value
+        keep(path, found)
+    return found[key]
+
+
+def largest_rhat(draws: np.ndarray) -> float:
+    """R-hat of the worst entry of ``(chain, draw, entry)``."""
+    return float(np.max([rhat(draws[..., i]) for i in range(draws.shape[-1])]))
+
+
+def truth_of(case: Ordinary, *, without_nuts: bool, quick: bool) -> Truth:
+    """Sample all rows by NUTS, and take the moments that are known without it."""
+    if case.moments is None:
+        return by_nuts(case, quick=quick)
+    mean, sd = case.moments()
+    exact = {"mean": mean.tolist(), "sd": sd.tolist(), "is_exact": True}
+    if without_nuts:
+        return Truth(**exact, rhat=np.nan, ess=np.nan, seconds=np.nan)
+    return by_nuts(case, quick=quick)._replace(**exact)
+
+
+def by_nuts(case: Ordinary, *, quick: bool) -> Truth:
+    """Sample all rows by NUTS."""
+    model = case.model(False)
+    start = time.process_time()
+    compiled = nutpie.compile_pymc_model(model, backend="jax")
+    posterior = nutpie.sample(
+        compiled,
+        draws=100 if quick else NUTS_DRAWS,
+        tune=100 if quick else NUTS_TUNE,
+        chains=4,
+        cores=2,
+        seed=1,
+        progress_bar=False,
+    ).posterior
+    seconds = time.process_time() - start
+    draws = flat({name: posterior[name].values for name in case.compared}, case.compared)
+    moments = draws.mean(axis=(0, 1)).tolist(), draws.std(axis=(0, 1)).tolist()
+    return Truth(*moments, False, largest_rhat(draws), effective_samples(draws), seconds)
+
+
+def by_default(case: Ordinary, seed: int, *, quick: bool) -> Found:
+    """Sample minibatches with nothing but defaults."""
+    model, said = case.model(True), Said()
+    log = logging.getLogger("pymc")
+    log.addHandler(said)
+    options = {"draws": 100, "tune": 100} if quick else {}
+    start = time.process_time()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            idata = pmg.sample(
+                model=model, chains=4, random_seed=seed, progressbar=False, backend="jax", **options
+            )
+        except (pm.exceptions.SamplingError, ValueError) as error:
+            seconds = time.process_time() - start
+            return Found([], [], np.inf, 0.0, seconds, np.nan, [str(error)], False, "")
+        finally:
+            log.removeHandler(said)
+    seconds = time.process_time() - start
+    said.lines += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    draws = flat({name: idata.posterior[name].values for name in case.compared}, case.compared)
+    return Found(
+        draws.mean(axis=(0, 1)).tolist(),
+        draws.std(axis=(0, 1)).tolist(),
+        largest_rhat(draws),
+        effective_samples(draws),
+        seconds,
+        float(np.median(idata.sample_stats["step_size"])),
+        said.lines,
+        said.advises_nuts,
+        said.news,
+    )
+
+
+def verdict(found: Found, truth: Truth) -> str:
+    """Judge a run in a word."""
+    if not truth.is_known:
+        return "not known"
+    if found.is_right(truth):
+        return "right"
+    return "says that it is not" if found.said else "SILENTLY WRONG"
+
+
+def line(key: str, found: Found, truth: Truth) -> list[Any]:
+    """Write a run as a row of the table."""
+    name, seed = key.split()
+    case, (low, high) = MODELS[name], found.ratios(truth)
+    return [
+        f"{case.what}, N = {case.n_rows:,}",
+        seed,
+        f"{found.bias(truth):.3f}",
+        f"{low:.3f} to {high:.3f}",
+        f"{found.rhat:.3f}",
+        f"{found.ess:.0f} in {found.seconds:.1f}",
+        "" if np.isnan(truth.ess) else f"{truth.ess:.0f} in {truth.seconds:.1f}",
+        over_nuts(found, truth),
+        "yes" if found.advises_nuts else "no",
+        found.step_size,
+        verdict(found, truth),
+    ]
+
+
+def over_nuts(found: Found, truth: Truth) -> float:
+    """Return effective samples a second over those of NUTS; not a number without NUTS."""
+    return found.ess / found.seconds / (truth.ess / truth.seconds)
+
+
+def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
+    """Compare what was found with what is asked of all models together."""
+    known = [pair for pair in runs.values() if pair[1].is_known]
+    verdicts = [verdict(*pair) for pair in known]
+    n_right, n_silent = verdicts.count("right"), verdicts.count("SILENTLY WRONG")
+    ratios = [over_nuts(*pair) for pair in known if np.isfinite(pair[1].ess)]
+    ratio = float(np.median(ratios)) if ratios else 0.0
+    of_all = f"{n_right} of {len(known)} (of {len(MODELS)} models, {len(runs)} runs)"
+    return [
+        Check(
+            "right", of_all, f">= {SHARE_RIGHT:.0%}", n_right >= SHARE_RIGHT * max(len(known), 1)
+        ),
+        Check("silently wrong", str(n_silent), "0", n_silent == 0),
+        Check(
+            "over NUTS, median", f"{ratio:.2f}", f">= {ASKED_OVER_NUTS}", ratio >= ASKED_OVER_NUTS
+        ),
+    ]
+
+
+def all_kept() -> dict[str, tuple[Found, Truth]]:
+    """Read all runs and what they are compared with."""
+    truths = {name: Truth(*values) for name, values in read(TRUTHS).items()}
+    runs = {key: Found(*values) for key, values in read(RUNS).items()}
+    return {key: (found, truths.get(key.split()[0], UNKNOWN)) for key, found in runs.items()}
+
+
+def main() -> None:
+    reader = parser(__doc__.splitlines()[0])
+    reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)}")
+    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--without-nuts", action="store_true", help="only known moments")
+    options = reader.parse_args()
+    if unknown := set(options.names) - set(MODELS):
+        reader.error(f"expected names of {', '.join(MODELS)}; got {', '.join(sorted(unknown))}")
+    quick, runs, known = options.quick, {}, {} if options.quick else read(TRUTHS)
+    for name in options.names or MODELS:
+        case, key = MODELS[name], f"{name} {options.seed}"
+        found_now = partial(by_default, case, options.seed, quick=quick)
+        found = Found(*kept(RUNS, key, found_now, quick=quick))
+        truth = UNKNOWN
+        if name in known or case.moments is not None or not options.without_nuts:
+            truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
+            truth = Truth(*kept(TRUTHS, name, truth_now, quick=quick))
+        runs[key] = found, truth
+        print(*line(key, found, truth), found.news, *found.said, sep=" | ", flush=True)
+    if not quick:
+        runs = all_kept()
+    header = ["model", "seed", "bias", "sd ratios", "R-hat", "ESS in CPU s", "NUTS"]
+    header += ["over NUTS", "advises NUTS", "step", "verdict"]
+    table("Ordinary models by defaults", header, [line(key, *pair) for key, pair in runs.items()])
+    figures = {key: found._asdict() for key, (found, _) in runs.items()}
+    report("models", checked(runs), about=BENCHMARK, quick=quick, runs=figures)
+
+
+if __name__ == "__main__":
+    main()

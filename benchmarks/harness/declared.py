@@ -1,0 +1,73 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a measurement declares before it runs. Loads nothing that a measurement might time."""
+
+from __future__ import annotations
+
+import sys
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+__all__ = ["ROOT", "Benchmark", "fingerprint", "this_command"]
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """The question of a script, what it asks for, and what it measures.
+
+    Parameters
+    ----------
+    question : str
+        In one sentence.
+    asked : str
+        The thresholds. Empty if nothing is asked.
+    fixed : str
+        The date at which the thresholds were fixed, before the first run.
+    changed : str
+        What was changed after a run, and when: such a threshold counts as a miss.
+    seeds : tuple of int
+        Of the samplers.
+    measures : tuple of str
+        Folders and modules of ``pymc_geodesic`` on which the figures depend.
+    """
+
+    question: str
+    asked: str
+    fixed: str
+    seeds: tuple[int, ...]
+    measures: tuple[str, ...]
+    changed: str = field(default="")
+
+
+def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
+    """Return a hash of the measured code, which does not depend on git or on the system.
+
+    Parameters
+    ----------
+    measures : tuple of str
+        Folders and modules of ``pymc_geodesic``.
+
+    Raises
+    ------
+    ValueError
+        If one of them does not exist.
+    """
+    digest = sha256()
+    for name in sorted(measures):
+        place = ROOT / "pymc_geodesic" / name
+        files = list(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+        if not files or not files[0].exists():
+            raise ValueError(f"`measures` expected folders of pymc_geodesic, got {name!r}.")
+        for file in sorted(files, key=Path.as_posix):
+            digest.update(file.relative_to(ROOT).as_posix().encode())
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()[:16]
+
+
+def this_command(*arguments: str) -> list[str]:
+    """Return the command that runs the present script again, with other arguments."""
+    return [sys.executable, "-m", sys.modules["__main__"].__spec__.name, *arguments]

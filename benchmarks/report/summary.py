@@ -1,0 +1,70 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The lines of the one page, and what the pages of the rooms say of each record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from benchmarks.report.store import when
+
+__all__ = ["about", "of_room", "totals"]
+
+HEADER = ["claim", "found", "asked", "", "command", "measured"]
+WORDS = {"pass": "pass", "miss": "**miss**", "withdrawn": "withdrawn", "not run": "not run", "": ""}
+
+
+def of_room(records: dict[str, dict[str, Any]], room: str) -> str:
+    """Write the claims of a room as a table."""
+    lines = [HEADER, ["---"] * len(HEADER)]
+    for record in records.values():
+        if room_of(record) != room:
+            continue
+        command, measured = f"`{record['command']}`", when(record)
+        for claim in record["claims"]:
+            verdict = WORDS[claim["verdict"]]
+            lines.append(
+                [claim["claim"], claim["figure"], claim["asked"], verdict, command, measured]
+            )
+            command = measured = ""
+    return "\n" + "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines) + "\n"
+
+
+def room_of(record: dict[str, Any]) -> str:
+    """Return the room of a record, whose script may lie elsewhere."""
+    return record.get("room") or record["script"].split("/")[1]
+
+
+def totals(records: dict[str, dict[str, Any]]) -> str:
+    """Count the verdicts."""
+    claims = [claim for record in records.values() for claim in record["claims"]]
+    count = Counter(claim["verdict"] for claim in claims)
+    asked = sum(count.values()) - count[""]
+    return (
+        f"{asked} figures were asked for: {count['pass']} pass, {count['miss']} miss, "
+        f"{count['withdrawn']} are withdrawn and {count['not run']} have not been run. "
+        f"{count['']} more are reported without a threshold."
+    )
+
+
+def about(record: dict[str, Any]) -> str:
+    """Say what was asked, and how it was measured."""
+    parts = [f"*{record['question']}*"]
+    if record["asked"]:
+        parts.append(f"Asked, fixed on {record['fixed']}: {record['asked']}")
+    if record["changed"]:
+        parts.append(f"Changed after a run, which counts as a miss: {record['changed']}")
+    seeds = record["seeds"]
+    parts.append(f"Seeds: {', '.join(map(str, seeds)) if len(seeds) < 7 else len(seeds)}.")
+    parts.append(f"Measured: {when(record)}.")
+    if record["date"]:
+        load = f", load {record['load']}" if record["load"] not in ("", None) else ""
+        parts.append(f"{record['cores']} cores{load}.")
+    if record["transcribed"] and record["date"]:
+        parts.append("Transcribed from an earlier page, not run again.")
+    return "\n" + " ".join(parts) + f"\n`{record['command']}`\n"
+
+
+def _escaped(line: list[str]) -> list[str]:
+    return [text.replace("|", "\\|") for text in line]

@@ -1,0 +1,257 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a cluster of two workers gains on this machine, and rows of Parquet sorted by the response.
+
+`walls`: four chains of a logistic regression, 40 coefficients and batches of 1,000, in one process
+and on two workers, each sampling long enough that compilation is a small part.
+
+`rows`: a logistic regression with 20 coefficients on Parquet in 64 partitions sorted by the
+response, on two workers and in one process; its posterior beside the Laplace approximation, peak
+memory of each worker, and the parts of the cost model: seconds of a pass, of a pool, of a
+transition.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pymc as pm
+
+from distributed import Client, LocalCluster
+from scipy.special import expit
+
+import pymc_geodesic as pmg
+
+from benchmarks.harness.console import parser, table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import Check, report
+
+BENCHMARK = Benchmark(
+    question=(
+        "What does a cluster of two workers gain, and are rows sorted by the response harmless?"
+    ),
+    asked=(
+        "At most 0.65 of the wall time of one process with the same draws; 1e7 rows within 0.1 sd "
+        "and 5 per cent of Laplace in less than 1 GB per worker."
+    ),
+    fixed="2026-11-22",
+    seeds=(1,),
+    measures=("sampling", "runs", "parquet", "tuning", "algorithms"),
+)
+
+N_COEFFICIENTS, BATCH, N_PARTITIONS = 20, 300, 64
+CHAINS, DRAWS, TUNE = 4, 2_000, 1_000
+HEADER = ["N", "GB on disk", "pass, s", "pool, s", "two workers, s", "one process, s"]
+HEADER += ["GB of a worker", "bias (sd)", "smallest sd", "largest sd"]
+NAMES = [f"x{i}" for i in range(N_COEFFICIENTS)] + ["y"]
+
+
+@contextmanager
+def two_workers() -> Iterator[Client]:
+    """Start two processes with one thread each."""
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def timed(step, *, draws: int, tune: int, client: Client | None = None, **options):
+    """Sample; return the draws, seconds in all, and seconds after the first kept tenth."""
+    began = time.perf_counter()
+    idata = pmg.sample(
+        draws,
+        tune=tune,
+        chains=CHAINS,
+        step=step,
+        random_seed=1,
+        client=client,
+        progressbar=False,
+        compute_convergence_checks=False,
+        **options,
+    )
+    return idata, time.perf_counter() - began
+
+
+def walls(draws: int) -> tuple[list, list[Check]]:
+    """Compare the clock of one process with that of two workers."""
+    rng, d, n = np.random.default_rng(1), 40, 20_000
+    design = rng.normal(size=(n, d))
+    outcome = rng.uniform(size=n) < expit(design @ rng.normal(size=d) / np.sqrt(d))
+    with pm.Model():
+        x, y = pm.Minibatch(design, outcome.astype(float), batch_size=1_000)
+        beta = pm.Normal("beta", 0.0, 10.0, shape=d)
+        pm.Bernoulli("y", logit_p=x @ beta, observed=y, total_size=n)
+        step = pmg.SGNHT(step_size=1e-2, n_steps=20, backend="jax")
+    checks, lines = [], []
+    for method in ("vectorized", "sequential"):
+        options = {"draws": draws, "tune": 100, "chain_method": method}
+        # Compiled before, on both sides.
+        timed(step, draws=20, tune=20, chain_method=method)
+        one, seconds = timed(step, **options)
+        with two_workers() as client:
+            timed(step, draws=20, tune=20, chain_method=method, client=client)
+            two, on_workers = timed(step, client=client, **options)
+        a, b = (x.posterior["beta"].values for x in (one, two))
+        difference, ratio = float(np.abs(a - b).max()), on_workers / seconds
+        lines.append([method, seconds, on_workers, ratio, difference])
+        print(lines[-1], flush=True)
+        allowed = 0.0 if method == "sequential" else 1e-8
+        checks += [
+            Check(f"wall time, {method}", f"{ratio:.2f}", "<= 0.65", ratio <= 0.65),
+            Check(f"draws, {method}", f"{difference:.1e}", f"<= {allowed}", difference <= allowed),
+        ]
+    table(
+        f"4 chains, {draws} draws of 20 transitions",
+        ["method", "one process, s", "two workers, s", "ratio", "difference of draws"],
+        lines,
+    )
+    return lines, checks
+
+
+def write_sorted(folder: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Write partitions sorted by the response; return mode and standard deviations.
+
+    The outcomes are written first, so that no more than a partition is in memory.
+    """
+    weights = 1.5 * np.random.default_rng(0).standard_normal(N_COEFFICIENTS)
+    weights /= np.sqrt(N_COEFFICIENTS)
+    rng, size = np.random.default_rng(1), n_rows // N_PARTITIONS
+    waiting: dict[bool, list[np.ndarray]] = {False: [], True: []}
+    written = 0
+
+    def write(y: bool, rows: np.ndarray) -> None:
+        nonlocal written
+        columns = {name: rows[:, j] for j, name in enumerate(NAMES[:-1])}
+        columns["y"] = np.full(len(rows), float(y))
+        path = f"{folder}/{int(y)}-{written:04}.parquet"
+        pq.write_table(pa.table(columns), path, row_group_size=50_000, compression="none")
+        written += 1
+
+    left = n_rows
+    while left:
+        x = rng.standard_normal((min(size, left), N_COEFFICIENTS))
+        outcome = rng.uniform(size=len(x)) < expit(x @ weights)
+        left -= len(x)
+        for y, found in waiting.items():
+            found.append(x[outcome == y])
+            if sum(map(len, found)) >= size or not left:
+                write(y, np.concatenate(found))
+                found.clear()
+    return laplace(folder)
+
+
+def laplace(folder: str) -> tuple[np.ndarray, np.ndarray]:
+    """Mode by Newton's method, and standard deviations from the curvature there."""
+    rows = pmg.ParquetRows(folder, columns=NAMES)
+    near = rows.sample(np.random.default_rng(1), min(200_000, rows.n_rows))
+    beta = np.zeros(N_COEFFICIENTS)
+    for blocks in [[near]] * 8 + [rows] * 2:
+        gradient, precision, n = -beta / 100, np.eye(N_COEFFICIENTS) / 100, 0
+        for block in blocks:
+            x, y = block[:, :-1], block[:, -1]
+            p = expit(x @ beta)
+            gradient = gradient + x.T @ (y - p)
+            precision = precision + (x * (p * (1 - p))[:, None]).T @ x
+            n += len(block)
+        beta = beta + np.linalg.solve(precision, gradient)
+    return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
+
+
+def model_of(n_rows: int) -> pm.Model:
+    with pm.Model() as model:
+        batch = pm.Data("batch", np.zeros((BATCH, N_COEFFICIENTS + 1)))
+        beta = pm.Normal("beta", 0.0, 10.0, shape=N_COEFFICIENTS)
+        logit = batch[:, :N_COEFFICIENTS] @ beta
+        pm.Bernoulli("y", logit_p=logit, observed=batch[:, -1], total_size=n_rows)
+    return model
+
+
+def peak_memory() -> float:
+    """GB that this process has held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def parts_of_the_cost(rows: pmg.ParquetRows) -> list[float]:
+    """Measure a pass over the rows, and a pool, in seconds."""
+    began = time.perf_counter()
+    for block in rows:
+        block.sum()
+    one_pass = time.perf_counter() - began
+    began = time.perf_counter()
+    rows.sample(np.random.default_rng(1), min(2**26 // (8 * len(NAMES)), rows.n_rows))
+    return [one_pass, time.perf_counter() - began]
+
+
+def sorted_rows(n_rows: int, *, quick: bool, alone: bool) -> tuple[list, list[Check]]:
+    """Sample Parquet sorted by the response on two workers, and in this process too."""
+    draws, tune = (200, 200) if quick else (DRAWS, TUNE)
+    with tempfile.TemporaryDirectory() as folder:
+        mean, sd = write_sorted(folder, n_rows)
+        size = sum(file.stat().st_size for file in os.scandir(folder)) / 1e9
+        rows = pmg.ParquetRows(folder, columns=NAMES)
+        with model_of(n_rows):
+            step = pmg.SGNHT(data={"batch": rows}, backend="jax")
+        with two_workers() as client:
+            found, seconds = timed(step, draws=draws, tune=tune, client=client)
+            memory = max(client.run(peak_memory).values())
+        beta = found.posterior["beta"].values
+        bias = float(np.max(np.abs(beta.mean((0, 1)) - mean) / sd))
+        ratios = beta.std((0, 1)) / sd
+        right = bool(ratios.min() >= 0.95 and ratios.max() <= 1.05)
+        n, text = f"N = {n_rows:.0e}", f"{ratios.min():.3f} to {ratios.max():.3f}"
+        print(n, seconds, memory, bias, text, flush=True)
+        checks = [
+            Check(f"bias, {n}", f"{bias:.3f}", "<= 0.1 sd", bias <= 0.1),
+            Check(f"sd ratios, {n}", text, "1 +- .05", right),
+            Check(f"memory of a worker, {n}", f"{memory:.2f}", "< 1 GB", memory < 1.0),
+        ]
+        seconds_alone = float("nan")
+        if alone:
+            other, seconds_alone = timed(step, draws=draws, tune=tune)
+            same = float(np.abs(beta - other.posterior["beta"].values).max() / sd.min())
+            checks.append(Check(f"other draws, {n}", f"{same:.1e}", "<= 1e-5 sd", same <= 1e-5))
+        costs = parts_of_the_cost(rows)
+    line = [f"{n_rows:.0e}", size, *costs, seconds, seconds_alone, memory, bias]
+    return [*line, float(ratios.min()), float(ratios.max())], checks
+
+
+def main() -> None:
+    options = parser(__doc__.splitlines()[0])
+    options.add_argument("--only", choices=["walls", "rows"])
+    options.add_argument("--sizes", type=float, nargs="*", default=[1e6, 1e7])
+    options.add_argument("--draws", type=int, default=4_000, help="for the clock")
+    options.add_argument("--no-alone", action="store_true", help="not in one process too")
+    given = options.parse_args()
+    checks, lines, clocks = [], [], []
+    if given.only != "rows":
+        clocks, checks = walls(200 if given.quick else given.draws)
+    if given.only != "walls":
+        for size in [2e5] if given.quick else given.sizes:
+            line, right = sorted_rows(int(size), quick=given.quick, alone=not given.no_alone)
+            lines, checks = [*lines, line], checks + right
+        table("Parquet in 64 partitions, sorted by the response", HEADER, lines)
+    report(
+        "cluster",
+        checks,
+        about=BENCHMARK,
+        quick=given.quick,
+        header=HEADER,
+        rows=lines,
+        clocks=clocks,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""How long a user waits: from a new process to an answer, import, compilation and tuning included.
+
+Each figure comes from a process of its own. "Cold" starts from empty folders for what PyTensor,
+Numba and JAX keep, "warm" from what the cold process has left there. Wall time depends on what else
+the machine does, processor time of all threads hardly, so both are reported; what is asked for is
+asked of processor time. Effective sizes are the smallest over means and squares of all entries.
+
+    python -m benchmarks.speed.answer [--quick] [--only NAME ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from benchmarks.harness.declared import Benchmark, this_command
+
+BENCHMARK = Benchmark(
+    question="How many seconds of the processor from a new process to an answer?",
+    asked=(
+        "See ASKED: the regression 9 s cold and 6 s warm, the README's example 8 s and 5 s, the "
+        "demo 20 s."
+    ),
+    fixed="2026-11-22",
+    seeds=(1,),
+    measures=("kernel", "potential", "sampling", "tuning", "algorithms", "step_methods"),
+)
+
+STARTED = time.perf_counter()
+
+# What is asked, in seconds of the processor but for the memory, in megabytes.
+ASKED = {
+    "regression": {"cold": 9.0, "warm": 6.0},
+    "readme": {"cold": 8.0, "warm": 5.0},
+    "demo": {"cold": 20.0},
+    "hierarchical": {"cold": 20.0},
+    "scalars": {"cold": 10.0},
+    "second": {"cold": 1.0},
+    "import": {"cold": 0.3},
+    "sam_jax": {"cold": 6.0},
+    "sam_numba": {"cold": 30.0},
+    "memory_jax": {"cold": 1_000.0},
+    "memory_numba": {"cold": 1_000.0},
+}
+SEED = 1
+
+
+def seconds() -> dict[str, float]:
+    """Time since the process began."""
+    return {"cpu": time.process_time(), "wall": time.perf_counter() - STARTED}
+
+
+def logistic(n_rows: int, n_columns: int = 20, seed: int = 0):
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n_rows, n_columns))
+    slope = 0.3 * rng.standard_normal(n_columns)
+    y = (rng.random(n_rows) < 1 / (1 + np.exp(-x @ slope))).astype("int32")
+    return x, y
+
+
+def logistic_model(x, y, batch_size: int = 300):
+    import pymc as pm
+
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(x, y, batch_size=batch_size)
+        slope = pm.Normal("slope", 0.0, 1.0, shape=x.shape[1])
+        pm.Bernoulli("y", logit_p=xb @ slope, observed=yb, total_size=len(x))
+    return model
+
+
+def laplace(x, y):
+    """Mean and standard deviation of the posterior by Newton's method: exact for so many rows."""
+    import numpy as np
+
+    slope = np.zeros(x.shape[1])
+    for _ in range(8):
+        p = 1 / (1 + np.exp(-x @ slope))
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(slope))
+        slope -= np.linalg.solve(hessian, x.T @ (p - y) + slope)
+    return slope, np.sqrt(np.diag(np.linalg.inv(hessian)))
+
+
+def regression(quick: bool) -> dict[str, float]:
+    """A million rows with the defaults of `pmg.sample`, and the error of what it answers."""
+    x, y = logistic(10_000 if quick else 1_000_000)
+    begun = time.process_time(), time.perf_counter()
+    import pymc_geodesic as pmg
+
+    idata = pmg.sample(model=logistic_model(x, y), random_seed=SEED, progressbar=False)
+    # The data are there before the clock starts; the import of PyMC counts.
+    found = {
+        "cpu": time.process_time() - begun[0],
+        "wall": time.perf_counter() - begun[1],
+    }
+    from benchmarks.harness.statistics import effective_samples
+
+    draws = idata.posterior["slope"].values
+    mean, deviation = laplace(x, y)
+    found["effective"] = effective_samples(draws)
+    found["bias"] = float(abs((draws.mean((0, 1)) - mean) / deviation).max())
+    ratios = draws.std((0, 1)) / deviation
+    return found | {"least sd": float(ratios.min()), "largest sd": float(ratios.max())}
+
+
+def readme(quick: bool) -> dict[str, float]:
+    """The first example, to its summary."""
+    import numpy as np
+    import pymc as pm
+
+    import pymc_geodesic as pmg
+
+    from pymc_geodesic.datasets import load_comets
+
+    data = load_comets()
+    data = data[data[:, 2] > np.cos(np.deg2rad(40))]
+    with pm.Model():
+        x = pm.Minibatch(data, batch_size=100)
+        mu = pmg.VonMisesFisher("mu", mu=[0, 0, 1], kappa=1.0)
+        kappa = pm.HalfNormal("kappa", 50.0)
+        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=x, total_size=len(data))
+        idata = pmg.sample(random_seed=SEED, progressbar=False)
+    pmg.summary(idata)
+    return seconds()
+
+
+def demo(quick: bool) -> dict[str, float]:
+    """The mixture of `make demo`, without its picture."""
+    import comets
+
+    comets.run(quick=quick)
+    return seconds()
+
+
+def hierarchical(quick: bool) -> dict[str, float]:
+    """2,000 groups and a million rows."""
+    import numpy as np
+    import pymc as pm
+
+    import pymc_geodesic as pmg
+
+    n_rows, n_groups = (20_000, 50) if quick else (1_000_000, 2_000)
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, n_groups, n_rows)
+    y = rng.normal(rng.normal(1.0, 0.5, n_groups)[group], 1.0)
+    with pm.Model():
+        gb, yb = pm.Minibatch(group, y, batch_size=1_000)
+        mean, log_spread = pm.Normal("mean", 0.0, 5.0), pm.Normal("log_spread", 0.0, 1.0)
+        offset = pm.Normal("offset", 0.0, 1.0, shape=n_groups)
+        location = mean + pm.math.exp(log_spread) * offset[gb]
+        pm.Normal("y", location, 1.0, observed=yb, total_size=n_rows)
+        idata = pmg.sample(random_seed=SEED, progressbar=False)
+    found = seconds()
+    from benchmarks.harness.statistics import effective_samples
+
+    scalars = np.stack([idata.posterior[name] for name in ("mean", "log_spread")], axis=-1)
+    return found | {"effective": effective_samples(scalars)}
+
+
+def scalars(quick: bool) -> dict[str, float]:
+    """A regression on 100 scalar variables, to the first draw."""
+    import numpy as np
+    import pymc as pm
+
+    import pymc_geodesic as pmg
+
+    n = 10 if quick else 100
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(5_000, n)), rng.normal(size=5_000)
+    with pm.Model():
+        xb, yb = pm.Minibatch(x, y, batch_size=100)
+        slopes = [pm.Normal(f"slope_{i}") for i in range(n)]
+        location = sum(slope * xb[:, i] for i, slope in enumerate(slopes))
+        pm.Normal("y", location, 1.0, observed=yb, total_size=len(y))
+        pmg.sample(**FIRST)
+    return seconds()
+
+
+FIRST: dict[str, Any] = {
+    "draws": 1,
+    "tune": 1,
+    "progressbar": False,
+    "compute_convergence_checks": False,
+}
+
+
+def second(quick: bool) -> dict[str, float]:
+    """Another data set of the same form in the same process, to the first draw."""
+    import pymc_geodesic as pmg
+
+    pmg.sample(model=logistic_model(*logistic(10_000)), **FIRST)
+    x, y = logistic(10_000, seed=1)
+    cpu, wall = time.process_time(), time.perf_counter()
+    pmg.sample(model=logistic_model(x, y), **FIRST)
+    return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+
+
+def imported(quick: bool) -> dict[str, float]:
+    """What importing the package adds to importing PyMC."""
+    import pymc  # noqa: F401
+
+    cpu, wall = time.process_time(), time.perf_counter()
+    import pymc_geodesic  # noqa: F401
+
+    return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+
+
+def sam(backend: str) -> Callable[[bool], dict[str, float]]:
+    """Make a measurement of the spherical admixture model from its step to its first draw."""
+
+    def measure(quick: bool) -> dict[str, float]:
+        from benchmarks.topics.sam_compile import first_draw
+
+        found = first_draw(backend)
+        return {name: found[name] for name in ("cpu", "wall")}
+
+    return measure
+
+
+def memory(backend: str) -> Callable[[bool], dict[str, float]]:
+    """Make a measurement of the peak of memory beyond that of the imports, for 458 MB of data."""
+
+    def measure(quick: bool) -> dict[str, float]:
+        import numpy as np
+        import pymc as pm
+
+        import pymc_geodesic as pmg
+
+        pmg.SGNHT, pmg.sample  # noqa: B018
+        # The compiler takes 140 MB, whatever the data.
+        import_module(f"pytensor.link.{backend}.dispatch")
+        before = _peak()
+        n_rows = 50_000 if quick else 1_145_000
+        rng = np.random.default_rng(0)
+        data = np.empty((n_rows, 100), "float32")
+        for rows in np.array_split(data, 100):
+            rng.standard_normal(out=rows, dtype="float32")
+        with pm.Model():
+            batch = pm.Minibatch(data, batch_size=100)
+            mean = pm.Normal("mean", shape=100)
+            pm.Normal("x", mean, 1.0, observed=batch, total_size=n_rows)
+            pmg.sample(backend=backend, **FIRST)
+        return seconds() | {"MB": _peak() - before}
+
+    return measure
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+MEASUREMENTS: dict[str, Callable[[bool], dict[str, float]]] = {
+    "regression": regression,
+    "readme": readme,
+    "demo": demo,
+    "hierarchical": hierarchical,
+    "scalars": scalars,
+    "second": second,
+    "import": imported,
+    "sam_jax": sam("JAX"),
+    "sam_numba": sam("NUMBA"),
+    "memory_jax": memory("jax"),
+    "memory_numba": memory("numba"),
+}
+IN_MEGABYTES = {"memory_jax", "memory_numba"}
+# A library of single precision is what the data of these are.
+FLAGS = {name: ",floatX=float32" for name in IN_MEGABYTES}
+
+
+def in_a_process(name: str, cache: str, *, quick: bool) -> dict[str, float]:
+    """Make one measurement in a process of its own."""
+    flags = f"base_compiledir={cache}{FLAGS.get(name, '')}"
+    environment = os.environ | {"PYTENSOR_FLAGS": flags, "XDG_CACHE_HOME": cache}
+    environment["PYTHONWARNINGS"] = "ignore"
+    command = this_command("--measure", name)
+    run = subprocess.run(
+        command + ["--quick"] * quick,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    from benchmarks.harness.console import parser, table
+    from benchmarks.harness.records import Check, report
+
+    reader = parser(__doc__)
+    reader.add_argument("--measure", choices=MEASUREMENTS, help="one, in this process")
+    reader.add_argument("--only", nargs="+", choices=MEASUREMENTS, default=list(MEASUREMENTS))
+    given = reader.parse_args()
+    rows, checks, figures = [], [], {}
+    for name in given.only:
+        with tempfile.TemporaryDirectory() as cache:
+            for start in ("cold", "warm") if len(ASKED[name]) > 1 else ("cold",):
+                found = in_a_process(name, cache, quick=given.quick)
+                figures[f"{name}, {start}"] = found
+                others = {k: v for k, v in found.items() if k not in ("cpu", "wall")}
+                told = ", ".join(f"{k} {v:.3g}" for k, v in others.items())
+                rows.append([name, start, found["cpu"], found["wall"], told])
+                asked = ASKED[name][start]
+                value = found["MB"] if name in IN_MEGABYTES else found["cpu"]
+                checks.append(
+                    Check(f"{name}, {start}", f"{value:.3g}", f"{asked:g}", value <= asked)
+                )
+    table("Answers", ["what", "start", "CPU s", "wall s", "besides"], rows)
+    report("answer", checks, about=BENCHMARK, quick=given.quick, measurements=figures)
+
+
+if __name__ == "__main__":
+    if "--measure" in sys.argv:
+        # Nothing that a measurement counts may be loaded before it.
+        chosen = MEASUREMENTS[sys.argv[sys.argv.index("--measure") + 1]]
+        import logging
+
+        logging.getLogger("pymc").setLevel(logging.ERROR)
+        print(json.dumps(chosen("--quick" in sys.argv)))
+    else:
+        main()

@@ -1,0 +1,211 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Seconds to 400 and to 2,500 effective draws, everything counted: ours beside others.
+
+A logistic regression on 20 coefficients with N rows. Each figure is one run in a process of its
+own, with empty folders for what is kept on disk: import, compilation and tuning count, the making
+of the data does not. The effective size is the smallest over means and squares of all
+coefficients. A run that falls short is made again with more draws, and only the last one counts.
+ADVI gives no effective draws; its seconds are those of a fixed number of iterations, and its error
+says what they are worth.
+
+    python -m benchmarks.speed.answer_peers [--quick] [--rows N ...] [--only NAME ...]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness.declared import Benchmark, this_command
+from benchmarks.speed.answer import SEED, laplace, logistic, logistic_model
+
+BENCHMARK = Benchmark(
+    question=(
+        "How many seconds to 400 and to 2,500 effective draws, beside NUTS of two packages and "
+        "ADVI?"
+    ),
+    asked="",
+    fixed="2026-11-22",
+    seeds=(1,),
+    measures=("kernel", "potential", "sampling", "tuning", "algorithms"),
+)
+
+GOALS = (400, 2_500)
+# Chains, and draws of the tuning phase: for ours the defaults, for NUTS what finds a step size and
+# a diagonal mass of 20 coefficients.
+CHAINS, TUNE, TUNE_NUTS = 4, 1_000, 300
+# Adam with this rate reaches the optimum within the iterations; the default of PyMC does not.
+ADVI_RATE, ADVI_ITERATIONS, ADVI_DRAWS = 0.01, 20_000, 2_500
+FIRST_DRAWS = {"ours": 0.4, "nutpie": 0.4, "numpyro": 0.4}
+"""Draws per chain of the first run, as a share of the goal."""
+MOST_RUNS = 4
+
+
+def ours(x: np.ndarray, y: np.ndarray, draws: int) -> np.ndarray:
+    """Draw by `pmg.sample` with its defaults."""
+    import pymc_geodesic as pmg
+
+    idata = pmg.sample(
+        draws, tune=TUNE, model=logistic_model(x, y), random_seed=SEED, progressbar=False
+    )
+    return idata.posterior["slope"].values
+
+
+def nutpie(x: np.ndarray, y: np.ndarray, draws: int) -> np.ndarray:
+    """Draw by nutpie, all rows and all cores."""
+    import nutpie
+    import pymc as pm
+
+    with pm.Model() as model:
+        slope = pm.Normal("slope", 0.0, 1.0, shape=x.shape[1])
+        pm.Bernoulli("y", logit_p=x @ slope, observed=y)
+    compiled = nutpie.compile_pymc_model(model, backend="numba")
+    options = {"chains": CHAINS, "cores": os.cpu_count(), "progress_bar": False, "seed": SEED}
+    return nutpie.sample(compiled, draws=draws, tune=TUNE_NUTS, **options).posterior["slope"].values
+
+
+def numpyro(x: np.ndarray, y: np.ndarray, draws: int) -> np.ndarray:
+    """Draw by NumPyro's NUTS, all rows."""
+    import jax
+    import numpyro.distributions as dist
+
+    from numpyro import sample
+    from numpyro.infer import MCMC, NUTS
+
+    jax.config.update("jax_enable_x64", True)
+
+    def model(x: Any, y: Any) -> None:
+        slope = sample("slope", dist.Normal(0.0, 1.0).expand([x.shape[1]]).to_event(1))
+        sample("y", dist.BernoulliLogits(x @ slope), obs=y)
+
+    run = MCMC(
+        NUTS(model),
+        num_warmup=TUNE_NUTS,
+        num_samples=draws,
+        num_chains=CHAINS,
+        chain_method="sequential",
+        progress_bar=False,
+    )
+    run.run(jax.random.PRNGKey(SEED), x, y)
+    return np.asarray(run.get_samples(group_by_chain=True)["slope"])
+
+
+def advi(x: np.ndarray, y: np.ndarray, draws: int) -> np.ndarray:
+    """Fit a Gaussian distribution with independent coefficients, by batches."""
+    import pymc as pm
+
+    with logistic_model(x, y):
+        optimizer = pm.adam(learning_rate=ADVI_RATE)
+        found = pm.fit(
+            draws, method="advi", obj_optimizer=optimizer, random_seed=SEED, progressbar=False
+        )
+    idata = found.sample(ADVI_DRAWS, random_seed=SEED)
+    return idata.posterior["slope"].values
+
+
+METHODS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "ours": ours,
+    "nutpie": nutpie,
+    "numpyro": numpyro,
+    "advi": advi,
+}
+
+
+def measure(name: str, n_rows: int, draws: int) -> dict[str, float]:
+    """Make one run in this process."""
+    x, y = logistic(n_rows)
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = METHODS[name](x, y, draws)
+    seconds = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    from benchmarks.harness.statistics import effective_samples
+
+    mean, deviation = laplace(x, y)
+    ratios = found.std((0, 1)) / deviation
+    return seconds | {
+        "draws": draws,
+        "effective": math.nan if name == "advi" else effective_samples(found),
+        "bias": float(abs((found.mean((0, 1)) - mean) / deviation).max()),
+        "least sd": float(ratios.min()),
+        "largest sd": float(ratios.max()),
+    }
+
+
+def in_a_process(name: str, n_rows: int, draws: int) -> dict[str, float]:
+    """Make one run in a process of its own, with nothing kept on disk before."""
+    with tempfile.TemporaryDirectory() as cache:
+        kept = {"XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": cache}
+        environment = os.environ | kept | {"PYTENSOR_FLAGS": f"base_compiledir={cache}"}
+        environment["PYTHONWARNINGS"] = "ignore"
+        command = this_command("--measure", name)
+        run = subprocess.run(
+            [*command, str(n_rows), str(draws)],
+            env=environment,
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def to_goal(name: str, n_rows: int, goal: int) -> dict[str, float]:
+    """Run until a run has the effective draws that are asked for."""
+    draws = math.ceil(FIRST_DRAWS[name] * goal)
+    for _ in range(MOST_RUNS):
+        found = in_a_process(name, n_rows, draws)
+        if found["effective"] >= goal:
+            break
+        draws = math.ceil(draws * max(1.2, 1.3 * goal / max(found["effective"], 1.0)))
+    return found
+
+
+def main() -> None:
+    from benchmarks.harness.console import parser, table
+    from benchmarks.harness.records import report
+
+    reader = parser(__doc__)
+    reader.add_argument("--rows", nargs="+", type=float, default=[1e4, 1e5, 1e6])
+    reader.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
+    given = reader.parse_args()
+    sizes, goals = [int(n) for n in given.rows], GOALS
+    iterations = ADVI_ITERATIONS
+    if given.quick:
+        sizes, goals, iterations = [2_000], (100,), 500
+    rows, figures = [], {}
+    for n_rows in sizes:
+        for name in given.only:
+            for goal in (iterations,) if name == "advi" else goals:
+                found = (
+                    in_a_process(name, n_rows, goal)
+                    if name == "advi"
+                    else to_goal(name, n_rows, goal)
+                )
+                asked = "" if name == "advi" else str(goal)
+                figures[f"{name}, {n_rows}, {goal}"] = found
+                rows.append([n_rows, name, asked, *found.values()])
+                print(f"{n_rows} {name} {goal}: {found}", flush=True)
+    header = ["N", "by", "goal", "CPU s", "wall s", "draws", "effective"]
+    header += ["bias (sd)", "least sd", "largest sd"]
+    table("Seconds to effective draws", header, rows)
+    report("answer_peers", [], about=BENCHMARK, quick=given.quick, measurements=figures)
+
+
+if __name__ == "__main__":
+    if "--measure" in sys.argv:
+        import logging
+
+        logging.getLogger("pymc").setLevel(logging.ERROR)
+        method, n_rows, n_draws = sys.argv[sys.argv.index("--measure") + 1 :]
+        print(json.dumps(measure(method, int(n_rows), int(n_draws))))
+    else:
+        main()

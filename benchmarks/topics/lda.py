@@ -1,0 +1,323 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Latent Dirichlet allocation: stochastic gradients, variational Bayes and collapsed Gibbs.
+
+SGRLD learns the topics of NIPS papers and of arXiv abstracts against scikit-learn's online
+variational Bayes and, on the papers, tomotopy's collapsed Gibbs. At each time the figure of a
+method is that of eight of its topics, equally spaced in the second half of the time so far, whose
+probabilities are averaged before the logarithm, for all methods alike. The perplexity is that of
+the held-out tokens of test documents; ``--search`` chooses the settings one after the other by
+that of other, validation documents. Times are those of the processor, without compiling and
+scoring.
+
+    python -m benchmarks.topics.lda [--quick] [--search] [--only NAME ...] [--methods NAME ...]
+                             [--seconds SECONDS] [--picture]
+
+The counts are read from ``nips/nips.npz`` and ``arxiv/arxiv250k.npz`` in the folder that the
+environment variable PYMC_GEODESIC_DATA names. With ``--picture`` nothing is run: the curves that
+are in the file of results are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import warnings
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pymc as pm
+import pytensor
+
+from matplotlib.ticker import NullLocator
+from scipy.special import softmax
+
+import pymc_geodesic as pmg
+
+from benchmarks.harness.console import table
+from benchmarks.harness.declared import ROOT, Benchmark
+from benchmarks.harness.records import Check, earlier, report
+from benchmarks.topics.lda_baselines import (
+    CORPORA,
+    FILES,
+    N_TOPICS,
+    Corpus,
+    Snapshot,
+    collapsed_gibbs,
+    read_counts,
+    score,
+    scored_at,
+    variational,
+)
+
+BENCHMARK = Benchmark(
+    question="Latent Dirichlet allocation: is SGRLD better than online variational Bayes?",
+    asked="Ends below online variational Bayes, and is at its last figure no later.",
+    fixed="2026-11-21",
+    seeds=(1,),
+    measures=("topic_models", "algorithms"),
+)
+
+PICTURE = ROOT / "docs" / "_static" / "lda_perplexity.png"
+N_AVERAGED = 8
+N_DOUBLINGS = 3
+N_VALIDATION, N_TEST = {"nips": 100, "arxiv": 500}, {"nips": 300, "arxiv": 1500}
+VARIATIONAL = "online variational Bayes"
+TITLES = {"nips": "NIPS papers", "arxiv": "arXiv abstracts"}
+
+# What the search starts with, and what it tries in place of each.
+STARTS: dict[str, dict[str, dict[str, float]]] = {
+    "nips": {
+        "SGRLD": {"batch_size": 50, "sweeps": 6, "a": 0.05, "b": 300, "c": 0.6, "alpha": 0.01},
+        VARIATIONAL: {"batch_size": 256, "offset": 10.0, "decay": 0.7, "alpha": 0.01},
+    },
+    "arxiv": {
+        "SGRLD": {"batch_size": 200, "sweeps": 6, "a": 0.01, "b": 1000, "c": 0.6, "alpha": 0.1},
+        VARIATIONAL: {"batch_size": 256, "offset": 64.0, "decay": 0.7, "alpha": 0.1},
+    },
+}
+GRID: dict[str, dict[str, dict[str, list[float]]]] = {
+    "nips": {
+        "SGRLD": {"a": [0.02], "alpha": [0.1], "batch_size": [25, 100]},
+        VARIATIONAL: {"alpha": [0.1], "decay": [0.5], "batch_size": [512]},
+    },
+    "arxiv": {
+        "SGRLD": {"a": [0.005]},
+        VARIATIONAL: {"decay": [0.9]},
+    },
+}
+# What the search found.
+SETTINGS: dict[str, dict[str, dict[str, float]]] = {
+    "nips": {
+        "SGRLD": STARTS["nips"]["SGRLD"] | {"batch_size": 100, "a": 0.02, "alpha": 0.1},
+        VARIATIONAL: STARTS["nips"][VARIATIONAL] | {"batch_size": 512, "decay": 0.5, "alpha": 0.1},
+        "collapsed Gibbs": {"alpha": 0.1},
+    },
+    "arxiv": {
+        "SGRLD": STARTS["arxiv"]["SGRLD"] | {"a": 0.005},
+        VARIATIONAL: STARTS["arxiv"][VARIATIONAL] | {"decay": 0.9},
+    },
+}
+
+
+def sgrld(
+    corpus: Corpus,
+    *,
+    batch_size: int,
+    sweeps: int,
+    a: float,
+    b: float,
+    c: float,
+    seed: int = 1,
+) -> Iterator[Snapshot]:
+    """Yield topics after each draw; the step sizes are ``a (1 + t / b)^-c``."""
+    begin = time.process_time()
+    n_documents, n_words = corpus.train.shape
+    with pytensor.config.change_flags(floatX="float32"), pm.Model() as model:
+        batch = pm.Minibatch(pmg.BagOfWords(corpus.train), batch_size=batch_size)
+        topics = pmg.SymmetricDirichlet("topics", corpus.beta, shape=(N_TOPICS, n_words))
+        pmg.LatentDirichletAllocation(
+            "w", topics, corpus.alpha, observed=batch, total_size=n_documents, sweeps=sweeps
+        )
+        step = pmg.SGRLD(step_size=pmg.PolynomialSchedule(a, b, c), n_steps=2, backend="jax")
+    step.setup_chain(np.random.default_rng(seed), tune=0, draws=1)
+    point, seconds, seen = model.initial_point(), 0.0, 0
+    print(f"SGRLD was compiled in {time.process_time() - begin:.1f} s")
+    while True:
+        begin = time.process_time()
+        point, _ = step.step(point)
+        seconds, seen = (
+            seconds + time.process_time() - begin,
+            seen + step.sampler.settings.n_steps * batch_size,
+        )
+        yield Snapshot(seconds, seen, LazyTopics(point["topics_simplex__"]))
+
+
+class LazyTopics:
+    """Topics that are computed from PyMC's values only if they are asked for."""
+
+    def __init__(self, value: np.ndarray) -> None:
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        """Return the probabilities (K, V)."""
+        value = self.value.astype("float64")
+        last = -value.sum(axis=-1, keepdims=True)
+        return softmax(np.concatenate([value, last], axis=-1), axis=-1)
+
+
+METHODS: dict[str, Callable[..., Iterator[Snapshot]]] = {
+    "SGRLD": sgrld,
+    VARIATIONAL: variational,
+    "collapsed Gibbs": collapsed_gibbs,
+}
+
+
+def divided(name: str, corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """Take some documents for validation and others for the test."""
+    n_validation, n_test = N_VALIDATION[name], N_TEST[name]
+    order = np.random.default_rng(2).permutation(corpus.observed.shape[0])
+    parts = order[:n_validation], order[n_validation : n_validation + n_test]
+    return tuple(
+        corpus._replace(observed=corpus.observed[rows], held_out=corpus.held_out[rows])
+        for rows in parts
+    )
+
+
+def run(corpus: Corpus, method: str, settings: dict[str, float], times: list[float]):
+    """Return the snapshots at the times, and the corpus with the priors of the settings."""
+    priors = {name: value for name, value in settings.items() if name in ("alpha", "beta")}
+    others = {name: value for name, value in settings.items() if name not in priors}
+    corpus = corpus._replace(**priors)
+    return corpus, scored_at(METHODS[method](corpus, **others), times)
+
+
+def second_half(seconds: float) -> list[float]:
+    """Times of the topics that are averaged after some seconds."""
+    return list(seconds * (1 + np.arange(1, N_AVERAGED + 1) / N_AVERAGED) / 2)
+
+
+def averaged(corpus: Corpus, snapshots: list[Snapshot]) -> tuple[float, float]:
+    """Perplexity of the last of the topics, and of all averaged."""
+    draws = np.stack([np.asarray(snapshot.topics) for snapshot in reversed(snapshots)])
+    found = score(corpus, draws)
+    return float(found.single[0]), float(found.value)
+
+
+def search(
+    corpus: Corpus,
+    method: str,
+    settings: dict[str, float],
+    grid: dict[str, list[float]],
+    seconds: float,
+) -> tuple[dict[str, float], float]:
+    """Change one setting after the other and keep what lowers the perplexity."""
+    best, lowest, rows = dict(settings), np.inf, []
+    choices = [(None, None)] + [(k, v) for k, values in grid.items() for v in values]
+    for name, value in choices:
+        candidate = best | ({} if name is None else {name: value})
+        scored, kept = run(corpus, method, candidate, second_half(seconds))
+        single, found = averaged(scored, kept)
+        text = ", ".join(f"{k} {v:g}" for k, v in candidate.items())
+        rows.append([text, kept[-1].documents, single, found])
+        print(*rows[-1], flush=True)
+        if found < lowest:
+            best, lowest = candidate, found
+    table(f"{method}: validation", ["settings", "documents", "last", "averaged"], rows)
+    return best, lowest
+
+
+def curve(corpus: Corpus, method: str, settings: dict[str, float], seconds: float) -> dict:
+    """Run a method once and score it at the end, at half of the time, a quarter and so on."""
+    ends = [seconds / 2**i for i in range(N_DOUBLINGS, -1, -1)]
+    wall = time.perf_counter()
+    scored, kept = run(corpus, method, settings, [t for end in ends for t in second_half(end)])
+    wall = time.perf_counter() - wall
+    rows = []
+    for end in ends:
+        within = [s for s in kept if end / 2 < s.seconds <= end * 1.01] or kept[:1]
+        rows.append([within[-1].seconds, within[-1].documents, *averaged(scored, within)])
+    table(f"{method} ({wall:.0f} s by the clock)", ["s", "documents", "last", "averaged"], rows)
+    sys.stdout.flush()
+    seconds_, documents, last, mean = map(list, zip(*rows, strict=True))
+    return {
+        "settings": settings,
+        "seconds": seconds_,
+        "documents": documents,
+        "last": last,
+        "averaged": mean,
+        "wall": wall,
+    }
+
+
+def checks(name: str, found: dict[str, dict]) -> list[Check]:
+    """SGRLD ends below variational Bayes, and is at its last figure no later."""
+    ours, theirs = found["SGRLD"], found[VARIATIONAL]
+    target = theirs["averaged"][-1]
+    reached = [t for t, p in zip(ours["seconds"], ours["averaged"], strict=True) if p <= target]
+    when = f"{reached[0]:.1f} s" if reached else "not reached"
+    end = theirs["seconds"][-1]
+    return [
+        Check(
+            f"{name}: last perplexity",
+            f"{ours['averaged'][-1]:.0f}",
+            f"below {target:.0f}",
+            ours["averaged"][-1] < target,
+        ),
+        Check(f"{name}: {target:.0f} reached", when, f"by {end:.1f} s", bool(reached)),
+    ]
+
+
+def draw(results: dict[str, dict[str, dict]]) -> None:
+    """Draw the curves of all methods."""
+    figure, axes = plt.subplots(1, len(results), figsize=(9, 3.6), squeeze=False)
+    for ax, (name, found) in zip(axes[0], results.items(), strict=True):
+        for method, c in found.items():
+            [line] = ax.plot(c["seconds"], c["averaged"], "o-", label=method)
+            ax.plot(c["seconds"], c["last"], ":", color=line.get_color(), lw=1)
+        ax.set(xscale="log", xlabel="processor time (s)", title=TITLES[name])
+        ticks = [round(t) for t in found["SGRLD"]["seconds"]]
+        ax.set_xticks(ticks, ticks)
+        ax.xaxis.set_minor_locator(NullLocator())
+    axes[0, 0].set_ylabel("perplexity of held-out tokens")
+    axes[0, 0].legend(title="eight averaged (dots: the last alone)", fontsize=8, title_fontsize=8)
+    figure.tight_layout()
+    figure.savefig(PICTURE, dpi=150)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few documents, to see that it runs")
+    parser.add_argument("--search", action="store_true", help="choose the settings")
+    parser.add_argument("--picture", action="store_true", help="draw what was found")
+    parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--seconds", type=float, default=24.0, help="time for each method")
+    options = parser.parse_args()
+    # JAX says that it takes indices as int32, which it does for all of single precision.
+    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
+    if options.picture:
+        draw(earlier("lda")["results"])
+        return
+    folder = os.environ.get("PYMC_GEODESIC_DATA")
+    if not folder:
+        sys.exit("Set PYMC_GEODESIC_DATA to the folder that holds " + ", ".join(FILES.values()))
+    seconds = 2.0 if options.quick else options.seconds
+    results: dict[str, Any] = {}
+    for name in options.only:
+        counts = read_counts(Path(folder) / FILES[name])
+        validation, test = divided(name, CORPORA[name](counts[:3000] if options.quick else counts))
+        methods = [method for method in SETTINGS[name] if method in options.methods]
+        if options.search:
+            for method in set(methods) & set(GRID[name]):
+                start, grid = STARTS[name][method], GRID[name][method]
+                print(name, *search(validation, method, start, grid, seconds))
+        else:
+            results[name] = {m: curve(test, m, SETTINGS[name][m], seconds) for m in methods}
+    if not options.search:
+        finish(results, quick=options.quick)
+
+
+def finish(results: dict[str, dict[str, dict]], *, quick: bool) -> None:
+    """Report and draw the results, with those of earlier runs on other corpora."""
+    if not quick:
+        results = earlier("lda").get("results", {}) | results
+    asked = [
+        check
+        for name, found in results.items()
+        if {"SGRLD", VARIATIONAL} <= set(found)
+        for check in checks(name, found)
+    ]
+    report("lda", asked, about=BENCHMARK, quick=quick, results=results, n_topics=N_TOPICS)
+    if not quick:
+        draw(results)
+
+
+if __name__ == "__main__":
+    main()

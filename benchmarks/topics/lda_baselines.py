@@ -1,0 +1,256 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Latent Dirichlet allocation by other packages: what stochastic gradients have to beat.
+
+scikit-learn's online variational Bayes and tomotopy's collapsed Gibbs learn the same topics with
+the same priors, and one function scores them: the perplexity of held-out tokens of documents given
+the others. In ``nips`` a fifth of the tokens of every document is held out from learning; in
+``arxiv`` documents are held out, and a fifth of their tokens is predicted. Times are those of the
+processor, without that for scoring.
+
+    python -m benchmarks.topics.lda_baselines [--quick] [--only NAME ...] [--seconds SECONDS]
+
+The counts are read from ``nips/nips.npz`` and ``arxiv/arxiv250k.npz`` in the folder that the
+environment variable PYMC_GEODESIC_DATA names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sklearn.decomposition import LatentDirichletAllocation
+
+from benchmarks.harness.console import table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import report
+from pymc_geodesic.topic_models import Perplexity, document_completion_perplexity, split_tokens
+
+BENCHMARK = Benchmark(
+    question="How good are other packages at latent Dirichlet allocation?",
+    asked="",
+    fixed="2026-11-21",
+    seeds=(1,),
+    measures=("topic_models",),
+)
+
+__all__ = [
+    "CORPORA",
+    "N_TOPICS",
+    "Corpus",
+    "Snapshot",
+    "collapsed_gibbs",
+    "score",
+    "scored_at",
+    "variational",
+]
+
+N_TOPICS = 50
+N_TEST = 2000
+SWEEPS = 40
+FILES = {"nips": "nips/nips.npz", "arxiv": "arxiv/arxiv250k.npz"}
+
+
+class Corpus(NamedTuple):
+    """Documents to learn from, documents to score, and the priors.
+
+    ``alpha`` is the Dirichlet parameter of the proportions, ``beta`` that of the topics.
+    """
+
+    train: sp.csr_array
+    observed: sp.csr_array
+    held_out: sp.csr_array
+    alpha: float
+    beta: float
+
+
+class Snapshot(NamedTuple):
+    """Topics (K, V) after some seconds of processor time and some number of documents."""
+
+    seconds: float
+    documents: int
+    topics: np.ndarray
+
+
+def nips(counts: sp.csr_array) -> Corpus:
+    """Hold out a fifth of the tokens of every document; priors of Patterson and Teh (2013)."""
+    observed, held_out = split_tokens(counts, fraction=0.2, rng=1)
+    return Corpus(observed, observed, held_out, alpha=0.01, beta=0.01)
+
+
+def arxiv(counts: sp.csr_array) -> Corpus:
+    """Hold out the last documents, whose order is random."""
+    parts = split_tokens(counts[-N_TEST:], fraction=0.2, rng=1)
+    return Corpus(counts[:-N_TEST], *parts, alpha=0.1, beta=0.01)
+
+
+CORPORA: dict[str, Callable[[sp.csr_array], Corpus]] = {"nips": nips, "arxiv": arxiv}
+
+
+def read_counts(file: Path) -> sp.csr_array:
+    """Counts of words by document."""
+    with np.load(file) as z:
+        arrays = (z["data"].astype("int32"), z["indices"].astype("int32"), z["indptr"])
+        return sp.csr_array(arrays, shape=tuple(int(size) for size in z["shape"]))
+
+
+def variational(
+    corpus: Corpus,
+    *,
+    batch_size: int,
+    offset: float,
+    decay: float = 0.7,
+    n_topics: int = N_TOPICS,
+) -> Iterator[Snapshot]:
+    """Yield topics after each batch of online variational Bayes."""
+    n_documents = corpus.train.shape[0]
+    model = LatentDirichletAllocation(
+        n_topics,
+        doc_topic_prior=corpus.alpha,
+        topic_word_prior=corpus.beta,
+        learning_offset=offset,
+        learning_decay=decay,
+        total_samples=n_documents,
+        random_state=1,
+    )
+    rng, seconds, seen = np.random.default_rng(1), 0.0, 0
+    while True:
+        order = rng.permutation(n_documents)
+        for start in range(0, n_documents, batch_size):
+            begin = time.process_time()
+            rows = order[start : start + batch_size]
+            model.partial_fit(corpus.train[rows])
+            seconds, seen = seconds + time.process_time() - begin, seen + len(rows)
+            weights = model.components_
+            yield Snapshot(seconds, seen, weights / weights.sum(axis=1, keepdims=True))
+
+
+def collapsed_gibbs(corpus: Corpus, *, n_topics: int = N_TOPICS) -> Iterator[Snapshot]:
+    """Yield topics after each sweep of collapsed Gibbs over all documents."""
+    import tomotopy
+
+    n_documents, n_words = corpus.train.shape
+    model = tomotopy.LDAModel(k=n_topics, alpha=corpus.alpha, eta=corpus.beta, seed=1)
+    model.optim_interval = 0  # keeps the priors as they are
+    names, train = [str(word) for word in range(n_words)], corpus.train
+    for row in range(n_documents):
+        part = slice(train.indptr[row], train.indptr[row + 1])
+        model.add_doc([names[w] for w in np.repeat(train.indices[part], train.data[part])])
+    seconds, seen, places = 0.0, 0, None
+    while True:
+        begin = time.process_time()
+        model.train(1, workers=1)
+        seconds, seen = seconds + time.process_time() - begin, seen + n_documents
+        if places is None:
+            places = np.array([int(word) for word in model.used_vocabs])
+        # Words that no document has are unknown to the model and have their prior's weight.
+        topics = np.empty((n_topics, n_words))
+        topics[:] = corpus.beta / (model.get_count_by_topics() + corpus.beta * n_words)[:, None]
+        for k in range(n_topics):
+            topics[k, places] = model.get_topic_word_dist(k)
+        yield Snapshot(seconds, seen, topics / topics.sum(axis=1, keepdims=True))
+
+
+def scored_at(snapshots: Iterator[Snapshot], times: list[float]) -> list[Snapshot]:
+    """Keep the first snapshot at or after each time, in seconds."""
+    kept, wanted = [], list(times)
+    for snapshot in snapshots:
+        if snapshot.seconds >= wanted[0]:
+            kept.append(snapshot)
+            wanted = [t for t in wanted if t > snapshot.seconds]
+            if not wanted:
+                break
+    return kept
+
+
+def score(corpus: Corpus, topics: np.ndarray) -> Perplexity:
+    """Perplexity of the held-out tokens; ``topics`` are draws (M, K, V)."""
+    return document_completion_perplexity(
+        topics,
+        observed=corpus.observed,
+        held_out=corpus.held_out,
+        alpha=corpus.alpha,
+        sweeps=SWEEPS,
+        rng=1,
+    )
+
+
+METHODS = {
+    "nips": {
+        "variational, batches of 64": lambda c: variational(c, batch_size=64, offset=64.0),
+        "variational, batches of 256": lambda c: variational(c, batch_size=256, offset=10.0),
+        "collapsed Gibbs": collapsed_gibbs,
+    },
+    "arxiv": {
+        "variational, batches of 256": lambda c: variational(c, batch_size=256, offset=64.0),
+        "variational, batches of 1024": lambda c: variational(c, batch_size=1024, offset=10.0),
+        "collapsed Gibbs": collapsed_gibbs,
+    },
+}
+
+
+def compare(name: str, corpus: Corpus, times: list[float]) -> list[dict]:
+    """Run each method and score it at the times, and the average of the second half of them."""
+    results = []
+    for method, run in METHODS[name].items():
+        kept = scored_at(run(corpus), times)
+        # From the last to the first, so that the averages are over the last ones.
+        found = score(corpus, np.stack([snapshot.topics for snapshot in reversed(kept)]))
+        singles, n_late = found.single[::-1], (len(kept) + 1) // 2
+        averaged = float(found.cumulative[n_late - 1])
+        results.append(
+            {
+                "method": method,
+                "seconds": [snapshot.seconds for snapshot in kept],
+                "documents": [snapshot.documents for snapshot in kept],
+                "perplexity": singles.tolist(),
+                "averaged": averaged,
+            }
+        )
+        rows = [
+            [f"{s.seconds:.1f}", s.documents, f"{value:.1f}"]
+            for s, value in zip(kept, singles, strict=True)
+        ]
+        rows.append([f"the last {n_late}, averaged", "", f"{averaged:.1f}"])
+        table(f"{name}: {method}", ["seconds", "documents", "perplexity"], rows)
+        sys.stdout.flush()
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="few documents, to see that it runs")
+    parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--seconds", type=float, default=120.0, help="time for each method")
+    options = parser.parse_args()
+    folder = os.environ.get("PYMC_GEODESIC_DATA")
+    if not folder:
+        sys.exit("Set PYMC_GEODESIC_DATA to the folder that holds " + ", ".join(FILES.values()))
+    seconds = 4.0 if options.quick else options.seconds
+    times = [seconds * share for share in (1 / 16, 1 / 8, 1 / 4, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1)]
+    results = {}
+    for name in options.only:
+        counts = read_counts(Path(folder) / FILES[name])
+        corpus = CORPORA[name](counts[: 3 * N_TEST] if options.quick else counts)
+        results[name] = compare(name, corpus, times)
+    report(
+        "lda_baselines",
+        [],
+        about=BENCHMARK,
+        quick=options.quick,
+        results=results,
+        n_topics=N_TOPICS,
+    )
+
+
+if __name__ == "__main__":
+    main()

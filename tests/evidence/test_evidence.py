@@ -1,0 +1,234 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Quoted figures are in the records of the benchmarks, and pages say how old these are."""
+
+import importlib
+import re
+import sys
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "benchmarks").is_dir(), reason="not part of a source archive"
+)
+
+# Numbers with a unit that were not measured: settings, theory, arithmetic, levels of intervals.
+NOT_MEASURED = [
+    *("50 and 90 per cent", "95 per cent", "20 and 45 per cent", "on 90 per cent"),
+    *("too large by about 30 per cent", "nine per cent", "300 standard deviations"),
+    *("1 per cent at 0.3, 13 per cent at 1", "one per cent for 40 entries"),
+    *(
+        "at most 64 MB",
+        "64 MB per chain",
+        "keep up to 16 MB",
+        "needs more than 15 s",
+        "0.5 GB with JAX",
+    ),
+    *("8 GB for 1,000", "1.7 GB, on two", "12 MB for a million entries"),
+    *("right within 5 per cent", "where 15 per cent are enough"),
+    # On paper, from the measured cost of a row.
+    "So r = 0.4 µs, g = 0.2 µs, m = 0.2 µs",
+    *("are 168 GB", "takes 570 s", "9 s on 64", "gives 19 GB/s", "takes 620 s"),
+    # Messages of the package, as it prints them.
+    *("take about 12 s", "took 21 seconds", "12 standard deviations apart"),
+]
+UNIT = (
+    r"(?:µs|ms|s|seconds?|microseconds?|milliseconds?|MB|GB|per cent|sd|standard deviations?|times)"
+)
+FIGURE = re.compile(
+    rf"(?<![\w.^])\d[\d,.]*(?: to \d[\d,.]*)? {UNIT}\b|\d[\d,.]* effective (?:samples|draws)"
+)
+
+
+@pytest.fixture(scope="module")
+def load():
+    sys.path.insert(0, str(ROOT))
+    yield lambda name: importlib.import_module(f"benchmarks.{name}")
+    sys.path.remove(str(ROOT))
+
+
+@pytest.fixture(scope="module")
+def records(load):
+    return load("report.store").read()
+
+
+def test_pages_are_what_the_records_say(load, records):
+    pages = load("report.pages")
+    for page in pages.pages():
+        text = page.read_text(encoding="utf-8")
+        assert pages.unfinished(text) == []
+        assert pages.filled(text, records) == text, f"{page}: run `make bench-report`."
+
+
+def test_pages_say_how_old_their_figures_are(load):
+    pages = load("report.pages")
+    for page in pages.pages():
+        text = page.read_text(encoding="utf-8")
+        if pages.quoted(text) and page.name != "paper.md":
+            assert "<!--measured-->" in text, page
+
+
+def without_marks(text):
+    """What is neither code nor marked as a figure of a record, nor known not to be measured."""
+    text = re.sub(r"^(```+|:::+).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--(\w+).*?-->.*?<!--/\1-->", "", text, flags=re.DOTALL)
+    text = " ".join(re.sub(r"`[^`]*`|\$[^$]*\$", "", text).split())
+    for known in NOT_MEASURED:
+        text = text.replace(known, "")
+    return text
+
+
+def test_measured_figures_are_marked():
+    # The history of faults quotes what tests hold.
+    pages = [ROOT / "README.md", ROOT / "paper" / "paper.md", *(ROOT / "docs").glob("*.md")]
+    found = {
+        page.name: figures
+        for page in pages
+        if (figures := FIGURE.findall(without_marks(page.read_text(encoding="utf-8"))))
+    }
+    assert found == {}, "Mark them as figures of a record: see docs/developing/maintaining.md."
+
+
+def test_exceptions_are_still_there():
+    pages = [ROOT / "README.md", ROOT / "paper" / "paper.md", *(ROOT / "docs").glob("*.md")]
+    text = " ".join(" ".join(p.read_text(encoding="utf-8") for p in pages).split())
+    assert [known for known in NOT_MEASURED if known not in text] == []
+
+
+def test_scripts_declare_what_they_measure(load):
+    store = load("report.store")
+    scripts = store.scripts()
+    for room in store.ROOMS:
+        for file in (ROOT / "benchmarks" / room).glob("*.py"):
+            text = file.read_text(encoding="utf-8")
+            assert ("report(" in text) == (file.stem in scripts), f"{file} lacks a BENCHMARK."
+            assert "sys.path" not in text, file
+    for file in scripts.values():
+        about = store.declared(file)
+        assert about.question.endswith(("?", ".")), file
+        assert load("harness.declared").fingerprint(about.measures), file
+    loose = [file.name for file in (ROOT / "benchmarks").glob("*.py")]
+    assert loose == ["__init__.py"], "Scripts lie in rooms."
+
+
+def test_records_are_complete(load, records):
+    store = load("report.store")
+    scripts = store.scripts()
+    assert set(scripts) - {Path(r["script"]).stem for r in records.values()} == set()
+    for name, record in records.items():
+        assert record["name"] == name
+        assert {claim["verdict"] for claim in record["claims"]} <= {
+            *("", "pass", "miss", "withdrawn", "not run")
+        }, name
+        if not record["transcribed"]:
+            assert record["commit"], name
+            assert record["versions"], name
+            assert record["code"], name
+        if record["script"]:
+            assert (ROOT / record["script"]).exists(), name
+
+
+def test_thresholds_are_those_of_the_run(load, records):
+    store = load("report.store")
+    for name, record in records.items():
+        if Path(record["script"]).stem in store.scripts():
+            about = store.declared(ROOT / record["script"])
+            same = (about.asked, about.fixed) == (record["asked"], record["fixed"])
+            assert same or about.changed, f"{name}: a changed threshold counts as a miss."
+
+
+RECORD = {
+    "date": "2026-01-01",
+    "code": "",
+    "measures": ["schedules"],
+    "claims": [{"claim": "order", "figure": "1.90 +- 0.08", "asked": "", "verdict": "pass"}],
+    "tables": [
+        {
+            "title": "",
+            "header": ["method", "step", "bias"],
+            "rows": [["A", "0.1", "-.0125"], ["A", "0.2", "1,403.5 [7]"], ["B", 0.1, 2.5]],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("r::A & 0.1::bias", "-.02", "-.01"),
+        ("r::A & 0.1::bias*100", "-7.1", "-1.2"),
+        ("r::A & 0.1::bias", "−0.013", "−0.012"),
+        ("r::A & 0.2::bias[0]", "1,000", "1,404"),
+        ("r::A & 0.2::bias[0]", "1000", "1404"),
+        ("r::A & 0.2::bias[1]", "1", "7"),
+        ("r::A & 0.2::bias", "everything", "1,403.5 [7]"),
+        ("r::B::bias", "1.00", "2.50"),
+        ("r::order[0]", "1.7", "1.9"),
+    ],
+)
+def test_figures_are_written_as_the_text_writes_them(load, key, text, expected):
+    pages = load("report.pages")
+    new = pages.filled(f"a <!--fig {key}-->{text}<!--/fig--> b", {"r": RECORD})
+    assert new == f"a <!--fig {key}-->{expected}<!--/fig--> b"
+    assert pages.filled(new, {"r": RECORD}) == new
+
+
+@pytest.mark.parametrize(
+    "key", ["none::A::bias", "r::C::bias", "r::A::bias", "r::A::other", "r::x"]
+)
+def test_figures_that_no_record_has_are_refused(load, key):
+    with pytest.raises(KeyError, match="expected"):
+        load("report.pages").filled(f"<!--fig {key}-->1<!--/fig-->", {"r": RECORD})
+
+
+def test_a_change_of_the_code_makes_a_record_old(load, monkeypatch, tmp_path):
+    declared, store = load("harness.declared"), load("report.store")
+    folder = tmp_path / "pymc_geodesic" / "kernel"
+    folder.mkdir(parents=True)
+    (folder / "scan.py").write_bytes(b"x = 1\r\n")
+    monkeypatch.setattr(declared, "ROOT", tmp_path)
+    record = RECORD | {"measures": ["kernel"], "commit": "abc"}
+    record["code"] = declared.fingerprint(record["measures"])
+    assert store.when(record) == "2026-01-01, commit abc"
+    # Line ends differ between systems.
+    (folder / "scan.py").write_bytes(b"x = 1\n")
+    assert store.current(record)
+    (folder / "scan.py").write_bytes(b"x = 2\n")
+    assert "before later changes" in store.when(record)
+    with pytest.raises(ValueError, match="folders of pymc_geodesic"):
+        declared.fingerprint(["nowhere"])
+
+
+def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path, capsys):
+    harness, store, pages = load("harness.records"), load("report.store"), load("report.pages")
+    about = load("harness.declared").Benchmark(
+        question="Is it so?",
+        asked="At most 2.",
+        fixed="2026-01-01",
+        seeds=(1, 2, 3),
+        measures=("schedules",),
+    )
+    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(harness, "commit", lambda: "0123456789")
+    checks = [harness.Check("ratio", "1.25", "<= 2", True)]
+    options = {"header": ["method", "ratio"], "rows": [["ours", np.float64(1.25)]]}
+    harness.report("new", checks, about=about, quick=True, **options)
+    assert list(tmp_path.iterdir()) == []
+    harness.report("new", checks, about=about, quick=False, errors=np.array([np.nan]), **options)
+    assert "pass" in capsys.readouterr().out
+    records = store.read(tmp_path)
+    assert records["new"]["figures"] == {"errors": [None]}
+    assert records["new"]["versions"]["numpy"] == np.__version__
+    assert harness.earlier("new") == {"errors": [None]}
+    assert store.current(records["new"])
+    text = "<!--fig new::ours::ratio-->1.2<!--/fig-->\n<!--table new-->\n<!--/table-->\n"
+    text += "<!--about new-->\n<!--/about-->\n<!--measured-->\n<!--/measured-->\n"
+    filled = pages.filled(text, records)
+    assert pages.unfinished(filled) == []
+    for part in ("| ours | 1.25 |", "At most 2.", "commit 0123456789", "with the present code"):
+        assert part in filled
