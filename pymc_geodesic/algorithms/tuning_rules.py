@@ -92,28 +92,16 @@ class Demands(NamedTuple):
         Largest curvature in the frame.
     accuracy : float
         Tolerated error, in posterior standard deviations.
-    softest : float
-        Curvature in the frame of the softest direction that the mass has left.
     """
 
     noise: GradientNoise
     curvature: float
     accuracy: float
-    softest: float = 1.0
 
     @property
     def variance_error(self) -> float:
         """Tolerated relative error of a variance, b."""
         return 2 * self.accuracy
-
-    @property
-    def best_friction(self) -> float:
-        r"""Friction that mixes best without noise: critical for squares in the softest direction.
-
-        With friction xi a direction of curvature c has the autocorrelation time xi / c, and its
-        square (xi^2 + c) / 2 xi c. The larger of them is smallest for the root of c.
-        """
-        return float(np.sqrt(min(self.softest, 1.0)))
 
     @property
     def stable_step(self) -> float:
@@ -169,7 +157,7 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         if demands.noise.mean > 0:
             step_size = min(step_size, 1 / ((0.5 + LEAST_INJECTED) * demands.noise.mean))
     step_size = min(step_size, demands.stable_step)
-    friction = max(demands.best_friction, per_step * step_size)
+    friction = max(BEST_FRICTION, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
 
@@ -188,7 +176,7 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     if mean > 0:
         # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
-    friction = max(demands.best_friction, step_size * mean / (2 * b))
+    friction = max(BEST_FRICTION, step_size * mean / (2 * b))
     return float(step_size), {"diffusion": float(friction)}
 
 

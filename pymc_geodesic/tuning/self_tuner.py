@@ -22,7 +22,6 @@ from pymc_geodesic.tuning.curvature import largest_curvature
 from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
-from pymc_geodesic.tuning.softest import softest_curvature
 from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
@@ -68,8 +67,6 @@ class Findings(NamedTuple):
         Center of the control variates.
     is_gaussian : bool
         Whether its mode and the curvature there describe the posterior.
-    softest : float
-        Curvature in the frame of the softest direction, as draws show it.
     """
 
     mass: Mass
@@ -79,11 +76,10 @@ class Findings(NamedTuple):
     controlled: bool
     center: Center | None
     is_gaussian: bool = True
-    softest: float = 1.0
 
     def demands(self, accuracy: float) -> Demands:
         """Collect the quantities that limit a step size."""
-        return Demands(self.noise, self.curvature, accuracy, self.softest)
+        return Demands(self.noise, self.curvature, accuracy)
 
 
 class SelfTuner:
@@ -193,8 +189,7 @@ class SelfTuner:
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             center = self.center_at(self._mean(draws))
-        new = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
-        return new._replace(softest=softest_curvature(whitened(mass, draws)))
+        return self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
 
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
