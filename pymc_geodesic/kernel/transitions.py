@@ -192,15 +192,22 @@ def _write(
     )
     state = dynamics.leave(state)
     last_rows = inputs.rows if shares_rows else [row[-1] for row in inputs.rows]
-    energy, moments = potential.energy(state.position, last_rows), virial.moments(state.position)
+    recorded = dynamics.recorded(
+        state,
+        manifold=weighted(manifold, mass, inputs.mass),
+        step_size=inputs.step_sizes[0],
+        **inputs.parameters,
+    )
+    energy, moments = potential.energy(recorded, last_rows), virial.moments(recorded)
     if velocity := getattr(state, "velocity", ()):
+        recorded, _ = manifold.fold(recorded, velocity)
         position, velocity = manifold.fold(state.position, velocity)
         state = state._replace(position=position, velocity=velocity)
     is_counted = inputs.made is not None
     return Outputs(
         state,
         memory,
-        as_values(potential, state.position),
+        as_values(potential, recorded),
         mean_where(temperatures, inputs.made) if is_counted else temperatures.mean(axis=0),
         mean_where(positional, inputs.fresh & finite),
         ~pt.all(finite | ~inputs.made if is_counted else finite),

@@ -17,6 +17,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
@@ -87,7 +88,9 @@ class StochasticSampler:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
         if self.tuning is not None and self.tuning.balances:
-            settings = replace(settings, measured_noise=no_noise(problem.manifold, problem.dtype))
+            n = settings.mass.directions.shape[1] if isinstance(settings.mass, LowRankMass) else 0
+            none = no_noise(problem.manifold, problem.dtype, n_directions=n)
+            settings = replace(settings, measured_noise=none)
         self.settings = settings
         self.statistics = TransitionStatistics(
             problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None
