@@ -38,7 +38,8 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
     if streams or potential.conditioned or not any(takes_tangent_mass(*pair) for pair in pairs):
         return problem, gradient
     start = problem.start
-    loose = is_default(default_start(model, problem.names), start, problem.names)
+    default = default_start(model, problem.names, point=start)
+    loose = is_default(default, start, problem.names)
     found = tangent_masses(
         gradient,
         problem.position_of(start),

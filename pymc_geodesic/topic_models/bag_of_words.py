@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytensor
@@ -175,7 +175,7 @@ class BagOfWords:
     def _counts_of(self, documents: Iterable[str] | sparse.sparray | ArrayLike) -> sparse.csr_array:
         if sparse.issparse(documents):
             return sparse.csr_array(documents)
-        given = documents if isinstance(documents, str) else list(documents)
+        given: Any = documents if isinstance(documents, str) else list(cast("Iterable", documents))
         if not any(isinstance(document, str) for document in given):
             return sparse.csr_array(np.asarray(given))
         if self._vectorizer is None:
