@@ -195,7 +195,7 @@ def _write(
     recorded = dynamics.recorded(
         state,
         manifold=weighted(manifold, mass, inputs.mass),
-        step_size=inputs.step_sizes[0],
+        step_size=inputs.step_sizes[0] if inputs.step_sizes.ndim else inputs.step_sizes,
         **inputs.parameters,
     )
     energy, moments = potential.energy(recorded, last_rows), virial.moments(recorded)
