@@ -38,6 +38,9 @@ class Case(NamedTuple):
 
     def posterior(self, y: np.ndarray) -> pm.Model:
         """Write the posterior of minibatches of an outcome."""
+        if y.dtype.kind == "i":
+            # PyMC casts others, and then takes them for no data.
+            y = y.astype("int32")
         with pm.Model() as model:
             batch = pm.Minibatch(*self.covariates, y, batch_size=self.batch_size)
             *covariates, outcome = batch if self.covariates else [batch]
@@ -67,7 +70,7 @@ def poisson(x: Any, **y: Any) -> None:
 
 def student(**y: Any) -> None:
     """Write a mean and a scale with heavy tails."""
-    pm.StudentT("y", 4, pm.Normal("mu"), pm.Gamma("sigma", 4, 4), **y)
+    pm.StudentT("y", 4, pm.Normal("mu"), sigma=pm.Gamma("sigma", 4, 4), **y)
 
 
 def few_rows(x: Any, **y: Any) -> None:

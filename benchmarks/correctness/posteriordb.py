@@ -64,7 +64,10 @@ LENGTH = 60
 
 def folder() -> Path:
     """Return the folder of the database's files."""
-    return Path(os.environ.get("PYMC_GEODESIC_DATA", "data")) / "posteriordb"
+    found = Path(os.environ.get("PYMC_GEODESIC_DATA", "data")) / "posteriordb"
+    if not found.is_dir():
+        raise SystemExit(f"{found} is not there. Set PYMC_GEODESIC_DATA to the folder above it.")
+    return found
 
 
 @cache

@@ -181,8 +181,8 @@ def diamonds(data: Data, minibatch: bool) -> pm.Model:
     with pm.Model() as model:
         x, likelihood = observe(design, price, minibatch)
         b = pm.Normal("b", shape=design.shape[1])
-        intercept = pm.StudentT("Intercept", 3, 8.0, 10.0)
-        likelihood(intercept + x @ b, pm.HalfStudentT(SIGMA, 3, 10.0))
+        intercept = pm.StudentT("Intercept", 3, 8.0, sigma=10.0)
+        likelihood(intercept + x @ b, pm.HalfStudentT(SIGMA, 3, sigma=10.0))
     return model
 
 
