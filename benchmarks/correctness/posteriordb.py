@@ -168,7 +168,7 @@ def main() -> None:
         quick=quick,
         header=header,
         rows=lines,
-        said={key: pair[0].said for key, pair in runs.items()},
+        runs={key: pair[0]._asdict() for key, pair in runs.items()},
     )
 
 
