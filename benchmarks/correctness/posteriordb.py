@@ -123,20 +123,16 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
     for seed in SEEDS:
         found = [verdict(*pair) for key, pair in runs.items() if key.endswith(f" {seed}")]
         right, silent = found.count("right"), found.count("SILENTLY WRONG")
+        what = f"posteriors that are right, seed {seed}", f"wrong without a warning, seed {seed}"
+        asked = f">= {ASKED_RIGHT}", "0"
+        if not found:
+            checks += [Check(name, "", ask, None) for name, ask in zip(what, asked, strict=True)]
+            continue
         run = "" if len(found) == len(POSTERIORS) else f", {len(found)} run"
+        is_silent = silent > 0 or len(found) < len(POSTERIORS)
         checks += [
-            Check(
-                f"posteriors that are right, seed {seed}",
-                f"{right} of {len(POSTERIORS)}{run}",
-                f">= {ASKED_RIGHT}",
-                right >= ASKED_RIGHT,
-            ),
-            Check(
-                f"wrong without a warning, seed {seed}",
-                f"{silent} of {len(found)}",
-                "0",
-                silent == 0 and len(found) == len(POSTERIORS),
-            ),
+            Check(what[0], f"{right} of {len(POSTERIORS)}{run}", asked[0], right >= ASKED_RIGHT),
+            Check(what[1], f"{silent} of {len(found)}", asked[1], not is_silent),
         ]
     return checks
 
