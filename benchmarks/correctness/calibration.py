@@ -157,7 +157,9 @@ def is_calibrated(found: Ranks) -> bool:
 
 
 def verdict(found: Ranks) -> str:
-    """Judge a model in a word."""
+    """Judge a model in a word, if there are enough simulations."""
+    if len(found.ranks) < SIMULATIONS:
+        return "too few to judge"
     return "calibrated" if is_calibrated(found) else "**not calibrated**"
 
 
@@ -165,14 +167,14 @@ def checked(runs: dict[str, Ranks]) -> list[Check]:
     """Compare what was found with what is asked of all models together."""
     complete = {name: found for name, found in runs.items() if len(found.ranks) >= SIMULATIONS}
     n_right = sum(map(is_calibrated, complete.values()))
-    n_short = sum(is_calibrated(found) for name, found in runs.items() if name not in complete)
+    n_short, n_left = len(runs) - len(complete), len(CASES) - len(runs)
     done = f"{n_right} of {len(complete)} run {SIMULATIONS} times"
-    short = f", {n_short} of {len(runs) - len(complete)} run less often"
-    left = f", {len(CASES) - len(runs)} of {len(CASES)} not run"
+    short = f", {n_short} run less often" if n_short else ""
+    left = f", {n_left} of {len(CASES)} not run" if n_left else ""
     return [
         Check(
             "models whose intervals of 50 and 90 per cent cover within 3 standard errors",
-            done + short * (len(runs) > len(complete)) + left * (len(runs) < len(CASES)),
+            done + short + left,
             f">= {ASKED_CALIBRATED} of {len(CASES)}, {SIMULATIONS} times each",
             n_right >= ASKED_CALIBRATED if complete else None,
         )
