@@ -32,12 +32,17 @@ PACKAGES += ("blackjax", "mici", "nutpie", "numpyro", "scikit-learn", "tomotopy"
 
 
 class Check(NamedTuple):
-    """One figure that was asked for: what was found and whether it does."""
+    """One figure that was asked for: what was found and whether it does; None if it was not run."""
 
     what: str
     found: str
     asked: str
-    passed: bool
+    passed: bool | None
+
+    @property
+    def verdict(self) -> str:
+        """A word for it."""
+        return {True: "pass", False: "miss", None: "not run"}[self.passed]
 
 
 def report(
@@ -61,7 +66,7 @@ def report(
     **figures
         Everything else that was found.
     """
-    lines = [[c.what, c.found, c.asked, "pass" if c.passed else "MISS"] for c in checks]
+    lines = [[c.what, c.found, c.asked, c.verdict.replace("miss", "MISS")] for c in checks]
     table(f"{name}: asked for", ["what", "found", "asked", ""], lines)
     if quick:
         return
@@ -128,7 +133,7 @@ def claim(check: Check) -> dict[str, str]:
         "claim": check.what,
         "figure": check.found,
         "asked": check.asked,
-        "verdict": "pass" if check.passed else "miss",
+        "verdict": check.verdict,
     }
 
 

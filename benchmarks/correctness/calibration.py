@@ -1,0 +1,212 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Simulation-based calibration (Talts and others 2018, arXiv 1804.06788) of default arguments.
+
+Parameters are drawn from the prior and data from the model; minibatches of these data are sampled
+with nothing but defaults. The rank of each true parameter among 99 draws is then uniform on 0 to
+99 if sampling is right, and central intervals cover as often as they say. The package simuk does
+the same, but changes the data of one model, which steps of minibatches refuse: here every model is
+written again, and a process reuses what it has compiled.
+
+Ranks are kept in the results after each simulation, and a run goes on where the last one stopped;
+delete the file to measure anew.
+
+    python -m benchmarks.correctness.calibration [--quick] [--simulations 300] [NAME ...]
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pymc as pm
+
+from scipy.stats import chisquare
+
+import pymc_geodesic as pmg
+
+from benchmarks.correctness.calibration_models import CASES
+from benchmarks.correctness.models import Said, read
+from benchmarks.harness.console import parser, table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.harness.sampling import flat
+
+SIMULATIONS = 300
+BENCHMARK = Benchmark(
+    question="Are posteriors of small models calibrated, by default arguments and minibatches?",
+    asked=(
+        "Coverage of central intervals of 50 and 90 per cent within 3 standard errors for every "
+        "parameter of 14 of 15 models, 300 simulations each."
+    ),
+    fixed="2026-11-22",
+    seeds=(1,),
+    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
+)
+
+ASKED_CALIBRATED, ASKED_ERRORS = 14, 3.0
+# Ranks are 0 to 99, so that these intervals hold exactly half and nine tenths of them.
+N_RANKED = 99
+INTERVALS = {0.5: (25, 75), 0.9: (5, 95)}
+# Of the histogram whose uniformity is tested.
+N_BINS = 10
+RUNS = PARTS / "calibration.json"
+
+
+class Ranks(NamedTuple):
+    """Ranks ``(simulation, parameter)``, what was said in each simulation, and seconds."""
+
+    names: list[str]
+    ranks: list[list[int]]
+    said: list[list[str]]
+    seconds: list[float]
+
+    def errors(self) -> np.ndarray:
+        """Return the error of each coverage in standard errors: ``(interval, parameter)``."""
+        ranks = np.asarray(self.ranks)
+        found = []
+        for level, (low, high) in INTERVALS.items():
+            covered = np.mean((ranks >= low) & (ranks < high), axis=0)
+            found.append((covered - level) / np.sqrt(level * (1 - level) / len(ranks)))
+        return np.array(found)
+
+    def uniformity(self) -> float:
+        """Return the smallest p value of a parameter's histogram, times their number."""
+        bins = np.asarray(self.ranks) * N_BINS // (N_RANKED + 1)
+        counts = [np.bincount(column, minlength=N_BINS) for column in bins.T]
+        return float(min(1.0, len(counts) * min(chisquare(count).pvalue for count in counts)))
+
+
+def from_prior(name: str, n: int) -> list[dict[str, np.ndarray]]:
+    """Draw parameters and outcomes."""
+    model = CASES[name].prior()
+    names = [rv.name for rv in model.basic_RVs]
+    draws = pm.draw([model[name] for name in names], draws=n, random_seed=1)
+    return [dict(zip(names, values, strict=True)) for values in zip(*draws, strict=True)]
+
+
+def ranks_of(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Rank true values among draws ``(chain, draw, entry)`` that are as far apart as possible."""
+    pooled = draws.reshape(-1, draws.shape[-1])
+    chosen = np.linspace(0, len(pooled) - 1, N_RANKED).round().astype(int)
+    return np.sum(pooled[chosen] < truth, axis=0)
+
+
+def simulate(name: str, drawn: dict[str, np.ndarray], seed: int, **options: int) -> tuple:
+    """Sample the posterior of one simulation: names of entries, ranks, what was said, seconds."""
+    start, said = time.process_time(), Said()
+    log = logging.getLogger("pymc")
+    log.addHandler(said)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            model = CASES[name].posterior(drawn["y"])
+            idata = pmg.sample(model=model, random_seed=seed, progressbar=False, **options)
+        finally:
+            log.removeHandler(said)
+    said.lines += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    free = [rv.name for rv in model.free_RVs]
+    draws = flat({name: idata.posterior[name].values for name in free}, free)
+    truth = np.concatenate([np.ravel(drawn[name]) for name in free])
+    names = [
+        f"{name}{list(at) if at else ''}" for name in free for at in np.ndindex(drawn[name].shape)
+    ]
+    seconds = time.process_time() - start
+    return names, ranks_of(draws, truth).tolist(), said.lines, seconds
+
+
+def run(name: str, n: int, *, quick: bool) -> Ranks:
+    """Simulate as often as is asked for, and go on where an earlier run stopped."""
+    options = {"draws": 100, "tune": 100} if quick else {}
+    kept = {} if quick else read(RUNS)
+    found = Ranks(*kept[name]) if name in kept else Ranks([], [], [], [])
+    for i, drawn in enumerate(from_prior(name, SIMULATIONS)[:n]):
+        if i < len(found.ranks):
+            continue
+        names, ranks, said, seconds = simulate(name, drawn, i, **options)
+        found = Ranks(names, [*found.ranks, ranks], [*found.said, said], [*found.seconds, seconds])
+        if not quick:
+            keep(RUNS, {**read(RUNS), name: found})
+    return found
+
+
+def line(name: str, found: Ranks) -> list[Any]:
+    """Write a model as a row of the table."""
+    errors = np.abs(found.errors())
+    most = np.unravel_index(errors.argmax(), errors.shape)
+    return [
+        name,
+        len(found.ranks),
+        len(found.names),
+        *(f"{row.max():.1f}" for row in errors),
+        f"{found.names[most[1]]}, {list(INTERVALS)[most[0]]:.0%}",
+        f"{found.uniformity():.3f}",
+        sum(bool(lines) for lines in found.said),
+        f"{np.median(found.seconds):.1f}",
+        verdict(found),
+    ]
+
+
+def is_calibrated(found: Ranks) -> bool:
+    """Whether all coverages are within the asked number of standard errors."""
+    return bool(np.all(np.abs(found.errors()) <= ASKED_ERRORS))
+
+
+def verdict(found: Ranks) -> str:
+    """Judge a model in a word, if there are enough simulations."""
+    if len(found.ranks) < SIMULATIONS:
+        return "too few to judge"
+    return "calibrated" if is_calibrated(found) else "**not calibrated**"
+
+
+def checked(runs: dict[str, Ranks]) -> list[Check]:
+    """Compare what was found with what is asked of all models together."""
+    complete = {name: found for name, found in runs.items() if len(found.ranks) >= SIMULATIONS}
+    n_right = sum(map(is_calibrated, complete.values()))
+    n_short, n_left = len(runs) - len(complete), len(CASES) - len(runs)
+    done = f"{n_right} of {len(complete)} run {SIMULATIONS} times"
+    short = f", {n_short} run less often" if n_short else ""
+    left = f", {n_left} of {len(CASES)} not run" if n_left else ""
+    return [
+        Check(
+            "models whose intervals of 50 and 90 per cent cover within 3 standard errors",
+            done + short + left,
+            f">= {ASKED_CALIBRATED} of {len(CASES)}, {SIMULATIONS} times each",
+            n_right >= ASKED_CALIBRATED if complete else None,
+        )
+    ]
+
+
+def main() -> None:
+    """Simulate what is named, or all models, and report all that was kept."""
+    reader = parser(__doc__.splitlines()[0])
+    reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(CASES)}")
+    reader.add_argument("--simulations", type=int, default=SIMULATIONS)
+    options = reader.parse_args()
+    n, quick = (3 if options.quick else options.simulations), options.quick
+    fresh = {name: run(name, n, quick=quick) for name in options.names or CASES}
+    found = fresh if quick else {name: Ranks(*values) for name, values in read(RUNS).items()}
+    runs = {name: found[name] for name in CASES if name in found}
+    header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
+    header += ["90 per cent", "where", "p value of uniform ranks", "runs that warned"]
+    header += ["CPU s, median", "verdict"]
+    lines = [line(*pair) for pair in runs.items()]
+    table("Calibration", header, lines)
+    report(
+        "calibration",
+        checked(runs),
+        about=BENCHMARK,
+        quick=quick,
+        header=header,
+        rows=lines,
+        ranks={name: values.ranks for name, values in runs.items()},
+        parameters={name: values.names for name, values in runs.items()},
+    )
+
+
+if __name__ == "__main__":
+    main()
