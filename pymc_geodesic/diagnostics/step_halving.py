@@ -171,6 +171,10 @@ def step_halving(
     Gradient noise that is not accounted for heats a chain in proportion to the step size, whatever
     the order of the splitting. To remove this bias, pass ``order=1``.
 
+    The coupling is limited by the noise of minibatches, as the longer transition sees half of the
+    rows of the shorter ones. If this noise widens the variance of the posterior by a share d, the
+    gain is at most of the order of 1 / d.
+
     The intervals account for Monte Carlo errors, not for higher powers of the step size. If the
     bias is large, repeat at half the step size.
 
