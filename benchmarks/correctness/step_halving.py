@@ -38,8 +38,13 @@ BENCHMARK = Benchmark(
     fixed="2026-11-22",
     seeds=(2026,),
     measures=(
-        *("algorithms", "manifolds", "sampling/calls", "sampling/coupled", "runs/halved"),
-        *("diagnostics/extrapolation", "diagnostics/monte_carlo"),
+        "algorithms",
+        "manifolds",
+        "sampling/calls",
+        "sampling/coupled",
+        "runs/halved",
+        "diagnostics/extrapolation",
+        "diagnostics/monte_carlo",
     ),
 )
 

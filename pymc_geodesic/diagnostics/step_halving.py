@@ -111,8 +111,8 @@ def step_halving(
     with p of two for the splitting dynamics and one for :class:`SGLD`, :class:`SGRLD` and the Euler
     form of :class:`SGNHT`.
 
-    Chains are tuned at the step size. Then each gets a partner, which makes two transitions of
-    half the step size in the time of one. Both use the same noise, the sum of the increments of
+    Chains are tuned at the step size. Then each gets a partner with the same friction and mass,
+    which makes two transitions of half the step size in the time of one. Both use the same noise, the sum of the increments of
     the two shorter transitions being that of the longer one, and the longer one uses the rows of
     the first of them. So the two stay close to each other, and their difference, which gives the
     bias, has a much smaller error than that of independent runs. Each chain by itself has the
