@@ -112,11 +112,11 @@ def step_halving(
     form of :class:`SGNHT`.
 
     Chains are tuned at the step size. Then each gets a partner with the same friction and mass,
-    which makes two transitions of half the step size in the time of one. Both use the same noise, the sum of the increments of
-    the two shorter transitions being that of the longer one, and the longer one uses the rows of
-    the first of them. So the two stay close to each other, and their difference, which gives the
-    bias, has a much smaller error than that of independent runs. Each chain by itself has the
-    distribution of an ordinary run at its step size.
+    which makes two transitions of half the step size in the time of one. Both use the same noise,
+    the sum of the increments of the two shorter transitions being that of the longer one, and the
+    longer one uses the rows of the first of them. So the two stay close to each other, and their
+    difference, which gives the bias, has a much smaller error than that of independent runs. Each
+    chain by itself has the distribution of an ordinary run at its step size.
 
     Parameters
     ----------
