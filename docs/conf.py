@@ -41,6 +41,8 @@ if os.environ.get("PUBLISHED_DOCS"):
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_execution_mode = "off"
+# Log lines and warnings of other packages, some with paths of the machine that builds the pages.
+nb_output_stderr = "remove"
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
@@ -63,8 +65,13 @@ nitpick_ignore_regex = [
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
-# Only the folders have pages below them to navigate; the others take the room themselves.
-html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")}
+# The first page has all the room itself.
+html_sidebars = {"index": []}
+html_theme_options = {
+    "header_links_before_dropdown": 5,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "show_toc_level": 2,
+}
 html_title = "pymc_geodesic"
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import json
 import logging
 import os
 import sys
+import time
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,8 +23,9 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 
-from gallery import EXAMPLES, FOLDER, PICTURES
+from gallery import EXAMPLES, FOLDER, FOUND, PICTURES
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
@@ -91,6 +94,13 @@ def save(figure: Figure, name: str, folder: Path) -> None:
     figure.savefig(thumbnail, dpi=2 * SHOWN_WIDTH / box.width, bbox_inches=box)
 
 
+def record(name: str, found: dict[str, str | int], path: Path) -> None:
+    """Store what an example says, for its page."""
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    stored[name] = found
+    path.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n")
+
+
 def main() -> None:
     """Run the examples asked for, and save their pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -102,6 +112,8 @@ def main() -> None:
     matplotlib.use("Agg")
     sys.path.insert(0, str(FOLDER))
     logging.getLogger("pymc").setLevel(logging.ERROR)
+    # Tables of summaries, which would be cut otherwise.
+    pd.set_option("display.width", 110, "display.max_columns", 20)
     for name in sorted(arguments.names, key=STAND_INS.__contains__):
         if name in STAND_INS:
             os.environ.pop("PYMC_GEODESIC_DATA", None)
@@ -109,10 +121,14 @@ def main() -> None:
         options = {"quick": arguments.quick}
         if arguments.backend and "backend" in inspect.signature(example.run).parameters:
             options["backend"] = arguments.backend
+        start = time.process_time()
         idata = example.run(**options)
-        sys.stdout.write(f"{name}: {example.report(idata)}\n")
+        seconds = round(time.process_time() - start)
+        report = example.report(idata)
+        sys.stdout.write(f"{name}: {report}\n")
         sys.stdout.flush()
         save(example.plot(idata), name, arguments.folder)
+        record(name, {"report": report, "seconds": seconds}, arguments.folder / FOUND.name)
 
 
 if __name__ == "__main__":

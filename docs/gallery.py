@@ -1,12 +1,15 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of the gallery from the examples: docstring, picture and source."""
+"""Writes the pages of the gallery from the examples: question, model, results and source."""
 
 from __future__ import annotations
 
 import ast
+import json
 
 from pathlib import Path
+
+from standalone import section, standalone
 
 DOCS = Path(__file__).parent
 FOLDER, PICTURES = DOCS.parent / "examples", DOCS / "_static" / "gallery"
@@ -14,36 +17,66 @@ PAGES = DOCS / "gallery" / "pages"
 
 # In the order in which they are shown.
 GROUPS = {
-    "Directions": [
-        "comets",
-        "orbit_planes",
-        "star_tracker",
-        "wind",
-        "noisy_circle",
-        "two_directions",
-        "beside_nuts",
-    ],
-    "Text": ["spherical_topics", "lda"],
-    "Probability vectors": ["dirichlet_corners"],
-    "Big data": ["million", "neural_network", "matrix_factorization"],
-    "Temperature and scales": ["two_wells", "badly_scaled"],
+    "Big data": ["million", "parquet_rows", "hierarchy", "beside_nuts", "matrix_factorization"],
+    "Directions and axes": ["comets", "wind", "orbit_planes", "star_tracker", "embeddings"],
+    "Compositions": ["compositions", "dirichlet_corners"],
+    "Text": ["lda", "spherical_topics"],
+    "Networks": ["neural_network"],
+    "How the samplers work": ["noisy_circle", "two_directions", "two_wells", "badly_scaled"],
 }
-EXAMPLES = [name for names in GROUPS.values() for name in names if (FOLDER / f"{name}.py").exists()]
+# Its draws take more minutes than a picture is worth.
+WITHOUT_PAGE = {"principal_components"}
+EXAMPLES = [name for names in GROUPS.values() for name in names]
+# What the examples said when their pictures were drawn, and how long they took.
+FOUND = PICTURES / "found.json"
 
 PAGE = """# {title}
 
-{text}
+{question}
+
+## The model
+
+```python
+{model}
+```
+
+## The run
+
+```python
+{run}
+```
+
+{found}
+
+## The picture
 
 ```{{image}} /_static/gallery/{name}.png
 :alt: Picture of {title_as_text}
 :width: 100%
 ```
 
-`python examples/{name}.py` runs it and draws the picture; `--quick` makes a short run.
+## What we learn
 
-```{{literalinclude}} ../../../examples/{name}.py
+{conclusion}
+
+{time}
+
+## The whole program
+
+{{download}}`Download {name}.py <{name}.py>`: it needs nothing else of this repository.
+In the repository, `python examples/{name}.py --quick` makes a short run.
+
+:::{{dropdown}} {name}.py
+```{{literalinclude}} {name}.py
 :language: python
-:lines: {first}-
+```
+:::
+"""
+
+FOUND_TEXT = """## What it finds
+
+```text
+{report}
 ```
 """
 
@@ -56,19 +89,28 @@ CARD = """:::{{grid-item-card}} {title}
 """
 
 
-def describe(name: str) -> dict[str, str | int]:
-    """Take title, text and the line at which the code begins from an example."""
-    tree = ast.parse((FOLDER / f"{name}.py").read_text())
-    title, _, text = ast.get_docstring(tree).partition("\n")
-    # Docstrings mark code by two backticks, which Markdown understands too.
+def describe(name: str) -> dict[str, str]:
+    """Take the texts of a page from an example, its stored results and its conclusion."""
+    path = FOLDER / f"{name}.py"
+    title, _, text = ast.get_docstring(ast.parse(path.read_text())).partition("\n")
     title = title.removesuffix(".")
-    first = tree.body[0].end_lineno + 2
+    *question, conclusion = text.strip().split("\n\n")
+    if not conclusion.startswith("Conclusion: "):
+        raise ValueError(f"The docstring of {path.name} expected a conclusion as last paragraph.")
+    conclusion = conclusion.removeprefix("Conclusion: ")
+    stored = json.loads(FOUND.read_text()).get(name, {})
+    report, seconds = stored.get("report"), stored.get("seconds")
     return {
         "name": name,
         "title": title,
         "title_as_text": title[0].lower() + title[1:],
-        "text": text.strip(),
-        "first": first,
+        # Docstrings mark code by two backticks, which Markdown understands too.
+        "question": "\n\n".join(question),
+        "conclusion": conclusion[0].upper() + conclusion[1:],
+        "model": section(path, "build_model"),
+        "run": section(path, "run"),
+        "found": FOUND_TEXT.format(report=report) if report else "",
+        "time": f"The run took {seconds} seconds of a processor." if seconds else "",
     }
 
 
@@ -77,11 +119,14 @@ def write(app=None) -> None:
     PAGES.mkdir(parents=True, exist_ok=True)
     for name in EXAMPLES:
         replace(PAGES / f"{name}.md", PAGE.format(**describe(name)))
+        replace(PAGES / f"{name}.py", standalone(FOLDER / f"{name}.py"))
     parts = []
     for group, names in GROUPS.items():
-        cards = [CARD.format(**describe(name)) for name in names if name in EXAMPLES]
+        cards = [CARD.format(**describe(name)) for name in names]
         body = "\n".join(cards)
         parts.append(f"## {group}\n\n::::{{grid}} 1 2 3 3\n:gutter: 3\n\n{body}\n::::\n")
+    pages = "\n".join(f"pages/{name}" for name in EXAMPLES)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
     replace(PAGES / "cards.md.inc", "\n".join(parts))
 
 

@@ -9,6 +9,9 @@ are too cold. Monte Carlo EM moves the mass towards the mean of the squared mome
 where all temperatures are equal: at masses proportional to the variance of the gradient noise. In a
 model that fits its data, this variance is proportional to the curvature of the posterior, so one
 step size suits all coefficients.
+
+Conclusion: with learned masses all three standard deviations are right; without, one is far too
+large and one far too small. Steps without a `step_size` find such masses themselves.
 """
 
 from __future__ import annotations

@@ -10,6 +10,9 @@ mixture of three von Mises-Fisher distributions is fitted to minibatches of the 
 JPL small-body database: unit vectors, a probability vector and positive numbers, sampled together,
 each on its own manifold. How many normals it predicts around each direction is compared with how
 many there are; with two clusters only, it would miss the sungrazers.
+
+Conclusion: three clusters predict the counts around the named directions; the sungrazers are one of
+them. Unit vectors, a probability vector and positive numbers need one step and no coordinates.
 """
 
 from __future__ import annotations

@@ -7,6 +7,10 @@ entries are extremely small. In most coordinates, samplers get stuck, leave the 
 or produce numbers that are not finite. The Riemannian Langevin dynamics of Patterson and Teh
 (2013) avoids all three. Here it uses the exact transition of each gamma variable in place of the
 Euler step.
+
+Conclusion: a draw has a few entries that hold most of the mass, and hundreds that hold almost none.
+Sums of squares agree with their exact mean, so the sampler visits the corners as often as it
+should.
 """
 
 from __future__ import annotations

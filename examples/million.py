@@ -7,6 +7,9 @@ takes as long as 3,000 batches of 300. The step first searches the mode. Afterwa
 the differences of minibatch gradients from those at the mode, whose variance is 50,000 times
 smaller. It finds step size, masses and friction while tuning. The posterior of so much data is
 close to normal, so Laplace's approximation can check the result.
+
+Conclusion: means and standard deviations agree with Laplace's approximation. The time before the
+first draw is that of some passes over the data; a draw then costs the same for any number of rows.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ digits are doubtful. This is the experiment of Ding et al. (2014), section 5.2.
 The images are those of MNIST, from the given path or from ``mnist/mnist.npz`` in the folder named
 by the environment variable PYMC_GEODESIC_DATA. Without them the example uses the 1,797 small digits
 that come with scikit-learn.
+
+Conclusion: the average of the networks is wrong less often than a single one, and its doubts are
+where the digits are ambiguous.
 """
 
 from __future__ import annotations

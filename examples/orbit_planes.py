@@ -8,6 +8,9 @@ or do they concentrate around some axis? A Bingham distribution has three orthog
 shape from a cluster to a girdle. All five numbers of its symmetric matrix are free here, and its
 normaliser is exact. The eigenvectors of the matrix are the axes. The members of a comet family
 have separate rows, so the posterior is narrower than it would be for independent orbits.
+
+Conclusion: the planes concentrate about the pole of the ecliptic, and the fit by maximum likelihood
+agrees with the posterior. With orbits as axes the direction of motion does not matter.
 """
 
 from __future__ import annotations

@@ -14,6 +14,9 @@ The posts are those of four of the 20 Newsgroups. They are read from the given p
 ``20news/20news.npz`` in the folder named by the environment variable PYMC_GEODESIC_DATA, or from
 scikit-learn if it has fetched them before. Without any of these, 1,000 documents are generated from
 four topics.
+
+Conclusion: the words of the topics name the newsgroups. Negative entries of a topic are words that
+speak against it, which topics of probabilities cannot have.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ the true directions as a von Mises-Fisher distribution does, with a concentratio
 The rotation is a point of the manifold of rotations, moved along its geodesics, so that there are
 no angles to choose and no poles to avoid. At a known concentration the exact posterior of the
 rotation is a matrix Fisher distribution, to which the draws are compared. The stars are generated.
+
+Conclusion: the draws of the rotation have the spread of the exact posterior, and the concentration
+is learned beside it. There is no pole at which a sampler could get stuck.
 """
 
 from __future__ import annotations

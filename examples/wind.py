@@ -8,6 +8,9 @@ vectors: the prevailing wind, a unit vector, and two vectors that follow the sin
 hour, four real numbers. A positive number is the concentration of single hours around this mean.
 One step samples the unit vector, the real numbers and the positive number, each on its own
 manifold. The 20,000 hours are generated.
+
+Conclusion: one step samples a direction, real numbers and a concentration, and finds its own
+settings. The density of each hour follows from the draws.
 """
 
 from __future__ import annotations

@@ -173,15 +173,20 @@ class ParquetRows:
         bounds = np.searchsorted(chosen, [*self._firsts, self.n_rows])
         numbers = [i for i in range(len(self.partitions)) if bounds[i] < bounds[i + 1]]
         places = [chosen[bounds[i] : bounds[i + 1]] - self._firsts[i] for i in numbers]
-        parts = (spread or self._read)(numbers, places)
-        return np.concatenate(parts)[rng.permutation(n_rows)]
+        where = np.argsort(rng.permutation(n_rows))
+        # Filled part by part: the parts together would take the same memory again.
+        found, first = np.empty((n_rows, len(self.columns))), 0
+        for part in (spread or self._read)(numbers, places):
+            found[where[first : first + len(part)]] = part
+            first += len(part)
+        return found
 
     @cached_property
     def _firsts(self) -> list[int]:
         return [partition.first for partition in self.partitions]
 
-    def _read(self, numbers: Sequence[int], places: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-        return [self.partitions[i].rows(rows) for i, rows in zip(numbers, places, strict=True)]
+    def _read(self, numbers: Sequence[int], places: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+        return (self.partitions[i].rows(rows) for i, rows in zip(numbers, places, strict=True))
 
     def _found(self, dataset: Any) -> Iterator[Partition]:
         first = 0

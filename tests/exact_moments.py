@@ -7,11 +7,29 @@ Statistics are functions of PyMC's point, with one number for each chain; `expec
 means by the same names.
 """
 
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 from chains import assert_mean, assert_temperature_of_positions, chain_averages
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
+
+
+def direction(n):
+    """A mean direction that no axis and no symmetry favours."""
+    mu = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
+    return mu / np.linalg.norm(mu)
+
+
+def second_moments(A):
+    """E xx' of axes with the density exp(x'Ax), from the constant's gradient."""
+    value = pt.matrix("A", shape=A.shape)
+    gradient = -pytensor.grad(bingham_log_normalizer(value), value)
+    return gradient.eval({value: A}, mode="FAST_COMPILE")
 
 
 def stochastic_step(method, model, *, step_size, damping=0.1, variance=0.0, **options):

@@ -30,7 +30,7 @@ MADE_FOR_USERS = {
     *("BinghamFit", "Chain", "ChainError", "ChainFailure", "CheckpointError", "Diagnosis"),
     *("Finding", "KentFit", "KernelSteinDiscrepancy", "Manifold", "Perplexity", "Product"),
     *("Schedule", "Settings", "SteinCheck", "StepHalving", "TopicCounts", "UniformityTest"),
-    *("VonMisesFisherFit", "WatsonFit"),
+    *("DirichletTopics", "TopicPriors", "VariationalAdmixture", "VonMisesFisherFit", "WatsonFit"),
 }
 # What PyMC's distributions have in common; PyMC documents it.
 OF_ALL_DISTRIBUTIONS = {

@@ -124,6 +124,10 @@ class Algorithm:
         The event and the remedy, for the warning about a transition that is not finite.
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
+    needs_step_size : str
+        What the tuning phase cannot choose a step size for, if the user must give one.
+    takes_covariance : bool
+        Whether the transition uses covariances of the gradient noise between entries.
     coordinates : mapping of Manifold class to Manifold
         Other coordinates for variables on a manifold.
     """
@@ -149,6 +153,8 @@ class Algorithm:
     mishap: str = "made a transition to a state that is not finite and undid it"
     advice: str = "Decrease `step_size`."
     step_size_power: int = 1
+    needs_step_size: str = ""
+    takes_covariance: bool = False
     coordinates: Mapping[type[Manifold], Manifold] = field(default_factory=dict)
 
 

@@ -26,7 +26,7 @@ from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["State", "gsgnht", "init", "thermostat_noise_variance", "transition"]
+__all__ = ["State", "gsgnht", "init", "recorded", "thermostat_noise_variance", "transition"]
 
 
 class State(NamedTuple):
@@ -120,12 +120,39 @@ def transition(
     return State(position, velocity, xi)
 
 
+def recorded(
+    state: State,
+    *,
+    manifold: Product,
+    step_size: TensorVariable,
+    measured_noise: Point = (),
+    **parameters: TensorVariable,
+) -> Point:
+    r"""Return the point that becomes the draw: with measured noise, that of the next gradient.
+
+    For a Gaussian posterior of curvature :math:`\lambda` and a velocity of variance T, with the O
+    of :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`, the variances between and in the
+    middle of transitions are
+
+    .. math::
+
+        T \left(\frac{1}{\lambda} - \frac{\epsilon^2}{4}\right)
+        \qquad \text{and} \qquad \frac{T}{\lambda}
+
+    at any step size and friction (the stationary covariance of the linear map, without expansion).
+    Frictions that are measured for each entry make each T one, and so the second is exact.
+    """
+    if not measured_noise:
+        return state.position
+    return drift(manifold, state.position, state.velocity, step_size / 2)[0]
+
+
 def gsgnht(grouping: Grouping) -> Algorithm:
     """Return the algorithm with thermostats shared according to ``grouping``."""
     return Algorithm(
         state=State,
         init=partial(init, grouping=grouping),
-        dynamics=Dynamics(partial(transition, grouping=grouping)),
+        dynamics=Dynamics(partial(transition, grouping=grouping), recorded=recorded),
         parameters={"diffusion": momentum_decay},
         tuning_rule=thermostat_rule,
         grouping=grouping,

@@ -4,7 +4,32 @@ r"""Rules that compute step size and friction from measurements.
 
 In the frame of the mass the posterior has about unit variance. Let :math:`\lambda` be the largest
 curvature there, V the variance of the gradient's noise, and :math:`b` twice the accuracy: the
-tolerated relative error of a variance. It is split equally between two errors.
+tolerated relative error of a variance.
+
+For a Gaussian posterior of curvature :math:`\lambda` a transition is a linear map, whose
+stationary covariance solves Lyapunov's equation. With the friction :math:`\xi`,
+:math:`h = \xi \epsilon / 2`, a gradient scaled by f, and injected noise of variance s, the
+variances of position and velocity between transitions are
+
+.. math::
+
+    \operatorname{var} x = \frac{\cosh h}{\lambda f} \,
+        \frac{s + f^2 \epsilon^2 V}{2 \sinh 2h}, \qquad
+    \operatorname{var} v = \lambda \operatorname{var} x \Big/
+        \Bigl(\frac{\cosh h}{f} - \frac{\lambda \epsilon^2}{4}\Bigr)
+
+at any step size at which the map is stable. The autocorrelations of x add up to
+:math:`\tau = 4 \sinh h / (\lambda f \epsilon^2)` transitions. Noise whose variance exceeds what a
+friction was chosen for by :math:`\Delta V` therefore makes the variance of x too large by the share
+
+.. math::
+
+    \delta = \frac{\Delta V}{\lambda \tau} .
+
+Bias times autocorrelation time depends neither on the step size nor on the friction: only friction
+that fits the noise of each entry lowers it. And :math:`\tau` cannot be below
+:math:`V / \lambda`, where gradient noise is all of the heat. Wang, Ding and Huggins (2026) give
+discrete-time covariances of first-order and momentum methods.
 """
 
 from __future__ import annotations
@@ -21,6 +46,7 @@ __all__ = [
     "GradientNoise",
     "Rule",
     "balanced_rule",
+    "faster_rule",
     "friction_rule",
     "langevin_rule",
     "require_step_size",
@@ -108,17 +134,29 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Give the step size, in posterior scales, and the diffusion of a thermostat.
 
     Its friction settles at :math:`\xi = A + \epsilon \bar V / 2`. Positions are too wide by
-    :math:`(\xi \epsilon)^2 / 8`, and the noisiest direction is too hot by
-    :math:`\epsilon (V_{max} - \bar V) / 2 \xi`. The limit of each error is b / 2.
+    :math:`\cosh h - 1 \approx (\xi \epsilon)^2 / 8`, and in the noisiest direction also by
+    :math:`\epsilon (V_{max} - \bar V) / 2 \xi`. The first error shrinks with the step size at no
+    cost, so it gets a tenth of b if the noise asks for more friction than is best without it. The
+    least friction has no such freedom, so there the step size solves
+
+    .. math::
+
+        \frac{\epsilon^2}{8} + \frac{\epsilon}{2} (V_{max} - \bar V) = b .
     """
     b = demands.variance_error
     excess = max(demands.noise.largest - demands.noise.mean, 0.0)
-    product = 2 * np.sqrt(b)
-    # Friction needed at a step size: for its noise, for differences of the noise, and for mixing.
-    per_step = max(excess / b, (0.5 + LEAST_INJECTED) * demands.noise.mean)
-    step_size = min(demands.stable_step, product / BEST_FRICTION)
-    if per_step > 0:
-        step_size = min(step_size, np.sqrt(product / per_step))
+    # Friction needed per step size: for differences of the noise, and for its mean.
+    per_step = max(excess / (1.8 * b), (0.5 + LEAST_INJECTED) * demands.noise.mean)
+    product = np.sqrt(0.8 * b)
+    if per_step * product > BEST_FRICTION**2:
+        step_size = np.sqrt(product / per_step)
+    else:
+        step_size = np.sqrt(4 * excess**2 + 8 * b) - 2 * excess
+        # What curvature varies by adds to the width: half of b is for that.
+        step_size = min(step_size, 2 * np.sqrt(b))
+        if demands.noise.mean > 0:
+            step_size = min(step_size, 1 / ((0.5 + LEAST_INJECTED) * demands.noise.mean))
+    step_size = min(step_size, demands.stable_step)
     friction = max(BEST_FRICTION, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
@@ -129,37 +167,61 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
 
     Each entry has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. Only
     the correlations of the noise remain, which cause the share :math:`\epsilon V_i / 2 \xi_i` of
-    the heat; the limit of its average is b. Variances are too large by :math:`\epsilon^2 / 4` in
-    most directions, whose curvature is about one. Thousands of entries that are all slightly too
-    wide change the scale of their distribution by much more than each of them changes, so the limit
-    of this error is only a twentieth of b.
+    the heat; the limit of its average is b. Variances of draws are then exact for a Gaussian
+    posterior at any step size (see :func:`~pymc_geodesic.algorithms.gsgnht.recorded`). The error
+    for others is proportional to the square of the step size, which therefore shrinks with b.
     """
     b, mean = demands.variance_error, demands.noise.mean
-    step_size = min(demands.stable_step, np.sqrt(b / 5))
+    step_size = min(demands.stable_step, 2 * np.sqrt(b))
     if mean > 0:
         # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
-    return float(step_size), {"diffusion": float(max(BEST_FRICTION, step_size * mean / (2 * b)))}
+    friction = max(BEST_FRICTION, step_size * mean / (2 * b))
+    return float(step_size), {"diffusion": float(friction)}
+
+
+def faster_rule(demands: Demands) -> tuple[float, dict[str, float]]:
+    """Give the faster of the two rules above, for balanced entries of a dense mass.
+
+    Noise of row gradients is nearly independent between entries of the frame of a dense mass, and
+    what remains of it after balancing is then at most its mean, and at most its differences.
+    """
+
+    def progress(found: tuple[float, dict[str, float]]) -> float:
+        step_size, parameters = found
+        return step_size / (parameters["diffusion"] + 0.5 * step_size * demands.noise.mean)
+
+    return max(balanced_rule(demands), thermostat_rule(demands), key=progress)
 
 
 def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Give the step size, in posterior scales, and the friction if the noise is not known.
 
-    The temperature is too high by :math:`\epsilon V_{max} / 2 C`. The limit of this error is b.
+    With the scaled gradients of :func:`~pymc_geodesic.algorithms.splitting.balanced_kick` all
+    variances are too large by :math:`\epsilon^2 V_{max} / 4 \tanh h`. The limit is b.
     """
     b = demands.variance_error
-    per_step = 0.5 * demands.noise.largest / b
+    # The hyperbolic tangent that balances a squared step size.
+    per_square = demands.noise.largest / (4 * b)
     step_size = min(demands.stable_step, 1 / BEST_FRICTION)
-    if per_step > 0:
+    if per_square > 0:
         # If step size times friction exceeds one, a step forgets its velocity and only diffuses.
-        step_size = min(step_size, np.sqrt(1 / per_step))
-    return float(step_size), {"friction": float(max(BEST_FRICTION, per_step * step_size))}
+        step_size = min(step_size, np.sqrt(np.tanh(0.5) / per_square))
+    friction = 2 / step_size * np.arctanh(per_square * step_size**2)
+    return float(step_size), {"friction": float(max(BEST_FRICTION, friction))}
 
 
 def langevin_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     r"""Step size of first-order Langevin dynamics, in units of a variance.
 
-    Its variances are too large by :math:`\epsilon \lambda / 4` and by :math:`\epsilon V_{max} / 4`.
+    A direction of curvature :math:`\lambda` and noise V has the variance
+
+    .. math::
+
+        \frac{1}{\lambda} \cdot \frac{1 + \epsilon V / 4}{1 - \epsilon \lambda / 4}.
+
+    The limit of its relative error is b where both are largest.
     """
     b = demands.variance_error
-    return float(2 * b / max(demands.curvature, demands.noise.largest, 1e-12)), {}
+    total = demands.noise.largest + (1 + b) * demands.curvature
+    return float(4 * b / max(total, 1e-12)), {}

@@ -12,6 +12,7 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
+from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
@@ -21,6 +22,7 @@ from pymc_geodesic.distributions.kent_constant import log_i0e
 from pymc_geodesic.distributions.quadrature import log_integral
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.transforms import torus
 from pymc_geodesic.distributions.unimodal import draw_unimodal
 from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
 from pymc_geodesic.distributions.validation import (
@@ -249,3 +251,8 @@ class BivariateVonMises(AngleDistribution):
         res = res + sine_model_log_normalizer(kappa[..., 0], kappa[..., 1], lam)
         res = on_support(res, value, lambda x: is_angle(x).all(axis=-1))
         return check_parameters(res, pt.all(kappa >= 0, axis=-1), msg="kappa >= 0")
+
+
+@_default_transform.register(BivariateVonMisesRV)
+def _bivariate_von_mises_default_transform(op, rv):
+    return torus

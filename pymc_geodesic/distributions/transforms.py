@@ -5,7 +5,7 @@
 import numpy as np
 import pytensor.tensor as pt
 
-from pymc.logprob.transforms import Transform
+from pymc.logprob.transforms import CircularTransform, Transform
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.manifolds.orthonormal import orthonormal_columns, triangle, turned_right
@@ -15,11 +15,13 @@ __all__ = [
     "EmbeddedTransform",
     "FrameTransform",
     "RotationTransform",
+    "TorusTransform",
     "UnitVectorTransform",
     "UnitVectorsTransform",
     "ball",
     "frame",
     "rotation",
+    "torus",
     "unit_vector",
     "unit_vectors",
 ]
@@ -217,3 +219,16 @@ frame = FrameTransform()
 
 rotation = RotationTransform()
 """Instance of :class:`RotationTransform`, the default transform of rotations."""
+
+
+class TorusTransform(CircularTransform):
+    """Write several angles with a joint density as PyMC writes one: as any numbers, with wraps."""
+
+    ndim_supp = 1
+
+    def log_jac_det(self, value: TensorVariable, *inputs) -> TensorVariable:
+        """Return zeros, without the last axis."""
+        return pt.zeros_like(value[..., 0])
+
+
+torus = TorusTransform()

@@ -63,7 +63,11 @@ class CompiledMap:
         held: Collection[str] = (),
         shareable: Collection[str] = (),
     ) -> None:
-        self.function = backend.compile(leaves_of(inputs), leaves_of(outputs))
+        # PyMC's value of a flat variable is its position: it is one array, computed once.
+        found = leaves_of(outputs)
+        different = list(dict.fromkeys(found))
+        self._output_places = [different.index(x) for x in found]
+        self.function = backend.compile(leaves_of(inputs), different)
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         places = _places_of_fields(inputs)
@@ -83,7 +87,7 @@ class CompiledMap:
         arguments = self._arguments(inputs)
         self._copy(arguments, self._held)
         # JAX returns before it has finished.
-        return self._rebuild([np.asarray(x) for x in self.function(*arguments)])
+        return self._outputs([np.asarray(x) for x in self.function(*arguments)])
 
     def of_many(self, inputs: Sequence[Any]) -> list[Any]:
         """Call the function on several trees at once, if it serves many."""
@@ -100,7 +104,10 @@ class CompiledMap:
         is_common = [False] * len(first)
         for i in common:
             is_common[i] = True
-        return [self._rebuild(x) for x in self._many(calls, is_common=is_common)]
+        return [self._outputs(x) for x in self._many(calls, is_common=is_common)]
+
+    def _outputs(self, different: Sequence[np.ndarray]) -> Any:
+        return self._rebuild([different[i] for i in self._output_places])
 
     def _arguments(self, inputs: Any) -> list[Any]:
         arguments: list[Any] = []

@@ -14,6 +14,10 @@ def _as_it_is(state: Any) -> Any:
     return state
 
 
+def _position(state: Any, **settings: Any) -> Any:
+    return state.position
+
+
 class Dynamics(NamedTuple):
     """What a kernel needs to know about an algorithm.
 
@@ -26,11 +30,15 @@ class Dynamics(NamedTuple):
     enter, leave : callable
         Map a state to the coordinates of the transition and back, once per call; the identity by
         default.
+    recorded : callable
+        ``(state, *, manifold, step_size, **parameters) -> position``: the point that becomes the
+        draw; the position of the state by default.
     """
 
     transition: Callable[..., Any]
     enter: Callable[[Any], Any] = _as_it_is
     leave: Callable[[Any], Any] = _as_it_is
+    recorded: Callable[..., Any] = _position
 
 
 class CenterArrays(NamedTuple):
@@ -90,7 +98,7 @@ class Outputs(NamedTuple):
     state, memory
         After the last transition.
     values : sequence
-        PyMC's value of each variable.
+        PyMC's value of each variable, at the recorded point.
     kinetic : array
         Kinetic temperature of each variable, averaged over the transitions; empty without
         velocities.
@@ -99,9 +107,9 @@ class Outputs(NamedTuple):
     diverging : array of bool
         Whether a transition gave a state that is not finite and was undone.
     energy : array
-        Potential energy of the last state, estimated from the last batch.
+        Potential energy at the recorded point, estimated from the last batch.
     moments : sequence
-        At the last position, quantities whose means are the reference of these temperatures.
+        At the recorded point, quantities whose means are the reference of these temperatures.
     """
 
     state: Any

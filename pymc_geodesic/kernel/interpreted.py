@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import pytensor
 import pytensor.tensor as pt
@@ -24,7 +25,9 @@ from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
 
-__all__ = ["for_many", "interpreted", "runs_by_numpy"]
+from pymc_geodesic.kernel.building import quick_building
+
+__all__ = ["Interpreted", "for_many", "interpreted", "runs_by_numpy"]
 
 
 # NumPy's limit for the operands of a function.
@@ -64,6 +67,27 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
             mode=Mode(linker="py", optimizer=rewriter),
             on_unused_input="ignore",
         )
+
+
+class Interpreted:
+    """A function like those of :func:`interpreted`, which its first call makes.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph.
+    """
+
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
+        self._graph = list(inputs), list(outputs)
+        self._function: Callable[..., list[Any]] | None = None
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        """Call the function."""
+        if self._function is None:
+            with quick_building():
+                self._function = interpreted(*self._graph)
+        return self._function(*arguments)
 
 
 def runs_by_numpy(function) -> bool:

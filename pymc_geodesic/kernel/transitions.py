@@ -53,6 +53,9 @@ class TransitionKernel:
     is_counted : bool
         Whether calls may have fewer transitions than the example; see
         :attr:`Backend.counts_transitions`.
+    has_one_step_size : bool
+        Whether all transitions of a call have the first step size. Functions of it, such as the
+        damping of every entry, are then computed once. Only for kernels that count.
     """
 
     def __init__(
@@ -65,8 +68,10 @@ class TransitionKernel:
         backend: Backend,
         mass: Mass | None = None,
         is_counted: bool = False,
+        has_one_step_size: bool = False,
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
+        self._has_one_step_size = has_one_step_size
         self._blocks = blocks = _blocks(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
@@ -85,7 +90,7 @@ class TransitionKernel:
             )
         inputs = inputs._replace(
             conditioned=joint.conditioned,
-            rows=_row_inputs(joint, inputs.step_sizes, shares=self._shares_rows),
+            rows=_row_inputs(joint, inputs.fresh, shares=self._shares_rows),
         )
         outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
         held = ("parameters", "mass", "center", "fresh", "reference", "made")
@@ -124,6 +129,8 @@ class TransitionKernel:
             inputs = inputs._replace(rows=[row[0] for row in inputs.rows])
         if self._room is not None:
             inputs = self._room.filled(inputs)
+        if self._has_one_step_size:
+            inputs = inputs._replace(step_sizes=inputs.step_sizes[0, ...])
         blocks = self._blocks
         if blocks.are_single:
             return inputs
@@ -155,10 +162,10 @@ MOVED = ("position", "velocity")
 
 
 def _row_inputs(
-    potential: PotentialEnergy, step_sizes: TensorVariable, *, shares: bool
+    potential: PotentialEnergy, fresh: TensorVariable, *, shares: bool
 ) -> list[TensorVariable]:
     """Rows for every transition; one batch for all if latent variables are drawn for a batch."""
-    calls = () if shares else step_sizes.type.shape
+    calls = () if shares else fresh.type.shape
     return [
         tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
         for index in potential.indices
@@ -185,15 +192,22 @@ def _write(
     )
     state = dynamics.leave(state)
     last_rows = inputs.rows if shares_rows else [row[-1] for row in inputs.rows]
-    energy, moments = potential.energy(state.position, last_rows), virial.moments(state.position)
+    recorded = dynamics.recorded(
+        state,
+        manifold=weighted(manifold, mass, inputs.mass),
+        step_size=inputs.step_sizes[0],
+        **inputs.parameters,
+    )
+    energy, moments = potential.energy(recorded, last_rows), virial.moments(recorded)
     if velocity := getattr(state, "velocity", ()):
+        recorded, _ = manifold.fold(recorded, velocity)
         position, velocity = manifold.fold(state.position, velocity)
         state = state._replace(position=position, velocity=velocity)
     is_counted = inputs.made is not None
     return Outputs(
         state,
         memory,
-        as_values(potential, state.position),
+        as_values(potential, recorded),
         mean_where(temperatures, inputs.made) if is_counted else temperatures.mean(axis=0),
         mean_where(positional, inputs.fresh & finite),
         ~pt.all(finite | ~inputs.made if is_counted else finite),
@@ -245,9 +259,12 @@ def _scan(
     noises, rows = list(inputs.noise), [] if shares_rows else list(inputs.rows)
 
     counter = [] if inputs.made is None else [inputs.made]
+    step_sizes = [inputs.step_sizes] if inputs.step_sizes.ndim else []
 
     def step(*arguments):
-        counted, (step_size, *others) = arguments[: len(counter)], arguments[len(counter) :]
+        counted, others = arguments[: len(counter)], arguments[len(counter) :]
+        step_size = others[0] if step_sizes else inputs.step_sizes
+        others = others[len(step_sizes) :]
         noise, arguments = tuple(others[: len(noises)]), tuple(others[len(noises) :])
         indices = tuple(inputs.rows) if shares_rows else tuple(arguments[: len(rows)])
         old, memory = rebuilt(carried, carry.unpack(arguments[len(rows) :]))
@@ -265,7 +282,7 @@ def _scan(
     initial = carry.pack(leaves_of(carried))
     traces = pytensor.scan(
         step,
-        sequences=[*counter, inputs.step_sizes, *noises, *rows],
+        sequences=[*counter, *step_sizes, *noises, *rows],
         outputs_info=[*initial, None, None],
         return_list=True,
         return_updates=False,

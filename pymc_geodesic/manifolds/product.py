@@ -4,13 +4,18 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
+from itertools import accumulate
+
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.base import Manifold, Shape
 
-__all__ = ["Point", "Product", "along_rows"]
+__all__ = ["Point", "Product", "along_rows", "joined_entries", "split_entries"]
 
 Point = tuple[TensorVariable, ...]
 """One tensor per factor: a point, a tangent vector or a gradient on a product."""
@@ -19,6 +24,21 @@ Point = tuple[TensorVariable, ...]
 def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
     """Give an array with one entry per row the axes of ``x``; a scalar is unchanged."""
     return per_row[(..., *[None] * (x.ndim - 1))] if per_row.ndim else per_row
+
+
+def joined_entries(parts: Point) -> TensorVariable:
+    """Put the entries of all parts into one vector."""
+    return pt.concatenate([part.ravel() for part in parts])
+
+
+def split_entries(vector: TensorVariable, shapes: Sequence[Shape]) -> Point:
+    """Give the entries of a vector to parts of these shapes: undo :func:`joined_entries`."""
+    sizes = [math.prod(shape) for shape in shapes]
+    ends = accumulate(sizes)
+    return tuple(
+        vector[end - size : end].reshape(shape)
+        for end, size, shape in zip(ends, sizes, shapes, strict=True)
+    )
 
 
 class Product:

@@ -76,7 +76,22 @@ class Stretched(Manifold):
         return self.base.project(self._times(self.inverse, value))
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return self.base.project(self._times(self.factor, x))
+        return self.base.unembed(self.base.project(self._times(self.factor, x)))
+
+    def fold(self, x, v):
+        """Choose the end of an axis whose value the base would choose: L keeps ends apart."""
+        if self.base.covering is self.base:
+            return x, v
+        value = self._times(self.factor, x)
+        kept, _ = self.base.fold(value, v)
+        side = pt.sign((kept * value).sum(axis=-1, keepdims=True))
+        return side * x, side * v
+
+    def align(self, u, at, x):  # noqa: D102
+        return self.base.align(u, at, x)
+
+    def nearest(self, x, reference):  # noqa: D102
+        return self.base.nearest(x, reference)
 
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         moved, n = self._times(self.factor, x), len(self.factor)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pymc_geodesic.manifolds import Manifold
 
-__all__ = ["LARGEST_DENSE", "MassForm", "mass_form"]
+__all__ = ["LARGEST_DENSE", "MassForm", "mass_form", "n_flat_entries"]
 
 # A dense mass costs a matrix product per transition: up to here less than a batch's gradient.
 LARGEST_DENSE = 100
@@ -21,7 +21,7 @@ MassForm = Literal["diagonal", "dense", "low_rank"]
 
 
 def mass_form(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> MassForm:
-    """Choose the form of the mass from the number of entries whose mass may differ.
+    """Choose the form of the mass: dense if possible, else with the directions of flat variables.
 
     Parameters
     ----------
@@ -30,8 +30,21 @@ def mass_form(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) ->
     shapes : sequence of tuple of int
         Shape of each variable.
     """
-    is_flat = [factor.mass == "matrix" for factor in factors]
-    n_flat = sum(math.prod(shape) for shape, flat in zip(shapes, is_flat, strict=True) if flat)
-    if n_flat > LARGEST_DENSE:
-        return "low_rank"
-    return "dense" if all(is_flat) else "diagonal"
+    n_flat = n_flat_entries(factors, shapes)
+    if all(factor.mass == "matrix" for factor in factors) and n_flat <= LARGEST_DENSE:
+        return "dense"
+    return "low_rank" if n_flat > 1 else "diagonal"
+
+
+def n_flat_entries(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> int:
+    """Count the entries between which a mass may have any directions.
+
+    Parameters
+    ----------
+    factors : sequence of Manifold
+        One per variable.
+    shapes : sequence of tuple of int
+        Shape of each variable.
+    """
+    pairs = zip(factors, shapes, strict=True)
+    return sum(math.prod(shape) for factor, shape in pairs if factor.mass == "matrix")

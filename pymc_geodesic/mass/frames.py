@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.manifolds.product import Point, Product
+from pymc_geodesic.manifolds.product import Point, Product, joined_entries, split_entries
 
 __all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct", "Whitening"]
 
@@ -148,10 +147,10 @@ class JointFrame:
         self.shapes = tuple(shapes)
 
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
-        return self._split(pt.dot(self.inverse, self._joined(gradient)))
+        return split_entries(pt.dot(self.inverse, joined_entries(gradient)), self.shapes)
 
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
-        return self._split(pt.dot(self._joined(velocity), self.inverse))
+        return split_entries(pt.dot(joined_entries(velocity), self.inverse), self.shapes)
 
     def variance(  # noqa: D102
         self, variance: tuple[TensorVariable | None, ...]
@@ -164,17 +163,6 @@ class JointFrame:
 
     def diagonal(self, index: int) -> Scaling:  # noqa: D102
         raise TypeError("A joint mass of all entries has no diagonal for one variable.")
-
-    def _joined(self, parts: Point) -> TensorVariable:
-        return pt.concatenate([part.ravel() for part in parts])
-
-    def _split(self, vector: TensorVariable) -> Point:
-        sizes = [int(np.prod(shape)) for shape in self.shapes]
-        ends = np.cumsum(sizes)
-        return tuple(
-            vector[end - size : end].reshape(shape)
-            for end, size, shape in zip(ends, sizes, self.shapes, strict=True)
-        )
 
 
 class WeightedProduct(Product):

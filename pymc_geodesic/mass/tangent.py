@@ -14,10 +14,13 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.stretched import Stretched
 
-__all__ = ["TangentMass", "separated"]
+__all__ = ["SMALLEST_WIDTH", "WIDEST", "TangentMass", "separated"]
 
 # Narrowest width that is corrected, as a share of the widest: beyond it rounding is visible.
 SMALLEST_WIDTH = 1e-5
+# Largest width, in radians, that narrow directions are given. The map is linear in tangents of
+# angles: a posterior as wide as the sphere would have tails that are too steep for any step.
+WIDEST = 0.25
 
 
 class TangentMass:
@@ -46,6 +49,9 @@ class TangentMass:
     For frames it equalises widths between directions of space, but not between rotations of the
     columns among each other. Every step with velocities takes it as an entry of ``mass``. Tuning
     still finds a number for the same variable.
+
+    Steps that tune themselves find the tangent mass of a unit vector of up to 50 entries by
+    themselves, where the widths of its posterior differ by five times or more.
 
     References
     ----------
@@ -97,15 +103,17 @@ class TangentMass:
         Notes
         -----
         With the eigenvalues :math:`s_1 \ge \dots` of the second moments the scatter matrix has
-        the eigenvalues :math:`\min(1, s_k / s_{p + 1})`: the widest direction across the mean is
-        unchanged and the others are widened to it. For a girdle, whose first two eigenvalues
-        are about equal, the normal of its plane is widened.
+        the eigenvalues :math:`\min(1, s_k / \min(s_{p + 1}, 1 / 16))`: the widest direction across
+        the mean is unchanged and the others are widened to it, or to a quarter of a radian if it is
+        wider. For a girdle, whose first two eigenvalues are about equal, the normal of its plane is
+        widened.
         """
         x = np.asarray(x, dtype=float)
         x = x[..., None] if columns == 1 and x.shape[-1] != 1 else x
         rows = x.reshape(-1, *x.shape[-2:])
         values, vectors = np.linalg.eigh(np.einsum("sia,sja->ij", rows, rows) / len(rows))
-        shares = np.clip(values / values[-columns - 1], SMALLEST_WIDTH**2, 1.0)
+        widest = min(values[-columns - 1], WIDEST**2)
+        shares = np.clip(values / widest, SMALLEST_WIDTH**2, 1.0)
         return cls((vectors * shares) @ vectors.T)
 
     def coordinates(self, manifold: Manifold, name: str) -> Manifold:

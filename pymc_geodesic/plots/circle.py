@@ -65,7 +65,7 @@ def draw_circle(
         ax.plot(at, 1 + own * density, color=color_of(i), linewidth=1.8, zorder=4)
         _draw_arc(ax, values, label, color_of(i), 0.86 - gap * i, cap, many)
     title = None if one_scale else "each density to its own scale"
-    if draws and not many:
+    if ax.get_legend_handles_labels()[1] and not many:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), frameon=False, title=title)
     elif title is not None:
         ax.set_xlabel(title)
@@ -113,17 +113,21 @@ def _draw_arc(
     cap: float | None,
     named_beside: bool,
 ) -> None:
+    if cap is None:
+        # The mean of a density with several modes may lie where there are no draws.
+        if label is not None:
+            ax.plot([], [], color=color, label=label)
+        return
     if not has_mean(values):
         ax.plot([], [], color=color, label=without_mean(label))
         return
     mean = mean_direction(values)
     [angle] = _angles(mean[None])
     text = ("" if label is None else f"{label}: ") + in_degrees(np.rad2deg(angle))
-    if cap is not None:
-        radius = float(cap_radius(values, cap))
-        text += f" ({cap:.0%} within {radius_in_degrees(radius)})"
-        along = np.linspace(angle - radius, angle + radius, 181)
-        ax.plot(along, np.full(181, height), color=color, linewidth=3, zorder=4)
+    radius = float(cap_radius(values, cap))
+    text += f" ({cap:.0%} within {radius_in_degrees(radius)})"
+    along = np.linspace(angle - radius, angle + radius, 181)
+    ax.plot(along, np.full(181, height), color=color, linewidth=3, zorder=4)
     ax.plot(angle, height, "o", color=color, markeredgecolor="white", label=text, zorder=5)
     if named_beside and label is not None:
         beside = {"xytext": (3, 2), "textcoords": "offset points", "fontsize": 6}

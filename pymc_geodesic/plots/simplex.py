@@ -173,13 +173,16 @@ def _draw_bars(
         _, ax = plt.subplots(figsize=(width, 4.2), layout="constrained")
     at = np.arange(len(shown))
     ax.bar(at, mean[shown], color=color_of(1), alpha=0.45, width=0.75)
-    ax.vlines(at, low, high, color=color_of(1), linewidth=2)
+    is_one_draw = len(values) == 1
+    if not is_one_draw:
+        ax.vlines(at, low, high, color=color_of(1), linewidth=2)
     long_names = max(len(names[i]) for i in shown) > 3
     turn = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if long_names else {}
     ax.set_xticks(at, [names[i] for i in shown], **turn)
     left_out = len(mean) - len(shown)
     rest = f"; {left_out} more hold {mean.sum() - mean[shown].sum():.1%}" if left_out else ""
-    ax.set_ylabel(f"probability, mean and {ci_prob:.0%} interval")
+    spread = "" if is_one_draw else f", mean and {ci_prob:.0%} interval"
+    ax.set_ylabel(f"probability{spread}")
     ax.set_title(f"{label or ''}{rest}".removeprefix("; "), fontsize=10)
     ax.set_ylim(bottom=0)
     ax.spines[["top", "right"]].set_visible(False)

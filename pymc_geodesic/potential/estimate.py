@@ -26,10 +26,13 @@ class Estimate(NamedTuple):
         Estimate of dU/dx in the frame of the velocities, one tensor per variable.
     variance : tuple of (TensorVariable or None)
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
+    covariance : TensorVariable or None
+        Covariance between the entries of all variables, instead of variances.
     """
 
     gradient: Point
     variance: tuple[TensorVariable | None, ...]
+    covariance: TensorVariable | None = None
 
 
 class Estimator(Protocol):

@@ -67,8 +67,11 @@ class MinibatchEstimator:
         variance, self.memory = self.noise.update(
             self.memory, position, self.indices, self.width, center=center
         )
-        to_frame, variance_to_frame = self.manifold.to_frame, self.manifold.variance_to_frame
-        return Estimate(to_frame(gradient), variance_to_frame(variance))
+        in_frame = self.manifold.to_frame(gradient)
+        if isinstance(variance, tuple):
+            return Estimate(in_frame, self.manifold.variance_to_frame(variance))
+        # Steps raise an error for a mass with it, so that the frame is the embedding.
+        return Estimate(in_frame, (None,) * len(gradient), covariance=variance)
 
     def energy(self, position: Point) -> TensorVariable:
         """Estimate the potential energy from the same rows."""

@@ -18,11 +18,14 @@ from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "noise_model"]
+__all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "averaged", "share_left"]
 
 # Least weight of a batch in the running mean of the empirical Fisher information. The estimates on
 # the way from a poor start are then forgotten within a few thousand transitions.
 FORGETTING = 1e-3
+
+
+type Variance = tuple[TensorVariable | None, ...] | TensorVariable
 
 
 class NoiseModel(Protocol):
@@ -44,10 +47,11 @@ class NoiseModel(Protocol):
         width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
-    ) -> tuple[tuple[TensorVariable | None, ...], tuple[TensorVariable, ...]]:
+    ) -> tuple[Variance, tuple[TensorVariable, ...]]:
         """Return the variance of every variable's gradient, and the memory afterwards.
 
-        With a ``center`` the gradient is that relative to the center's.
+        A matrix is the covariance between the entries of all variables. With a ``center`` the
+        gradient is that relative to the center's.
         """
         ...
 
@@ -158,7 +162,7 @@ class FisherNoise:
             )
         self.potential = potential
         # Number of rows, if a batch draws each of them once.
-        self._finite = [
+        self.finite = [
             None if replacement and isinstance(source, BatchSource) else source.n_rows
             for source in potential.sources
         ]
@@ -184,13 +188,8 @@ class FisherNoise:
     def update(self, memory, position, indices, width, *, center=None):
         """Mix the batch's estimate into the running mean."""
         *means, count = memory
-        count = count + 1
-        weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
         estimates = self.estimate(position, indices, width, center=center)
-        means = tuple(
-            (mean + weight * (estimate - mean)).astype(mean.dtype)
-            for mean, estimate in zip(means, estimates, strict=True)
-        )
+        means, count = averaged(means, estimates, count)
         return means, (*means, count)
 
     def estimate(
@@ -202,6 +201,22 @@ class FisherNoise:
         center: Point | None = None,
     ) -> Point:
         """Estimate the variance of the gradient, or of its change from a center, from one batch."""
+        scores = self.scores(position, indices, width, center=center)
+        per_source = [
+            self._source_variance(position, source, n_rows)
+            for source, n_rows in zip(scores, self.finite, strict=True)
+        ]
+        return tuple(sum(parts) for parts in zip(*per_source, strict=True))
+
+    def scores(
+        self,
+        position: Point,
+        indices: Sequence[TensorVariable],
+        width: tuple[TensorVariable, ...],
+        *,
+        center: Point | None = None,
+    ) -> tuple[Point, ...]:
+        """Return the scores of the rows of each source, or their change from a center."""
         scores = self.potential.scores(position, indices, width=width)
         if center is not None:
             at_center = self.potential.scores(center, indices, width=width)
@@ -211,11 +226,7 @@ class FisherNoise:
                 tuple(a - b for a, b in zip(here, there, strict=True))
                 for here, there in zip(scores, at_center, strict=True)
             )
-        per_source = [
-            self._source_variance(position, source, n_rows)
-            for source, n_rows in zip(scores, self._finite, strict=True)
-        ]
-        return tuple(sum(parts) for parts in zip(*per_source, strict=True))
+        return scores
 
     def _source_variance(self, position: Point, scores: Point, n_rows: int | None) -> Point:
         factors = zip(self.potential.variables, self.manifold_dims, position, scores, strict=True)
@@ -224,9 +235,7 @@ class FisherNoise:
             n = score.shape[0].astype(score.dtype)
             tangent = variable.manifold.to_tangent(x, score)
             spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
-            if n_rows is not None:
-                # A batch may be longer than the data; it then contains rows more than once.
-                spread = spread * pt.maximum(1 - n / n_rows, 0).astype(spread.dtype)
+            spread = spread * share_left(n, n_rows)
             variances.append(variable.manifold.over_core(spread, keepdims=True) / dim)
         return tuple(variances)
 
@@ -236,15 +245,19 @@ class FisherNoise:
         return self.potential.manifold.point_dims
 
 
-def noise_model(
-    potential: Potential, gradient_noise: Any, *, replacement: bool = True
-) -> NoiseModel:
-    """Read the user's ``gradient_noise``: None, a covariance, or ``"fisher"``."""
-    if isinstance(gradient_noise, str):
-        if gradient_noise != "fisher":
-            raise ValueError(
-                "`gradient_noise` expected None, a number, an array, a mapping or 'fisher', got "
-                f"{gradient_noise!r}."
-            )
-        return FisherNoise(potential, replacement=replacement)
-    return KnownNoise(potential, variance=gradient_noise)
+def averaged(
+    means: Sequence[TensorVariable], estimates: Sequence[TensorVariable], count: TensorVariable
+) -> tuple[tuple[TensorVariable, ...], TensorVariable]:
+    """Mix estimates into running means of ``count`` estimates; return both."""
+    count = count + 1
+    weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
+    pairs = zip(means, estimates, strict=True)
+    return tuple((m + weight * (x - m)).astype(m.dtype) for m, x in pairs), count
+
+
+def share_left(n: TensorVariable, n_rows: int | None) -> TensorVariable | float:
+    """Variance of a mean of n rows without replacement, relative to one with; 1 for None."""
+    if n_rows is None:
+        return 1.0
+    # A batch may be longer than the data; it then contains rows more than once.
+    return pt.maximum(1 - n / n_rows, 0).astype(n.dtype)

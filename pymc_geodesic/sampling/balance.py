@@ -13,20 +13,19 @@ from pymc_geodesic.algorithms.row_noise import no_covariances, row_axis
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.tuning.noise import rebalanced
-from pymc_geodesic.tuning.secants import N_DIRECTIONS
 from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
 __all__ = ["no_noise", "observe_velocity", "rebalance"]
 
 
-def no_noise(manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
-    """Return zero noise in the form of measured noise."""
+def no_noise(manifold: Product, dtype: str, *, n_directions: int) -> tuple[np.ndarray, ...]:
+    """Return zero noise in the form of measured noise, for a mass with so many directions."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     entries = [
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)
         for factor, shape in pairs
     ]
-    return (*entries, *no_covariances(manifold, dtype), np.zeros(N_DIRECTIONS, dtype))
+    return (*entries, *no_covariances(manifold, dtype), np.zeros(n_directions, dtype))
 
 
 def observe_velocity(chain: GradientChain, manifold: Product) -> None:

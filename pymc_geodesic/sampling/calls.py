@@ -11,16 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
+from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
 from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
-from pymc_geodesic.potential.noise_models import NoiseModel, noise_model
+from pymc_geodesic.potential.noise_models import NoiseModel
+from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.statistics import merged
+from pymc_geodesic.schedules import ConstantSchedule
 
 __all__ = ["BatchOptions", "Calls", "Randomness"]
 
@@ -77,7 +80,7 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
-        self._kernels: dict[tuple[bool, int | None], Kernel] = {}
+        self._kernels: dict[tuple[bool, int | None, bool], Kernel] = {}
 
     def length(self, chain: GradientChain) -> int:
         """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""
@@ -154,9 +157,14 @@ class Calls:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
-        if (controlled, length) not in self._kernels:
-            self._kernels[controlled, length] = self._make_kernel(chain)
-        return self._kernels[controlled, length]
+        key = controlled, length, self._has_one_step_size(chain)
+        if key not in self._kernels:
+            with quick_building():
+                self._kernels[key] = self._make_kernel(chain)
+        return self._kernels[key]
+
+    def _has_one_step_size(self, chain: GradientChain) -> bool:
+        return self._room is not None and isinstance(chain.settings.schedule, ConstantSchedule)
 
     def _make_kernel(self, chain: GradientChain) -> Kernel:
         problem, algorithm = self.problem, self.algorithm
@@ -172,6 +180,7 @@ class Calls:
             backend=problem.backend,
             mass=chain.mass,
             is_counted=self._room is not None,
+            has_one_step_size=self._has_one_step_size(chain),
         )
 
     def _find_room(self) -> int:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,14 +17,14 @@ from pymc.step_methods.step_sizes import DualAverageAdaptation
 from pymc_geodesic.algorithms.metropolis import MetropolisInputs, MetropolisKernel
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
-from pymc_geodesic.manifolds import Point
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.sampling.chain import ExactChain, Settings
 from pymc_geodesic.sampling.moves import KernelCall, Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.warnings import divergence_of
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["ExactOptions", "ExactSampler"]
+__all__ = ["ExactOptions", "ExactSampler", "longest_step"]
 
 MISHAP = "made a transition to a state that is not finite and undid it"
 ADVICE = "Decrease `step_size`, or leave it out to have it tuned."
@@ -65,6 +67,8 @@ class ExactSampler:
         # A quarter of d^(-1/4), the initial step size of NUTS in PyMC.
         self._first_step = options.step_size or 0.25 / self._dim**0.25
         mass, _ = problem.begin_mass()
+        # With a mass the units of a step are those of the posterior, not of the manifold.
+        self._longest_step = longest_step(problem.manifold) if mass is None else math.inf
         self.settings = Settings(
             ConstantSchedule(self._first_step), {}, options.n_steps, mass, problem.dtype
         )
@@ -118,7 +122,8 @@ class ExactSampler:
         chain.values |= drawn.values
         adaptation, dtype = chain.step_size_adaptation, self.problem.dtype
         n_steps = self.options.n_steps
-        step_size = self.options.step_size or float(adaptation.current(chain.tune))
+        tuned = min(float(adaptation.current(chain.tune)), self._longest_step)
+        step_size = self.options.step_size or tuned
         spread = self.options.jitter * chain.rng.uniform(-1, 1, n_steps)
         inputs = MetropolisInputs(
             conditioned=[*self.problem.conditioned_in(chain.others), *drawn.arrays],
@@ -204,6 +209,17 @@ class ExactSampler:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the graph: a worker needs only compiled functions."""
         return self.__dict__ | {"problem": self.problem.without_graph()}
+
+
+def longest_step(manifold: Product) -> float:
+    """Return the step in which a point of compact manifolds moves by about half a turn.
+
+    A density that is nearly uniform accepts any step. Adaptation would then lengthen steps without
+    end, up to where a geodesic of thousands of turns has no correct digits.
+    """
+    if not all(factor.is_compact for factor in manifold.factors):
+        return math.inf
+    return math.pi / math.sqrt(max(manifold.point_dims))
 
 
 def _mass_arrays(chain: ExactChain) -> list[np.ndarray]:

@@ -89,44 +89,75 @@ class Problem:
     ) -> None:
         model = options.model
         self.name, self.backend = name, options.backend
+        self._options, self._restarts_local = options, restarts_local
+        self._full_data = full_data
         values, local_values = global_and_local(model, options.vars, options.local)
         names = [model.values_to_rvs[value].name for value in values]
         self.mass, tangent = separated(options.mass, names)
         self.sampled_values = [v for v in model.value_vars if v in {*values, *local_values}]
-        self.start = start = model.initial_point()
-        self._potential: Potential | None = Potential(
-            model,
-            values,
-            initial_point=start if options.initial_point is None else options.initial_point,
-            static_shapes=self.backend.is_jax,
-            full_data=full_data,
-            coordinates={**(coordinates or {}), **_own_coordinates(options, names, tangent)},
-            data=options.data,
-            local=local_values,
-        )
+        self.start = model.initial_point()
+        requested = requested_manifolds(model, names, options.manifolds)
+        self._coordinates = {**(coordinates or {}), **requested}
+        self._coordinates |= self._stretched(tangent)
+        self._potential: Potential | None = self._write()
         self.data_checks = DataChecks(
             model,
             self.potential.data_sources,
-            point=start,
+            point=self.start,
             batches=not full_data,
             local=[model.values_to_rvs[value] for value in local_values],
             trust_total_size=options.trust_total_size,
         )
-        if not full_data:
+        self._read()
+        warn_of_poles(self.variables)
+        warn_of_row_variables(model, self.variables)
+        warn_of_batch_deterministics(model)
+        self.manifold_names = geometry_names(model, (*values, *local_values))
+        # Logged before a step that takes long.
+        log.info(f"Compiling {name} for {self.backend.name} ...")
+
+    def with_tangent_masses(self, masses: Mapping[str, TangentMass]) -> Problem:
+        """Return the same problem, with some variables in the coordinates of tangent masses."""
+        other = copy(self)
+        other._coordinates = self._coordinates | self._stretched(masses)
+        other._potential = other._write()
+        other._read()
+        return other
+
+    def _stretched(self, masses: Mapping[str, TangentMass]) -> dict[str, Manifold]:
+        model = self._options.model
+        return {
+            name: mass.coordinates(
+                self._coordinates.get(name, manifold_in(model, model[name])), name
+            )
+            for name, mass in masses.items()
+        }
+
+    def _write(self) -> Potential:
+        """Write the potential in the present coordinates."""
+        options, start = self._options, self.start
+        values, local_values = global_and_local(options.model, options.vars, options.local)
+        return Potential(
+            options.model,
+            values,
+            initial_point=start if options.initial_point is None else options.initial_point,
+            static_shapes=self.backend.is_jax,
+            full_data=self._full_data,
+            coordinates=self._coordinates,
+            data=options.data,
+            local=local_values,
+        )
+
+    def _read(self) -> None:
+        """Read from the potential what samplers need."""
+        if not self._full_data:
             self.potential.sources = self.data_checks.sources
         self.variables, self.manifold = self.potential.variables, self.potential.manifold
         local = self.potential.local
         self.local_variables = () if local is None else local.variables
-        warn_of_poles(self.variables)
-        warn_of_row_variables(model, self.variables)
-        warn_of_batch_deterministics(model)
         self.names = [variable.value.name for variable in self.variables]
         self.conditioned_names = [value.name for value in self.potential.conditioned_values]
-        self.manifold_names = geometry_names(model, (*values, *local_values))
         self._point_map = PointMap(self.potential)
-        self._options, self._restarts_local = options, restarts_local
-        # Logged before a step that takes long.
-        log.info(f"Compiling {name} for {self.backend.name} ...")
 
     @property
     def potential(self) -> Potential:
@@ -201,16 +232,3 @@ class Problem:
     def zero_noise(self, n_steps: int, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
         """Return noise for transitions that must not move."""
         return [np.zeros((n_steps, *shape), self.dtype) for shape in shapes]
-
-
-def _own_coordinates(
-    options: Options, names: Sequence[str], tangent: Mapping[str, TangentMass]
-) -> Coordinates:
-    """Return the manifolds that the user requests, and those that a tangent mass stretches."""
-    model = options.model
-    requested = requested_manifolds(model, names, options.manifolds)
-    stretched = {
-        own: mass.coordinates(requested.get(own, manifold_in(model, model[own])), own)
-        for own, mass in tangent.items()
-    }
-    return {**requested, **stretched}

@@ -17,7 +17,11 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.row_noise import no_covariances
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import balanced_rule, require_step_size
+from pymc_geodesic.algorithms.tuning_rules import (
+    balanced_rule,
+    faster_rule,
+    require_step_size,
+)
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance
@@ -74,6 +78,8 @@ class SelfTuning:
         The problem to sample.
     algorithm : Algorithm
         The algorithm, with its tuning rule.
+    gradient : HostGradient
+        Energies and gradients of the problem.
     model : Model
         The model, for the start of variables without a given one.
     options : TuningOptions
@@ -87,6 +93,7 @@ class SelfTuning:
         problem: Problem,
         algorithm: Algorithm,
         *,
+        gradient: HostGradient,
         model: Model,
         options: TuningOptions,
         has_velocity: bool,
@@ -95,16 +102,19 @@ class SelfTuning:
         self._name = problem.name
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
-        self.gradient = HostGradient(problem.potential)
+        self.gradient = gradient
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
             options.tunes_itself
             and algorithm.balances
-            and form == "low_rank"
+            and form != "diagonal"
             and options.mass is None
             and not options.noise_is_known
             and bool(self.gradient.n_rows)
         )
+        own_rule = algorithm.tuning_rule
+        balanced = faster_rule if form == "dense" else balanced_rule
+        self._rule = balanced if self.balances else own_rule
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
@@ -116,7 +126,9 @@ class SelfTuning:
             fixed_mass=own_mass,
             by_entry=self.balances,
         )
-        self._default_start = default_start(model, problem.names) if options.tunes_itself else {}
+        self._default_start: dict[str, np.ndarray] = {}
+        if options.tunes_itself:
+            self._default_start = default_start(model, problem.names, point=problem.start)
 
     def begin(self) -> Tuning:
         """Return the tuning state of a new chain."""
@@ -235,7 +247,7 @@ class SelfTuning:
 
     def _apply(self, chain: GradientChain, found: Findings) -> None:
         """Apply the settings that follow from the findings."""
-        options, rule, tuning = self.options, self._algorithm.tuning_rule, _tuning(chain)
+        options, rule, tuning = self.options, self._rule, _tuning(chain)
         tuning.found, tuning.window = found, []
         tuning.moments = None
         if options.reduction is not None:
@@ -244,7 +256,7 @@ class SelfTuning:
         if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = (balanced_rule if self.balances else rule)(demands)
+        step_size, parameters = rule(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),

@@ -17,6 +17,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
 from pymc_geodesic.sampling.chain import GradientChain, Settings
@@ -25,6 +26,7 @@ from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
+from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
@@ -61,6 +63,10 @@ class StochasticSampler:
         tuning: TuningOptions,
         model: Model,
     ) -> None:
+        has_velocity = "velocity" in algorithm.state._fields
+        gradient: HostGradient | None = None
+        if tuning.tunes_itself and tuning.mass is None and has_velocity:
+            problem, gradient = in_tangent_coordinates(problem, model)
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(
@@ -68,17 +74,23 @@ class StochasticSampler:
             steps_per_batch=batches.steps_per_batch,
             replacement=batches.replacement,
         )
-        has_velocity = "velocity" in algorithm.state._fields
         self.tuning: SelfTuning | None = None
         if tuning.tunes_itself or tuning.reduction is not None:
             self.tuning = SelfTuning(
-                problem, algorithm, model=model, options=tuning, has_velocity=has_velocity
+                problem,
+                algorithm,
+                gradient=gradient or HostGradient(problem.potential),
+                model=model,
+                options=tuning,
+                has_velocity=has_velocity,
             )
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
         if self.tuning is not None and self.tuning.balances:
-            settings = replace(settings, measured_noise=no_noise(problem.manifold, problem.dtype))
+            n = settings.mass.directions.shape[1] if isinstance(settings.mass, LowRankMass) else 0
+            none = no_noise(problem.manifold, problem.dtype, n_directions=n)
+            settings = replace(settings, measured_noise=none)
         self.settings = settings
         self.statistics = TransitionStatistics(
             problem, algorithm, has_velocity=has_velocity, reduces=tuning.reduction is not None

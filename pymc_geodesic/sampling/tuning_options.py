@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
-from pymc_geodesic.mass.form import MassForm, mass_form
+from pymc_geodesic.mass.form import MassForm, mass_form, n_flat_entries
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.tuning.secants import without_directions
+from pymc_geodesic.tuning.secants import n_directions, without_directions
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
 __all__ = ["TuningOptions", "read_center", "tuned_form", "unit_mass"]
@@ -66,7 +66,9 @@ def unit_mass(problem: Problem, *, dense: bool) -> Mass:
     pairs = zip(manifold.factors, shapes, strict=True)
     masses = [np.ones(factor.mass_shape(shape)) for factor, shape in pairs]
     mass = VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype)
-    return without_directions(mass) if form == "low_rank" else mass
+    if form != "low_rank":
+        return mass
+    return without_directions(mass, n_directions(n_flat_entries(manifold.factors, shapes)))
 
 
 def tuned_form(problem: Problem, *, dense: bool) -> MassForm:

@@ -4,17 +4,25 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Unpack, cast
+
+from numpy.typing import ArrayLike
 
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.given_friction import is_number
+from pymc_geodesic.algorithms.matrix_friction import with_friction
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.learning_rate import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 
-__all__ = ["SGGMC"]
+__all__ = ["SGGMC", "Friction"]
+
+Friction = ArrayLike | Mapping[str, ArrayLike]
+"""A number, frictions of the entries of all variables, or those of each variable by name."""
 
 
 class SGGMC(StochasticStep, FromLearningRate):
@@ -46,17 +54,23 @@ class SGGMC(StochasticStep, FromLearningRate):
         Step size :math:`\epsilon`. By default the tuning phase finds it, together with the friction
         and a mass, as :ref:`self-tuning` describes. With ``tune=0`` it is
         ``sqrt(0.01 / N)`` with N from ``total_size``.
-    friction : float, optional
+    friction : float, array or mapping of name to either, optional
         Friction C, in units of one over time. By default it is ``0.01 / step_size`` if
-        ``step_size`` is given; otherwise the tuning phase finds it.
+        ``step_size`` is given; otherwise the tuning phase finds it. On Euclidean space it may be
+        any symmetric positive definite matrix: over the entries of all variables in order, or of
+        one variable by name; or an array with a number for each entry. A variable on another
+        manifold takes a number for each point. Frictions that differ need a ``step_size``, and act
+        on velocities, that is in the frame of a ``mass``.
     steps_per_batch : int, default 1
         Transitions that share one minibatch. The papers use more than one, which makes the
         gradient noise correlated and heats the chain: to about twice the temperature with 10.
-    gradient_noise : float, array, mapping of name to either, "fisher" or None
+    gradient_noise : float, array, mapping of name to either, "fisher", "fisher_matrix" or None
         V. A known diagonal covariance, in units of the gradient squared and in the embedding;
         ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero.
         If :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)`, the friction is raised until
-        both are equal.
+        both are equal. On Euclidean space V may be a matrix, in the same forms as ``friction``, and
+        ``"fisher_matrix"`` estimates all of it. It needs a ``step_size``, takes no ``mass``, and
+        decomposes a matrix three times per transition.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         Mass M of the variables. An array is the diagonal, or the matrix, over the entries of all
         variables in order. A mapping gives variables their own masses, and the others mass one.
@@ -172,13 +186,15 @@ class SGGMC(StochasticStep, FromLearningRate):
         vars: Variables | None = None,
         *,
         step_size: float | Schedule | None = None,
-        friction: float | None = None,
+        friction: Friction | None = None,
         **options: Unpack[GradientOptions],
     ) -> None:
         super().__init__(
             vars,
-            self.algorithm,
+            with_friction(self.algorithm, friction, options.get("gradient_noise")),
             step_size=step_size,
-            parameters={"friction": friction},
+            parameters={
+                "friction": cast("float | None", friction) if is_number(friction) else None
+            },
             keywords=options,
         )

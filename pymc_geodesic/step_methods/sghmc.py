@@ -4,8 +4,14 @@
 
 from __future__ import annotations
 
-from pymc_geodesic.algorithms import sggmc
-from pymc_geodesic.step_methods.sggmc import SGGMC
+from typing import Unpack, get_args
+
+from pymc_geodesic.algorithms.given_friction import is_number
+from pymc_geodesic.algorithms.sghmc import Integrator, sghmc
+from pymc_geodesic.sampling.variables import Variables
+from pymc_geodesic.schedules import Schedule
+from pymc_geodesic.step_methods.arguments import GradientOptions
+from pymc_geodesic.step_methods.sggmc import SGGMC, Friction
 
 __all__ = ["SGHMC"]
 
@@ -25,12 +31,21 @@ class SGHMC(SGGMC):
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
     with :math:`f = \cosh(C \epsilon / 2)`. It serves as a baseline: without the gradient noise V it
-    is too hot.
+    is too hot. With ``integrator="euler"``, first order, it is the algorithm as first printed:
+
+    .. math::
+
+        \theta &\leftarrow \theta + \epsilon r \\
+        r &\leftarrow r - \epsilon \nabla \tilde U(\theta) - \epsilon C r
+            + \sqrt{2 (C - \epsilon V / 2) \epsilon}\; z
 
     Parameters
     ----------
     vars, step_size, friction, steps_per_batch, gradient_noise
         See :class:`SGGMC`.
+    integrator : {"splitting", "euler"}
+        Discretisation of the dynamics. Euler's method needs much smaller steps, and one friction
+        and independent noise for all entries.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
@@ -39,7 +54,7 @@ class SGHMC(SGGMC):
     Raises
     ------
     ValueError
-        See :class:`SGGMC`; also for a variable on a sphere or simplex.
+        See :class:`SGGMC`; also for a variable on a sphere or simplex; for an unknown integrator.
 
     Notes
     -----
@@ -48,7 +63,7 @@ class SGHMC(SGGMC):
     References
     ----------
     Chen, T., Fox, E. and Guestrin, C. (2014). Stochastic gradient Hamiltonian Monte Carlo. ICML.
-    Equation 13, discretised here to second order.
+    Equation 13, discretised here to second order; Algorithm 2 is Euler's method.
 
     Examples
     --------
@@ -65,4 +80,24 @@ class SGHMC(SGGMC):
     """
 
     name = "sghmc"
-    algorithm = sggmc.SGHMC
+
+    def __init__(
+        self,
+        vars: Variables | None = None,
+        *,
+        step_size: float | Schedule | None = None,
+        friction: Friction | None = None,
+        integrator: Integrator = "splitting",
+        **options: Unpack[GradientOptions],
+    ) -> None:
+        if integrator not in get_args(Integrator):
+            raise ValueError(
+                f"`integrator` expected one of {sorted(get_args(Integrator))}, got {integrator!r}."
+            )
+        if integrator == "euler" and not is_number(friction):
+            raise ValueError(
+                "`friction` expected a number with `integrator='euler'`, got several. Use "
+                "`integrator='splitting'`."
+            )
+        self.algorithm = sghmc(integrator)
+        super().__init__(vars, step_size=step_size, friction=friction, **options)

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, Unpack, get_args
+from typing import Any, Literal, Self, Unpack, get_args
 
 import numpy as np
 
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.matrix_thermostat import MATRIX_SGNHT
 from pymc_geodesic.algorithms.sgnht import Integrator, sgnht
 from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
 from pymc_geodesic.sampling.variables import Variables
@@ -42,8 +44,17 @@ class SGNHT(StochasticStep):
         the tuning phase finds it.
     integrator : {"splitting", "euler"}
         Discretisation of the dynamics. Euler's method needs much smaller steps.
-    thermostat : {"shared", "per_variable", "per_point"}
-        See :class:`gSGNHT`.
+    thermostat : {"shared", "per_variable", "per_point", "matrix"}
+        See :class:`gSGNHT`. A ``"matrix"`` :math:`\Xi` over the entries of all variables also
+        balances noise that entries share:
+
+        .. math::
+
+            p \leftarrow e^{-\Xi h / 2} p, \qquad
+            \Xi \leftarrow \Xi + \tfrac{h}{2} (p p^\top - I)
+
+        It settles around :math:`A + h V / 2` with V the covariance of the gradient, needs a
+        ``step_size`` and many transitions, and computes a matrix exponential in each.
     steps_per_batch, gradient_noise
         See :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
@@ -58,12 +69,15 @@ class SGNHT(StochasticStep):
 
     Notes
     -----
-    Statistics: those of :class:`gSGNHT`.
+    Statistics: those of :class:`gSGNHT`. For a ``"matrix"``, ``thermostat`` is the mean of its
+    diagonal, ``thermostat_largest`` its largest eigenvalue, and ``thermostat_off_diagonal`` the
+    largest absolute value off the diagonal. The matrix itself is
+    ``step.chain.state.thermostat[0]``.
 
     References
     ----------
     Ding, N., Fang, Y., Babbush, R., Chen, C., Skeel, R. and Neven, H. (2014). Bayesian sampling
-    using stochastic gradient thermostats. NIPS. Algorithms 1 and 2.
+    using stochastic gradient thermostats. NIPS. Algorithms 1 and 2, and equation 11.
 
     Chen, C., Ding, N. and Carin, L. (2015). On the convergence of stochastic gradient MCMC
     algorithms with high-order integrators. NIPS. The splitting.
@@ -90,7 +104,7 @@ class SGNHT(StochasticStep):
         step_size: float | Schedule | None = None,
         diffusion: float | None = None,
         integrator: Integrator = "splitting",
-        thermostat: Grouping = "shared",
+        thermostat: Grouping | Literal["matrix"] = "shared",
         **options: Unpack[GradientOptions],
     ) -> None:
         if integrator not in get_args(Integrator):
@@ -99,7 +113,7 @@ class SGNHT(StochasticStep):
             )
         super().__init__(
             vars,
-            sgnht(require_grouping(thermostat), integrator=integrator),
+            _algorithm(thermostat, integrator),
             step_size=step_size,
             parameters={"diffusion": diffusion},
             keywords=options,
@@ -129,3 +143,14 @@ class SGNHT(StochasticStep):
         """
         step_size = float(np.sqrt(positive("eta", eta)))
         return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)
+
+
+def _algorithm(thermostat: str, integrator: Integrator) -> Algorithm:
+    if thermostat != "matrix":
+        return sgnht(require_grouping(thermostat, "matrix"), integrator=integrator)
+    if integrator == "euler":
+        raise ValueError(
+            "`integrator` expected 'splitting' with `thermostat='matrix'`, got 'euler'. Leave it "
+            "out."
+        )
+    return MATRIX_SGNHT

@@ -20,6 +20,7 @@ from pytensor.tensor import TensorVariable
 from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
@@ -107,7 +108,9 @@ class Step(BlockedStep):
         if options.get("initial_point") is not None:
             require_values("initial_point", options["initial_point"], model)
         shared = {name: options.pop(name) for name in SHARED if name in options}
-        self.sampler = make(Options(model=model, backend=backend, vars=vars, **shared), options)
+        given = Options(model=model, backend=backend, vars=vars, **shared)
+        with quick_building():
+            self.sampler = make(given, options)
         problem = self.sampler.problem
         self.vars = problem.sampled_values
         self._manifold_names = problem.manifold_names

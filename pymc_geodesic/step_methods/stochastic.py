@@ -22,6 +22,7 @@ from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
+from pymc_geodesic.step_methods.fitting import require_fitting
 from pymc_geodesic.step_methods.learning_rate import step_size_of
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step
@@ -118,6 +119,9 @@ def _sampler(
     algorithm.require(name, problem.variables)
     if algorithm.bind is not None:
         algorithm = algorithm.bind(problem.variables)
+    require_fitting(
+        name, algorithm, problem, options.get("gradient_noise"), has_step_size=schedule is not None
+    )
     batches = BatchOptions(steps_per_batch, options["replacement"], options.get("gradient_noise"))
     is_local = problem.potential.local is not None or bool(problem.potential.expectations)
     if is_local:

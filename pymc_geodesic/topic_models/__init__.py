@@ -4,17 +4,25 @@
 
 from pymc_geodesic.topic_models.alignment import align
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.coherence import coherence
 from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
 from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
 from pymc_geodesic.topic_models.concentration import fit_concentration
 from pymc_geodesic.topic_models.documents import proportions
+from pymc_geodesic.topic_models.hybrid_gibbs import DirichletTopics, fit_hybrid_gibbs
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocation
 from pymc_geodesic.topic_models.plot import plot_topics
+from pymc_geodesic.topic_models.priors import TopicPriors, fit_priors
 from pymc_geodesic.topic_models.projections import projections
 from pymc_geodesic.topic_models.running import Perplexity
 from pymc_geodesic.topic_models.schedule import sgrld_schedule
+from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
 from pymc_geodesic.topic_models.spherical import log_perplexity
 from pymc_geodesic.topic_models.spherical_admixture import SphericalAdmixture
+from pymc_geodesic.topic_models.spherical_variational import (
+    VariationalAdmixture,
+    fit_spherical_admixture,
+)
 from pymc_geodesic.topic_models.step_size_schedule import schedule_of_topics as schedule_of_topics
 from pymc_geodesic.topic_models.topic_counts import TopicCounts, expected_counts
 from pymc_geodesic.topic_models.words import top_words
@@ -22,19 +30,28 @@ from pymc_geodesic.topic_models.words import top_words
 __all__ = [
     "BagOfWords",
     "CollapsedMeanTopics",
+    "DirichletTopics",
     "LatentDirichletAllocation",
     "Perplexity",
     "SphericalAdmixture",
     "TopicCounts",
+    "TopicPriors",
+    "VariationalAdmixture",
     "align",
+    "coherence",
     "document_completion_perplexity",
     "expected_counts",
     "fit_concentration",
+    "fit_hybrid_gibbs",
+    "fit_priors",
+    "fit_spherical_admixture",
     "log_perplexity",
     "plot_topics",
     "projections",
     "proportions",
     "sgrld_schedule",
     "split_tokens",
+    "top_documents",
     "top_words",
+    "topic_sizes",
 ]

@@ -11,7 +11,7 @@ import xarray as xr
 
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 from pymc_geodesic.diagnostics.labels import guessed_geometry, match_chains, match_draws, permuted
-from pymc_geodesic.topic_models.read import posterior_variable
+from pymc_geodesic.topic_models.read import RUNNING, dataset_in, posterior_variable
 
 __all__ = ["align", "require_aligned"]
 
@@ -35,7 +35,8 @@ def align(
     Parameters
     ----------
     idata : DataTree
-        Result of ``pm.sample``.
+        Result of ``pm.sample`` or of ``pmg.sample``, whose ``keep=`` may have kept moments alone:
+        all groups are reordered.
     var_name : str
         The variable with the topics, with K vectors of V entries.
     others : mapping of str to str, optional
@@ -53,7 +54,8 @@ def align(
     Raises
     ------
     ValueError
-        If a variable or dimension does not exist or has another size, or topics are not matrices.
+        If a variable or dimension does not exist or has another size, topics are not matrices, or
+        draws are to be matched of which only moments were kept.
 
     Notes
     -----
@@ -82,38 +84,61 @@ def align(
         geometry = geometries(topics.to_dataset(), manifolds=manifolds)[var_name]
     else:
         geometry = guessed_geometry(draws)
-    matching = match_chains(draws, geometry)
-    orders = np.repeat(matching.orders[:, None], draws.shape[1], axis=1)
+    groups = {group: dataset_in(idata, group) for group in ("posterior", *RUNNING)}
+    orders = match_chains(draws, geometry).orders
     if per_draw:
-        reference = permuted(draws, orders).mean(axis=(0, 1))
+        if any(groups[group] for group in RUNNING):
+            raise ValueError(
+                "`per_draw` expected all draws, got moments of the group `running`, in which draws "
+                "of different orders would be mixed. Leave out `keep=` when you sample."
+            )
+        per_chain = np.repeat(orders[:, None], draws.shape[1], axis=1)
+        reference = permuted(draws, per_chain).mean(axis=(0, 1))
         orders = match_draws(draws, reference, geometry)
-    posterior = idata["posterior"].to_dataset()
-    for name, axis in {var_name: dim, **_others(posterior, var_name, dim, others)}.items():
-        values = posterior[name].transpose("chain", "draw", axis, ...)
-        ordered = values.copy(data=permuted(values.to_numpy(), orders))
-        posterior[name] = ordered.transpose(*posterior[name].dims)
+    variables = {str(n): v for values in groups.values() for n, v in values.data_vars.items()}
+    axes = {var_name: dim, **_others(variables, topics.sizes[dim], var_name, dim, others)}
     found = idata.copy()
-    found["posterior"] = xr.DataTree(posterior)
+    for group, values in groups.items():
+        if values:
+            found[group] = xr.DataTree(_reordered(values, axes, orders))
+    return found
+
+
+def _reordered(values: xr.Dataset, axes: Mapping[str, str], orders: np.ndarray) -> xr.Dataset:
+    """Return a copy of a group with its variables in the orders of each chain, or of each draw."""
+    found = values.copy()
+    for name in axes.keys() & values.data_vars.keys():
+        sample_dims = ("chain", "draw") if "draw" in values[name].dims else ("chain",)
+        array = values[name].transpose(*sample_dims, axes[name], ...)
+        own = orders
+        if len(sample_dims) == 2 and orders.ndim == 2:
+            own = np.repeat(orders[:, None], array.sizes["draw"], axis=1)
+        ordered = array.copy(data=permuted(array.to_numpy(), own))
+        found[name] = ordered.transpose(*values[name].dims)
     return found
 
 
 def _others(
-    posterior: xr.Dataset, var_name: str, dim: str, others: Mapping[str, str] | None
+    variables: Mapping[str, xr.DataArray],
+    n_topics: int,
+    var_name: str,
+    dim: str,
+    others: Mapping[str, str] | None,
 ) -> dict[str, str]:
     if others is None:
-        names = [name for name, values in posterior.data_vars.items() if dim in values.dims]
+        names = [name for name, values in variables.items() if dim in values.dims]
         return {name: dim for name in names if name != var_name}
     for name, axis in others.items():
-        dims = posterior[name].sizes if name in posterior else {}
+        dims = variables[name].sizes if name in variables else {}
         if axis not in dims:
             raise ValueError(
                 f"`others` expected variables of the posterior with their dimensions, got {name!r} "
                 f"with {axis!r}. The variables are "
-                f"{ ({str(n): v.dims[2:] for n, v in posterior.data_vars.items()}) }."
+                f"{ ({name: v.dims[2:] for name, v in variables.items()}) }."
             )
-        if dims[axis] != posterior.sizes[dim]:
+        if dims[axis] != n_topics:
             raise ValueError(
-                f"`others` expected dimensions with {posterior.sizes[dim]} entries, one per topic, "
+                f"`others` expected dimensions with {n_topics} entries, one per topic, "
                 f"got {name!r} with {dims[axis]}. Name the dimension of the topics."
             )
     return dict(others)

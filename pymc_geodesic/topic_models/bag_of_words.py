@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
@@ -13,6 +16,13 @@ from pytensor.tensor import TensorVariable
 from scipy import sparse
 
 from pymc_geodesic.potential.packed import pack
+from pymc_geodesic.topic_models.texts import fitted_vectorizer, read_texts, rows_with_words
+from pymc_geodesic.topic_models.word_weights import (
+    checked_weights,
+    rarities,
+    unit_rows,
+    weighted_by,
+)
 
 __all__ = ["BagOfWords"]
 
@@ -21,23 +31,34 @@ class BagOfWords:
     r"""Documents as word numbers and weights, for ``pm.Minibatch`` and topic models.
 
     Each distinct word of a document takes twelve bytes, whatever the size of the vocabulary. A
-    minibatch is as wide as its longest document.
+    minibatch is as wide as its longest document. :meth:`from_texts` counts the words of texts, and
+    :meth:`like` reads new documents in the same way.
 
     Parameters
     ----------
     documents : scipy sparse array or matrix, or array_like, shape (D, V)
         Weight of each word in each document: counts, or entries of unit vectors such as
         normalised tf-idf. No document may be empty.
+    vocabulary : sequence of str, optional
+        The V words, for the names of columns.
 
     Attributes
     ----------
     n_documents, n_words : int
         D and V.
+    vocabulary : ndarray of str or None
+        The V words.
+    idf : ndarray or None
+        The weights of the words, if :meth:`tf_idf` made these documents.
+    rows : ndarray of int
+        The number of each document among those that were given: all of them, unless
+        :meth:`from_texts` or :meth:`like` left out documents without words.
 
     Raises
     ------
     ValueError
-        If there is a document without words, a weight that is not finite, or no document at all.
+        If there is a document without words, a weight that is not finite, no document at all, or
+        another number of words in the vocabulary.
 
     Examples
     --------
@@ -49,32 +70,120 @@ class BagOfWords:
     >>> batch = pm.Minibatch(corpus.unit_vectors(), batch_size=2)
     """
 
-    def __init__(self, documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> None:
-        matrix = sparse.csr_array(documents)
-        if matrix.ndim != 2 or 0 in matrix.shape:
+    def __init__(
+        self,
+        documents: sparse.sparray | sparse.spmatrix | ArrayLike,
+        *,
+        vocabulary: Sequence[str] | np.ndarray | None = None,
+    ) -> None:
+        matrix = checked_weights(documents)
+        if vocabulary is not None and len(vocabulary) != matrix.shape[1]:
             raise ValueError(
-                "`BagOfWords` expected a matrix with a row for each document and a column for each "
-                f"word, got shape {matrix.shape}."
-            )
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        if not np.all(np.isfinite(matrix.data)):
-            raise ValueError(
-                "`BagOfWords` expected finite weights, got NaN or infinite ones. Correct them."
-            )
-        if matrix.nnz and matrix.data.min() < 0:
-            raise ValueError(
-                "`BagOfWords` expected counts or weights of 0 or more, got values from "
-                f"{matrix.data.min():.4g}."
-            )
-        lengths = np.diff(matrix.indptr)
-        if np.any(lengths == 0):
-            empty = np.flatnonzero(lengths == 0)
-            raise ValueError(
-                f"`BagOfWords` expected documents with words, got {len(empty)} without words, the "
-                f"first at row {empty[0]}. Drop these rows."
+                f"`vocabulary` expected {matrix.shape[1]} words, one per column, got "
+                f"{len(vocabulary)}."
             )
         self.matrix = matrix
+        self.vocabulary = None if vocabulary is None else np.asarray(vocabulary, dtype=str)
+        self.idf: np.ndarray | None = None
+        self.rows = np.arange(matrix.shape[0])
+        self._vectorizer: Any = None
+        self._is_normalised = False
+
+    @classmethod
+    def from_texts(cls, texts: Iterable[str], *, vectorizer: Any = None) -> BagOfWords:
+        """Count the words of texts by a vectorizer of scikit-learn.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The documents.
+        vectorizer : CountVectorizer or TfidfVectorizer, optional
+            How to split and count; a copy of it is fitted. By default a ``CountVectorizer`` takes
+            the 10,000 most frequent words of three letters or more that are in at least two and at
+            most half of the documents, without English stop words.
+
+        Returns
+        -------
+        BagOfWords
+            With the ``vocabulary``. Texts without a word of it are left out with a warning.
+
+        Raises
+        ------
+        ImportError
+            If scikit-learn is not installed.
+        TypeError
+            If the texts are not strings, or the vectorizer cannot name its words.
+
+        Examples
+        --------
+        >>> import pymc_geodesic as pmg
+        >>> texts = ["a goal in the last game", "the game has a goal", "parties vote", "a vote"]
+        >>> corpus = pmg.BagOfWords.from_texts(texts)
+        >>> corpus.vocabulary.tolist()
+        ['game', 'goal', 'vote']
+        >>> corpus.like(["vote after vote", "one more game"]).matrix.toarray()
+        array([[0, 0, 2],
+               [1, 0, 0]])
+        """
+        vectorizer, counts = fitted_vectorizer(read_texts(texts), vectorizer)
+        rows = rows_with_words(counts, "texts")
+        corpus = cls(counts[rows], vocabulary=vectorizer.get_feature_names_out())
+        corpus.rows, corpus._vectorizer = rows, vectorizer
+        return corpus
+
+    def like(self, documents: Iterable[str] | sparse.sparray | ArrayLike) -> BagOfWords:
+        """Read new documents as these were read: with the same words and the same weights.
+
+        Parameters
+        ----------
+        documents : iterable of str, sparse matrix or array_like
+            Texts, if these documents come from :meth:`from_texts`; else counts of words, of shape
+            (D, V).
+
+        Returns
+        -------
+        BagOfWords
+            Counts, or the unit vectors that :meth:`unit_vectors` or :meth:`tf_idf` makes of them
+            with the weights of these documents. Documents without a word of positive weight are
+            left out with a warning; its attribute ``rows`` numbers the others.
+
+        Raises
+        ------
+        ValueError
+            If texts are given and these documents do not come from texts, or words differ.
+
+        Examples
+        --------
+        >>> import numpy as np, pymc_geodesic as pmg
+        >>> counts = [[2, 0, 1], [0, 3, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]
+        >>> pmg.BagOfWords(counts).tf_idf().like([[1, 0, 2]]).matrix.toarray().round(2)
+        array([[0.9 , 0.  , 0.44]])
+        """
+        counts = self._counts_of(documents)
+        if counts.shape[1] != self.n_words:
+            raise ValueError(
+                f"`documents` expected {self.n_words} columns, one per word, got {counts.shape[1]}."
+            )
+        weights = counts if self.idf is None else counts @ sparse.diags_array(self.idf)
+        rows = rows_with_words(sparse.csr_array(weights), "documents")
+        found = BagOfWords(counts[rows], vocabulary=self.vocabulary)
+        found.rows, found._vectorizer = rows, self._vectorizer
+        if self.idf is not None:
+            return found.tf_idf(idf=self.idf)
+        return found.unit_vectors() if self._is_normalised else found
+
+    def _counts_of(self, documents: Iterable[str] | sparse.sparray | ArrayLike) -> sparse.csr_array:
+        if sparse.issparse(documents):
+            return sparse.csr_array(documents)
+        given: Any = documents if isinstance(documents, str) else list(cast("Iterable", documents))
+        if not any(isinstance(document, str) for document in given):
+            return sparse.csr_array(np.asarray(given))
+        if self._vectorizer is None:
+            raise ValueError(
+                "`like` expected counts of words, because these documents do not come from texts, "
+                "got texts. Make the first documents with `BagOfWords.from_texts`."
+            )
+        return sparse.csr_array(self._vectorizer.transform(read_texts(given)))
 
     @property
     def n_documents(self) -> int:
@@ -92,8 +201,14 @@ class BagOfWords:
 
     def unit_vectors(self) -> BagOfWords:
         """Divide each document by its Euclidean norm."""
-        norms = np.sqrt(np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel())
-        return BagOfWords(sparse.diags_array(1 / norms) @ self.matrix)
+        return self._weighted(self.matrix, idf=self.idf)
+
+    def _weighted(self, matrix: sparse.csr_array, *, idf: np.ndarray | None) -> BagOfWords:
+        """Return unit vectors that are read as these documents are."""
+        found = BagOfWords(unit_rows(matrix), vocabulary=self.vocabulary)
+        found.idf, found.rows, found._vectorizer = idf, self.rows, self._vectorizer
+        found._is_normalised = True
+        return found
 
     def inverse_document_frequencies(self) -> np.ndarray:
         r"""Rarity of each word, :math:`\max(0, \log [D / (1 + D_w)])`, of shape (V,).
@@ -101,8 +216,7 @@ class BagOfWords:
         :math:`D_w` is the number of documents that hold word w. Words in all documents
         or in all but one have rarity zero.
         """
-        containing = np.bincount(self.matrix.indices, minlength=self.n_words)
-        return np.maximum(np.log(self.n_documents / (1 + containing)), 0)
+        return rarities(self.matrix)
 
     def tf_idf(self, *, idf: ArrayLike | None = None) -> BagOfWords:
         r"""Weight counts by rarity and normalise, which gives unit vectors for spherical models.
@@ -117,12 +231,12 @@ class BagOfWords:
         ----------
         idf : array_like of float, shape (V,), optional
             Weights :math:`r_w`, 0 or more; by default the :meth:`inverse_document_frequencies` of
-            these documents. For new documents pass those of the training documents.
+            these documents. For new documents, :meth:`like` takes those of the training documents.
 
         Returns
         -------
         BagOfWords
-            Documents of length one.
+            Documents of length one, with the weights as ``idf``.
 
         Raises
         ------
@@ -138,21 +252,7 @@ class BagOfWords:
         array([[0.77, 0.  , 0.64]])
         """
         idf = self.inverse_document_frequencies() if idf is None else np.asarray(idf, dtype=float)
-        if idf.shape != (self.n_words,) or not np.all((idf >= 0) & np.isfinite(idf)):
-            raise ValueError(
-                f"`idf` expected {self.n_words} weights of 0 or more, one per word, got shape "
-                f"{idf.shape} with values from {np.min(idf, initial=np.inf):.4g}. Pass "
-                "`learned.inverse_document_frequencies()` of documents with the same words."
-            )
-        weighted = self.matrix @ sparse.diags_array(idf)
-        weighted.eliminate_zeros()
-        empty = np.flatnonzero(np.diff(weighted.indptr) == 0)
-        if len(empty):
-            raise ValueError(
-                "`tf_idf` expected a word with a positive weight in every document, got "
-                f"{len(empty)} documents without, the first at row {empty[0]}. Drop these rows."
-            )
-        return BagOfWords(weighted).unit_vectors()
+        return self._weighted(weighted_by(self.matrix, idf), idf=idf)
 
     def mean_direction(self) -> np.ndarray:
         """Return the direction of the sum of all documents, a unit vector of length V."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,9 +23,13 @@ from pymc_geodesic.plots.selection import (
 )
 from pymc_geodesic.plots.style import color_of
 from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import Draws, read_chains
+from pymc_geodesic.topic_models.plot_list import draw_list
+from pymc_geodesic.topic_models.read import Draws, dataset_in, posterior_variable, read_chains
 
 __all__ = ["plot_topics"]
+
+# Beyond it panels with bars fill more than a screen.
+_MOST_PANELS = 20
 
 
 def plot_topics(
@@ -37,13 +42,16 @@ def plot_topics(
     coords: Coordinates | None = None,
     ci_prob: float | None = None,
     n_columns: int = 4,
+    sizes: ArrayLike | None = None,
+    kind: Literal["bars", "list"] | None = None,
     axes: ArrayLike | None = None,
 ) -> np.ndarray:
     """Draw the words with the largest weights of each topic.
 
     A topic is a probability vector over words, or a unit vector, as in spherical admixture models.
     Its words are ordered by posterior mean. The bar shows the mean, the line the interval
-    that holds `ci_prob` of the draws.
+    that holds `ci_prob` of the draws. More than 20 topics are drawn as a list: a line of words for
+    each topic, the more probable the darker.
 
     Parameters
     ----------
@@ -65,18 +73,23 @@ def plot_topics(
         Probability of the intervals, with equal tails; ``rcParams["stats.ci_prob"]`` by default.
     n_columns : int
         Number of topics in a row of the figure.
+    sizes : array_like of float, shape (K,), optional
+        Shares of the topics, as of :func:`pymc_geodesic.topic_models.topic_sizes`: the largest
+        topic comes first.
+    kind : {"bars", "list"}, optional
+        How to draw; by default bars for up to 20 topics.
     axes : array_like of matplotlib.axes.Axes, optional
-        One per topic; a new figure by default.
+        One per topic, or a single one for a list; a new figure by default.
 
     Returns
     -------
     numpy.ndarray of matplotlib.axes.Axes
-        The axes, one per topic.
+        The axes, one per topic, or a single one for a list.
 
     Raises
     ------
     ValueError
-        If the variable does not have two axes, `vocabulary` or `axes` have another
+        If the variable does not have two axes, `vocabulary`, `sizes` or `axes` have another
         length, or the order of topics differs between chains: see
         :func:`pymc_geodesic.topic_models.align`, or choose one chain by ``coords={"chain": [0]}``.
 
@@ -87,30 +100,73 @@ def plot_topics(
     >>> idata = az.from_dict({"posterior": {"topics": topics}})
     >>> axes = pmg.plot_topics(idata, vocabulary=[f"word {i}" for i in range(50)], n_words=5)
     """
-    if isinstance(idata, xr.DataTree):
-        dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
-        manifolds = recorded_manifolds(idata)
-        topics = pick_variable(dataset, ("direction", "composition"), manifolds=manifolds, ndim=2)
-    else:
-        topics = xr.DataArray(read_chains(idata, "topics"), dims=("chain", "draw", "topic", "word"))
-        topics = topics.sel(coords or {})
-    if topics.ndim != 4:
-        raise ValueError(
-            f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Select "
-            "another variable with `var_names`, or give all its other dimensions in `coords`."
-        )
+    topics = _topics_of(idata, var_names, group, coords)
     require_aligned(topics.to_numpy(), "plot_topics")
     topic_dim, word_dim = topics.dims[2:]
     words = np.asarray(topics[word_dim] if vocabulary is None else vocabulary).astype(str)
     if len(words) != topics.sizes[word_dim]:
         raise ValueError(f"`vocabulary` expected {topics.sizes[word_dim]} words, got {len(words)}.")
-    axes = _axes(axes, topics.sizes[topic_dim], min(n_words, len(words)), n_columns)
+    n_topics, n_words = topics.sizes[topic_dim], min(n_words, len(words))
+    if kind not in (None, "bars", "list"):
+        raise ValueError(f"`kind` expected 'bars' or 'list', got {kind!r}.")
+    shares, order = _sizes(sizes, n_topics)
+    labels = [f"{topic_dim} {topics[topic_dim].values[i]}" for i in order]
+    if shares is not None:
+        labels = [
+            f"{label} ({100 * shares[i]:.1f}%)" for label, i in zip(labels, order, strict=True)
+        ]
+    if kind == "list" or (kind is None and axes is None and n_topics > _MOST_PANELS):
+        means = topics.mean(topics.dims[:2]).to_numpy()[order]
+        given = None if axes is None else _axes(axes, 1, n_words, n_columns)[0]
+        ordered = None if shares is None else shares[order]
+        drawn = draw_list(means, words, n_words=n_words, labels=labels, sizes=ordered, ax=given)
+        return np.array([drawn])
+    axes = _axes(axes, n_topics, n_words, n_columns)
     ci_prob = probability_or_default(ci_prob)
-    for i, ax in enumerate(axes):
+    for ax, label, i in zip(axes, labels, order, strict=True):
         values = topics.isel({topic_dim: i}).values.reshape(-1, len(words))
         _draw_topic(ax, values, words, n_words, ci_prob)
-        ax.set_title(f"{topic_dim} {topics[topic_dim].values[i]}", fontsize=10, loc="left")
+        ax.set_title(label, fontsize=10, loc="left")
     return axes
+
+
+def _topics_of(
+    idata: Draws,
+    var_names: str | Sequence[str] | None,
+    group: str,
+    coords: Coordinates | None,
+) -> xr.DataArray:
+    """Return the chosen topics, with the dimensions (chain, draw, topic, word).
+
+    Raises
+    ------
+    ValueError
+        If the variable does not have two axes.
+    """
+    if not isinstance(idata, xr.DataTree):
+        values = read_chains(idata, "topics")
+        return xr.DataArray(values, dims=("chain", "draw", "topic", "word")).sel(coords or {})
+    if isinstance(var_names, str) and var_names not in dataset_in(idata, group):
+        return posterior_variable(idata, var_names).sel(coords or {})
+    dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)
+    manifolds = recorded_manifolds(idata)
+    topics = pick_variable(dataset, ("direction", "composition"), manifolds=manifolds, ndim=2)
+    if topics.ndim != 4:
+        raise ValueError(
+            f"`{topics.name}` expected topics of shape (K, V), got {topics.shape[2:]}. Select "
+            "another variable with `var_names`, or give all its other dimensions in `coords`."
+        )
+    return topics
+
+
+def _sizes(sizes: ArrayLike | None, n_topics: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the shares of the topics, and the order in which they are drawn."""
+    if sizes is None:
+        return None, np.arange(n_topics)
+    shares = np.asarray(sizes, dtype=float)
+    if shares.shape != (n_topics,):
+        raise ValueError(f"`sizes` expected {n_topics}, one per topic, got shape {shares.shape}.")
+    return shares, np.argsort(-shares, kind="stable")
 
 
 def _axes(axes: ArrayLike | None, n_topics: int, n_words: int, n_columns: int) -> np.ndarray:

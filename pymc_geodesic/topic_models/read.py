@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 import xarray as xr
@@ -13,13 +15,23 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 
 __all__ = [
+    "GROUPS",
+    "RUNNING",
     "Documents",
     "Draws",
+    "dataset_in",
     "posterior_variable",
     "read_chains",
     "read_documents",
     "read_topics",
+    "words_of",
 ]
+
+GROUPS = ("posterior", "running/draws", "running/mean")
+"""Groups of a result that may hold topics, in the order in which they are looked for."""
+
+RUNNING = ("running/draws", "running/mean", "running/sd")
+"""Groups that ``pmg.sample(keep=...)`` makes."""
 
 type Draws = xr.DataTree | ArrayLike
 """Draws of topics as functions accept them."""
@@ -29,26 +41,62 @@ type Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
 
 
 def posterior_variable(idata: xr.DataTree, var_name: str) -> xr.DataArray:
-    """Return a matrix from the posterior, with the dimensions (chain, draw, topics, words).
+    """Return a matrix from the draws, with the dimensions (chain, draw, topics, words).
+
+    A variable of which ``pmg.sample(keep=...)`` kept moments has the draws that were kept too, or
+    else its mean as the only draw of each chain.
 
     Raises
     ------
     ValueError
         If the variable does not exist, or its draws are not matrices.
     """
-    found = idata["posterior"].data_vars
-    if var_name not in found:
+    kept = {group: dataset_in(idata, group) for group in GROUPS}
+    for found in kept.values():
+        if var_name in found:
+            values = found[var_name]
+            break
+    else:
+        names = sorted({str(name) for found in kept.values() for name in found.data_vars})
         raise ValueError(
-            f"`var_name` expected the topics, a variable among {sorted(map(str, found))}, got "
-            f"{var_name!r}. Pass its name."
+            f"`var_name` expected the topics, a variable among {names}, got {var_name!r}. Pass "
+            "its name."
         )
-    topics = found[var_name].transpose("chain", "draw", ...)
+    topics = values if "draw" in values.dims else values.expand_dims("draw")
+    topics = topics.transpose("chain", "draw", ...)
     if topics.ndim != 4:
         raise ValueError(
             f"`var_name` expected a variable whose draws are matrices (topics, words), got "
             f"{var_name!r} with draws of shape {topics.shape[2:]}."
         )
     return topics
+
+
+def dataset_in(idata: xr.DataTree, group: str) -> xr.Dataset:
+    """Return the variables of a group; none if there is no such group."""
+    return idata[group].to_dataset() if f"/{group}" in idata.groups else xr.Dataset()
+
+
+def words_of(topics: Draws, var_name: str, vocabulary: Sequence[str] | None) -> np.ndarray:
+    """Return the given words, or else the coordinates of the topics, or the numbers of columns.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many words as columns.
+    """
+    if isinstance(topics, xr.DataTree):
+        draws = posterior_variable(topics, var_name)
+        found, n_words = draws[draws.dims[-1]].to_numpy(), draws.shape[-1]
+    else:
+        n_words = np.shape(topics)[-1]
+        found = np.arange(n_words)
+    words = np.asarray(found if vocabulary is None else vocabulary).astype(str)
+    if len(words) != n_words:
+        raise ValueError(
+            f"`vocabulary` expected {n_words} words, as many as the topics, got {len(words)}."
+        )
+    return words
 
 
 def read_chains(topics: Draws, var_name: str) -> np.ndarray:
@@ -85,17 +133,21 @@ def read_topics(topics: Draws, var_name: str) -> np.ndarray:
     return found.reshape(-1, *found.shape[-2:])
 
 
-def read_documents(documents: Documents, n_words: int) -> sp.csr_array:
+def read_documents(documents: Documents, n_words: int | None = None) -> sp.csr_array:
     """Return documents as a new CSR array without stored zeros.
 
     Raises
     ------
     ValueError
-        If they are not a matrix with ``n_words`` columns.
+        If they are not a matrix, or have not ``n_words`` columns if that is given.
     """
     matrix = documents.matrix if isinstance(documents, BagOfWords) else documents
     found = sp.csr_array(matrix, copy=True)
-    if found.ndim != 2 or found.shape[1] != n_words:
+    if found.ndim != 2:
+        raise ValueError(
+            f"`documents` expected a matrix (documents, words), got shape {found.shape}."
+        )
+    if n_words is not None and found.shape[1] != n_words:
         raise ValueError(
             f"`documents` expected a matrix (documents, words) with {n_words} columns, the number "
             f"of words in `topics`, got shape {found.shape}."

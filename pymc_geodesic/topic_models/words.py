@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import Draws, read_chains
+from pymc_geodesic.topic_models.read import Draws, read_chains, words_of
 
 __all__ = ["top_words"]
 
@@ -18,7 +18,7 @@ __all__ = ["top_words"]
 def top_words(
     topics: Draws,
     *,
-    vocabulary: Sequence[str],
+    vocabulary: Sequence[str] | None = None,
     n: int = 10,
     ci_prob: float = 0.89,
     var_name: str = "topics",
@@ -28,15 +28,16 @@ def top_words(
     The weights are the coordinates of the topics: probabilities in latent Dirichlet allocation,
     coordinates of unit vectors in the spherical admixture model. The average over draws is only
     meaningful if topics keep their order. Chains with different orders raise an error;
-    :func:`align` reorders them.
+    :func:`align` reorders them. If only the means of chains were kept, by
+    ``pmg.sample(keep={"topics": "mean"})``, intervals are those of these means.
 
     Parameters
     ----------
     topics : DataTree or array_like of float
         Draws of the topics: the result of ``pm.sample``, or an array of shape (..., K, V) whose
         leading axes are draws, or chains and draws.
-    vocabulary : sequence of str
-        The V words.
+    vocabulary : sequence of str, optional
+        The V words. By default the coordinates of the last dimension, or word numbers.
     n : int
         Number of words per topic.
     ci_prob : float
@@ -66,10 +67,7 @@ def top_words(
     require_aligned(chains, "top_words")
     draws = chains.reshape(-1, *chains.shape[-2:])
     _, n_topics, n_words = draws.shape
-    if len(vocabulary) != n_words:
-        raise ValueError(
-            f"`vocabulary` expected {n_words} words, as many as the topics, got {len(vocabulary)}."
-        )
+    words = words_of(topics, var_name, vocabulary)
     if not 1 <= n <= n_words:
         raise ValueError(f"`n` expected 1 to {n_words}, the number of words, got {n}.")
     mean = draws.mean(axis=0)
@@ -81,7 +79,7 @@ def top_words(
         {
             "topic": np.repeat(np.arange(n_topics), n),
             "rank": np.tile(np.arange(n), n_topics),
-            "word": np.asarray(vocabulary)[best.ravel()],
+            "word": words[best.ravel()],
             "mean": np.take_along_axis(mean, best, axis=1).ravel(),
             "lower": lower.ravel(),
             "upper": upper.ravel(),

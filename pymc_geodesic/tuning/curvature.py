@@ -14,7 +14,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["curvature_mass", "largest_curvature"]
+__all__ = ["curvature_mass", "largest_curvature", "tangent_curvature"]
 
 # Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
@@ -96,6 +96,28 @@ def largest_curvature(
         value = float(sum(np.sum(v * c) for v, c in zip(vector, change, strict=True)))
         vector = change
     return abs(value)
+
+
+def tangent_curvature(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    i: int,
+    *,
+    rows: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Second derivatives along great circles through a unit vector, the variable of number ``i``.
+
+    A symmetric matrix over its entries, zero along the vector itself.
+    """
+
+    def at(x):
+        return gradient(x, rows).pulled_back
+
+    x = point[i].astype(float)
+    across = np.eye(len(x)) - np.outer(x, x)
+    columns = [_change(at, point, _only(point, i, unit))[i] for unit in np.eye(len(x))]
+    matrix = across @ np.array(columns, dtype=float) @ across
+    return 0.5 * (matrix + matrix.T)
 
 
 def _change(at: Gradient, point, direction, *, step: float | None = None) -> list[np.ndarray]:

@@ -22,11 +22,11 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.low_rank import LowRankMass
 
-__all__ = ["N_DIRECTIONS", "AveragedCurvature", "dense_mass", "low_rank_mass", "without_directions"]
+__all__ = ["AveragedCurvature", "dense_mass", "low_rank_mass", "n_directions", "without_directions"]
 
 # Directions of a mass that is neither diagonal nor dense. Crossed effects have three that matter,
 # and each costs two products with all entries in every drift and kick.
-N_DIRECTIONS = 12
+MOST_DIRECTIONS = 12
 # Points at which secants are taken, and half their length in posterior standard deviations. At full
 # width exponential links would overflow.
 N_POINTS, HALF_WIDTH = 4, 0.5
@@ -107,37 +107,48 @@ def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:
     return JointMass(matrix, shapes=mass.shapes, dtype=mass.dtype)
 
 
-def low_rank_mass(
-    curvature: AveragedCurvature, mass: VariableMasses, *, rank: int = N_DIRECTIONS
-) -> LowRankMass:
+def n_directions(n_flat: int) -> int:
+    """Return the number of directions of a low-rank mass: all of a few flat entries."""
+    return n_flat if n_flat <= KRYLOV else MOST_DIRECTIONS
+
+
+def low_rank_mass(curvature: AveragedCurvature, mass: VariableMasses) -> LowRankMass:
     """Return the diagonal mass with the softest and stiffest directions that it misses."""
+    rank = n_directions(int(curvature.is_flat.sum()))
+    find = _all_directions if rank == curvature.is_flat.sum() else _extremes
+    values, vectors = find(curvature, rank)
+    values = _believed(values)
+    chosen = (values < SOFT) | (values > STIFF)
+    return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
+
+
+def _all_directions(curvature: AveragedCurvature, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    basis = np.eye(curvature.size)[curvature.is_flat]
+    columns = np.array([curvature(direction)[curvature.is_flat] for direction in basis])
+    values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
+    return values, basis.T @ vectors
+
+
+def _extremes(curvature: AveragedCurvature, rank: int) -> tuple[np.ndarray, np.ndarray]:
     # Imported on first use: with its imports it takes longer than building a model's graph.
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     flat = curvature.is_flat
     first = np.random.default_rng(FIRST_VECTOR).standard_normal(curvature.size) * flat
-    n_products = 0
-
-    # Imported on first use, because it takes a tenth of a second to load.
 
     def product(vector: np.ndarray) -> np.ndarray:
-        nonlocal n_products
-        n_products += 1
         return curvature(vector.ravel() * flat) * flat + vector.ravel() * ~flat
 
     operator = LinearOperator((curvature.size, curvature.size), matvec=product, dtype=float)
     options = {"k": rank, "which": "BE", "v0": first, "tol": PRECISION}
     options |= {"ncv": min(KRYLOV, curvature.size), "maxiter": MOST_PRODUCTS // KRYLOV}
     try:
-        values, vectors = eigsh(operator, **options)
+        return eigsh(operator, **options)
     except ArpackNoConvergence as found:
-        values, vectors = found.eigenvalues, found.eigenvectors
-    values = _believed(values)
-    chosen = (values < SOFT) | (values > STIFF)
-    return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
+        return found.eigenvalues, found.eigenvectors
 
 
-def without_directions(mass: VariableMasses, rank: int = N_DIRECTIONS) -> LowRankMass:
+def without_directions(mass: VariableMasses, rank: int) -> LowRankMass:
     """Return the diagonal mass in the low-rank form, with empty directions."""
     size = sum(int(np.prod(shape)) for shape in mass.shapes)
     return _with_directions(mass, np.zeros((size, 0)), np.zeros(0), rank)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import process_time
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -163,9 +162,8 @@ class SelfTuner:
         SamplingError
             If it is not finite.
         """
-        began = process_time()
         gradient = self.gradient.whole(point).gradient
-        self.seconds_per_pass = process_time() - began
+        self.seconds_per_pass = self.gradient.seconds_per_pass
         if not all(np.all(np.isfinite(g)) for g in gradient):
             raise SamplingError(
                 "Control variates expected a finite gradient of the log density at their center, "

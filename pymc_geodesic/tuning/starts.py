@@ -45,7 +45,9 @@ class Trial(NamedTuple):
     energy: float
 
 
-def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
+def default_start(
+    model: Model, names: Sequence[str], *, point: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return the start of the variables for which the model gives no ``initval``.
 
     Parameters
@@ -54,13 +56,14 @@ def default_start(model: Model, names: Sequence[str]) -> dict[str, np.ndarray]:
         The model.
     names : sequence of str
         Names of value variables.
+    point : mapping
+        The model's initial point.
 
     Returns
     -------
     dict of str to ndarray
         PyMC's values; variables with an ``initval`` are left out.
     """
-    point = model.initial_point()
     given = {
         model.rvs_to_values[rv].name
         for rv, value in model.rvs_to_initial_values.items()

@@ -177,3 +177,15 @@ def test_other_angles_are_impossible(case):
     value = pt.scalar("value")
     density = pm.logp(distribution.dist(0.0, **parameters), value)
     assert np.isneginf(density.eval({value: 3.2}, mode="FAST_COMPILE"))
+
+
+def test_two_free_angles_have_a_log_density_for_nuts():
+    parameters = ([3.0, -3.0], [3.0, 5.0], 2.5)
+    with pm.Model() as model:
+        pmg.BivariateVonMises("x", *parameters, shape=(3, 2))
+    x = np.array([[3.3, -2.0], [0.0, 1.0], [-3.0, 2.0]])
+    found = model.compile_logp()({"x_circular__": x})
+    wrapped = np.angle(np.exp(1j * x))
+    expected = pm.logp(pmg.BivariateVonMises.dist(*parameters), wrapped).sum().eval()
+    assert found == pytest.approx(expected)
+    assert isinstance(pmg.manifold_of(model["x"]), pmg.Circle)

@@ -88,3 +88,51 @@ def test_million(load_example, check_picture):
     assert ratio.min() > 0.6
     assert ratio.max() < 1.5
     check_picture(example, idata)
+
+
+def test_parquet_rows(load_example, check_picture):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("jax")
+    example = load_example("parquet_rows")
+    idata = example.run(quick=True)
+    beta = idata.posterior["beta"]
+    mean, sd = (getattr(beta, name)(("chain", "draw")).values for name in ("mean", "std"))
+    # Ten coefficients, of which none is farther away but one time in a thousand.
+    assert np.abs((mean - example.TRUTH) / sd).max() < 4.5
+    check_picture(example, idata)
+
+
+@pytest.mark.slow
+def test_hierarchy(load_example, check_picture):
+    example = load_example("hierarchy")
+    idata = example.run(quick=True)
+    for name in example.NAMES:
+        ours, exact = (idata[group][name] for group in ("posterior", "nuts"))
+        assert abs(ours.mean() - exact.mean()) < exact.std()
+        assert 0.5 < ours.std() / exact.std() < 2
+    check_picture(example, idata)
+
+
+@pytest.mark.slow
+def test_compositions(load_example, check_picture):
+    example = load_example("compositions")
+    idata = example.run(quick=True)
+    means = idata.posterior.mean(("chain", "draw"))
+    # Posterior standard deviations are about 0.001, 0.002 and 0.16.
+    np.testing.assert_allclose(means["middle"], example.MIDDLE, atol=0.01)
+    np.testing.assert_allclose(means["shift"], example.SHIFT, atol=0.02)
+    assert means["precision"].item() == pytest.approx(example.PRECISION, abs=1.5)
+    check_picture(example, idata)
+
+
+@pytest.mark.slow
+def test_embeddings(load_example, check_picture):
+    example = load_example("embeddings")
+    idata = example.run(quick=True)
+    shares = example.memberships(idata)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    _, table = example.table(idata)
+    # Each topic has a cluster of its own, which holds most of its documents.
+    assert sorted(table.argmax(axis=1)) == list(range(example.N_CLUSTERS))
+    assert table.max(axis=1).min() > 0.6
+    check_picture(example, idata)

@@ -84,3 +84,21 @@ def test_rows_that_follow_each_other_are_not_copied():
     held = taken.data.data if hasattr(taken.data, "data") else taken.data.get_value(borrow=True)
     assert np.shares_memory(taken.rows([np.arange(10, 20)]), held)
     assert not np.shares_memory(taken.rows([np.arange(10, 20)[::-1]]), held)
+
+
+def test_all_rows_are_evaluated_once_per_point(monkeypatch):
+    gradient, point = host(flat())
+    passes, add_up = [], gradient._sum
+
+    def counted(*arguments):
+        passes.append(arguments)
+        return add_up(*arguments)
+
+    monkeypatch.setattr(gradient, "_sum", counted)
+    first = gradient.whole(point)
+    point[0][:] += 1.0
+    moved = gradient.whole(point)
+    again = gradient.whole([x.copy() for x in point])
+    assert len(passes) == 2
+    assert moved.energy == again.energy != first.energy
+    assert gradient.seconds_per_pass >= 0

@@ -11,6 +11,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel import room
 from pymc_geodesic.kernel.jax.memo import MEMO
 from pymc_geodesic.sampling import begin, run
+from pymc_geodesic.sampling.calls import Calls
 
 
 def sampler(**options):
@@ -30,7 +31,7 @@ def drawn(made, n_draws, chain_method="sequential"):
 
 def test_room_is_as_large_as_arrays_allow():
     assert room.room_for([np.zeros((1, 20)), np.zeros((1, 300))]) == 50
-    assert room.room_for([np.zeros((1, 3_000))]) == 10
+    assert room.room_for([np.zeros((1, 3_000))]) == 20
     assert room.room_for([np.zeros((1, 10**6))]) == 1
 
 
@@ -67,3 +68,11 @@ def test_tuning_and_draws_use_one_compiled_function(method, monkeypatch):
 def test_a_given_number_of_transitions_is_compiled_in():
     made = sampler(n_steps=3)
     assert made.calls._room is None
+
+
+def test_draws_are_the_same_with_a_step_size_for_each_transition(monkeypatch):
+    _, expected, _ = drawn(sampler(), 30)
+    monkeypatch.setattr(Calls, "_has_one_step_size", lambda self, chain: False)
+    _, found, _ = drawn(sampler(), 30)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-10)

@@ -56,6 +56,7 @@ MANIFOLDS = {
     "Rotations": Case(pmg.SpecialOrthogonal(), (3, 3), 3),
     "Rotations-4": Case(pmg.SpecialOrthogonal(), (N, N), 6),
     "Stretched-sphere": Case(Stretched(pmg.Sphere(), FACTOR), (N,), N - 1),
+    "Stretched-axes": Case(Stretched(pmg.ProjectiveSphere(), FACTOR), (N,), N - 1),
     "Stretched-frames": Case(Stretched(pmg.Stiefel(), FACTOR), (N, 2), 2 * N - 3),
     "PolarStiefel": Case(PolarStiefel(), (N, 2), 2 * N - 3),
 }

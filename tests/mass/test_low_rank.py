@@ -103,7 +103,8 @@ def test_the_form_follows_from_the_entries_that_may_have_any_mass():
     flat, sphere = Euclidean(), Sphere()
     assert mass_form([flat], [(100,)]) == "dense"
     assert mass_form([flat], [(101,)]) == "low_rank"
-    assert mass_form([flat, sphere], [(100,), (200,)]) == "diagonal"
+    assert mass_form([flat, sphere], [(1,), (200,)]) == "diagonal"
+    assert mass_form([flat, sphere], [(2,), (200,)]) == "low_rank"
     assert mass_form([flat, sphere], [(101,), (3,)]) == "low_rank"
 
 

@@ -117,3 +117,10 @@ def test_posterior_without_probability_vectors_is_refused():
 def test_names_must_fit():
     with pytest.raises(ValueError, match="`labels` expected 5 names, got 2"):
         pmg.plot_simplex(MANY, labels=["a", "b"])
+
+
+def test_one_draw_has_no_interval():
+    ax = pmg.plot_simplex(np.array([[0.5, 0.2, 0.2, 0.1]]))
+    assert ax.get_ylabel() == "probability"
+    assert not ax.collections
+    assert "interval" in pmg.plot_simplex(RNG.dirichlet(np.ones(4), size=20)).get_ylabel()

@@ -244,3 +244,13 @@ def test_tilt_turns_clockwise():
 def test_flat_density_has_no_borders(projection):
     ax = plot_sphere(log_density=lambda x: np.zeros(len(x)), projection=projection)
     assert not ax.collections
+
+
+def test_circle_without_a_cap_marks_no_mean():
+    angles = np.concatenate([np.full(50, 1.0), np.full(50, -1.0)])
+    angles = angles + np.random.default_rng(1).normal(0, 0.1, 100)
+    draws = {"x": np.column_stack([np.cos(angles), np.sin(angles)])}
+    ax = plot_sphere(draws, cap=None)
+    assert not [line for line in ax.lines if line.get_marker() == "o"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x"]
+    assert plot_sphere(draws["x"], cap=None).get_legend() is None

@@ -4,15 +4,13 @@
 
 import numpy as np
 import pymc as pm
-import pytensor
-import pytensor.tensor as pt
 import pytest
 
-from chains import assert_mean, assert_temperature_of_positions, chain_averages, run
+from chains import run
+from exact_moments import assert_moments, assert_moments_by_gmc, second_moments, stochastic_step
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
 from pymc_geodesic.potential.symmetry import is_even
 
 EVERY = [
@@ -42,12 +40,6 @@ def matrix(n, kappa, distribution):
     return (frame(n) * values) @ frame(n).T
 
 
-def second_moments(A):
-    value = pt.matrix("A", shape=A.shape)
-    gradient = -pytensor.grad(bingham_log_normalizer(value), value)
-    return gradient.eval({value: A}, mode="FAST_COMPILE")
-
-
 def model_of(n, kappa, distribution, *, n_points):
     with pm.Model() as model:
         if distribution == "Watson":
@@ -57,55 +49,28 @@ def model_of(n, kappa, distribution, *, n_points):
     return model
 
 
-@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
-@pytest.mark.parametrize(("n", "kappa", "distribution"), GRID)
-def test_exact_moments(n, kappa, distribution, method):
-    step_size = 0.15 / np.sqrt(2 * abs(kappa) + n / 3)
-    friction = 0.1 / step_size
-    options = (
-        {"friction": friction}
-        if method is pmg.SGGMC
-        else {"diffusion": friction, "thermostat": "per_point"}
-    )
-    model = model_of(n, kappa, distribution, n_points=100)
-    step = method(model=model, step_size=step_size, n_steps=25, backend="jax", **options)
+def moments(n, kappa, distribution):
+    """Squares along two axes, and their means."""
     first, last = frame(n)[:, 0], frame(n)[:, -1]
-    moments = {
+    exact = second_moments(matrix(n, kappa, distribution))
+    statistics = {
         "first": lambda point: (point["x_unitvector__"] @ first) ** 2,
         "last": lambda point: (point["x_unitvector__"] @ last) ** 2,
     }
-    averages, stats = chain_averages(
-        step, step.model.initial_point(), moments, draws=100, discard=20
-    )
-    exact = second_moments(matrix(n, kappa, distribution))
-    assert_mean(averages["first"], first @ exact @ first)
-    assert_mean(averages["last"], last @ exact @ last)
-    assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
-    assert_temperature_of_positions(stats, allowed=0.02)
+    return statistics, {"first": first @ exact @ first, "last": last @ exact @ last}
 
 
-def test_gmc_finds_exact_moments():
-    n, kappa = 3, 5.0
-    step = pmg.GMC(
-        model=model_of(n, kappa, "Bingham", n_points=4),
-        step_size=0.2,
-        n_leapfrog=5,
-        n_steps=50,
-        backend="jax",
-    )
-    first = frame(n)[:, -1]
-    averages = [
-        chain_averages(
-            step,
-            step.model.initial_point(),
-            {"last": lambda point: ((point["x_unitvector__"] @ first) ** 2).mean()},
-            draws=60,
-            discard=5,
-            seed=seed,
-        )[0]["last"]
-        for seed in range(20)
-    ]
-    assert_mean(averages, first @ second_moments(matrix(n, kappa, "Bingham")) @ first)
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize(("n", "kappa", "distribution"), GRID)
+def test_exact_moments(n, kappa, distribution, method):
+    model = model_of(n, kappa, distribution, n_points=100)
+    step = stochastic_step(method, model, step_size=0.15 / np.sqrt(2 * abs(kappa) + n / 3))
+    assert_moments(step, *moments(n, kappa, distribution))
+
+
+def test_exact_moments_by_gmc():
+    case = (3, 5.0, "Bingham")
+    assert_moments_by_gmc(model_of(*case, n_points=4), *moments(*case), step_size=0.2)
 
 
 def antipodal(mu, kappa, n, seed=1):

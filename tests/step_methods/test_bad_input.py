@@ -239,3 +239,55 @@ def test_gmc_flags_what_diverges_and_stays():
     assert stats["accepted"] == 0
     assert point["theta"] == 1.0
     assert "leave it out to have it tuned" in stats["warning"].message
+
+
+INDEFINITE = [[1.0, 2.0], [2.0, 1.0]]
+
+
+@pytest.fixture(scope="module")
+def pair():
+    with pm.Model() as model:
+        pm.Normal("a", shape=2)
+        pm.Normal("b")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("method", "keywords", "message"),
+    [
+        (pmg.SGHMC, {"friction": {"a": INDEFINITE, "b": 1.0}}, "expected positive eigenvalues"),
+        (pmg.SGHMC, {"friction": [1.0, 1.0, 0.0]}, "expected positive eigenvalues, got one of 0"),
+        (pmg.SGHMC, {"friction": np.eye(2)}, r"a matrix of shape \(3, 3\).*got shape \(2, 2\)"),
+        (pmg.SGHMC, {"friction": {"a": 1.0}}, r"a value for each of .*got none for \['b'\]"),
+        (pmg.SGHMC, {"friction": {"a": 1.0, "c": 1.0}}, r"variables among .*got \['c'\]"),
+        (pmg.SGHMC, {"friction": {"a": np.ones(3), "b": 1.0}}, r"over its entries; got shape"),
+        (pmg.SGHMC, {"friction": np.eye(3), "step_size": None}, "`SGHMC` expected a `step_size`"),
+        (pmg.SGHMC, {"friction": np.eye(3), "integrator": "euler"}, "expected a number with"),
+        (pmg.SGHMC, {"integrator": "leapfrog"}, r"`integrator` expected one of \['euler'"),
+        (pmg.SGHMC, {"gradient_noise": {"a": INDEFINITE}}, "expected non-negative eigenvalues"),
+        (pmg.SGHMC, {"gradient_noise": np.triu(np.ones((3, 3)))}, "expected a symmetric matrix"),
+        (pmg.SGHMC, {"gradient_noise": np.eye(3), "mass": 2.0}, "expected no `mass`"),
+        (pmg.SGHMC, {"gradient_noise": np.eye(3), "integrator": "euler"}, "expected variances"),
+        (
+            pmg.SGNHT,
+            {"gradient_noise": np.eye(3)},
+            "`gradient_noise` of `SGNHT` expected variances",
+        ),
+        (pmg.SGNHT, {"thermostat": "matrix", "step_size": None}, "expected a `step_size`"),
+        (pmg.SGNHT, {"thermostat": "matrix", "integrator": "euler"}, "expected 'splitting' with"),
+        (pmg.SGNHT, {"thermostat": "full"}, "'per_point', 'matrix', got 'full'"),
+    ],
+)
+def test_matrices_that_do_not_fit(pair, method, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        method(model=pair, **({"step_size": 0.1, "backend": "jax"} | keywords))
+
+
+def test_matrices_on_a_curved_manifold(sphere):
+    for keywords, message in (
+        ({"friction": np.eye(3)}, "`friction` expected a number, or a dict by variable name"),
+        ({"friction": {"mu": np.ones(3)}}, r"one for each point in shape \(\)"),
+        ({"gradient_noise": np.eye(3)}, "a covariance between entries would have to turn"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pmg.SGGMC(model=sphere, step_size=0.1, backend="jax", **keywords)

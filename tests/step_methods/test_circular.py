@@ -7,6 +7,7 @@ import pymc as pm
 import pytest
 
 from chains import assert_mean, assert_temperature_of_positions, chain_averages, run
+from exact_moments import stochastic_step
 from pymc.distributions.transforms import circular
 
 import pymc_geodesic as pmg
@@ -35,13 +36,7 @@ def test_exact_moments(name, method):
         make()
     assert isinstance(pmg.manifold_of(model["x"]), pmg.Circle)
     step_size = 0.15 / np.sqrt(curvature + 0.5)
-    friction = 0.3 / step_size
-    options = (
-        {"friction": friction}
-        if method is pmg.SGGMC
-        else {"diffusion": friction, "thermostat": "per_point"}
-    )
-    step = method(model=model, step_size=step_size, n_steps=25, backend="jax", **options)
+    step = stochastic_step(method, model, step_size=step_size, damping=0.3)
     [value] = [v.name for v in model.value_vars]
     averages, stats = chain_averages(
         step,

@@ -12,7 +12,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from exact_moments import assert_moments, assert_moments_by_gmc, stochastic_step
+from exact_moments import assert_moments, assert_moments_by_gmc, direction, stochastic_step
 
 import pymc_geodesic as pmg
 
@@ -73,11 +73,6 @@ GRID = [
     pytest.param(*case, marks=() if case in FAST else pytest.mark.slow, id=str(case))
     for case in EVERY
 ]
-
-
-def direction(n):
-    mu = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
-    return mu / np.linalg.norm(mu)
 
 
 def target(name, n, which, n_points):

@@ -11,13 +11,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-from chains import (
-    add_gradient_noise,
-    assert_mean,
-    assert_temperature_of_positions,
-    chain_averages,
-    run,
-)
+from chains import add_gradient_noise, run
+from exact_moments import assert_moments, assert_moments_by_gmc, stochastic_step
 from pytensor.compile.mode import Mode
 
 import pymc_geodesic as pmg
@@ -61,7 +56,7 @@ def expected_trace(name, strength):
     slope = pytensor.function([scale], pytensor.grad(log_mean, scale), mode=INTERPRETED)
     h = 1e-4 * strength
     variance = (slope(strength + h) - slope(strength - h)) / (2 * h)
-    return slope(strength), variance + slope(strength) ** 2
+    return {"mean": slope(strength), "square": variance + slope(strength) ** 2}
 
 
 def step_size_for(name, strength):
@@ -69,20 +64,15 @@ def step_size_for(name, strength):
     return SHARE / np.sqrt(strength * np.linalg.norm(f, 2) + len(f) / 3)
 
 
-def averages_of(step, name, *, draws, discard, seed=1):
+def moments(name, strength):
+    """The trace tr(F'X) and its square, and their means."""
     _, f = TARGETS[name]
-    value = step.vars[0].name
-    return chain_averages(
-        step,
-        step.model.initial_point(),
-        {
-            "mean": lambda point: (point[value] * f).sum(axis=(-1, -2)),
-            "square": lambda point: (point[value] * f).sum(axis=(-1, -2)) ** 2,
-        },
-        draws=draws,
-        discard=discard,
-        seed=seed,
-    )
+    value = {"frames": "x_frame__", "rotations": "x_rotation__"}[name]
+    statistics = {
+        "mean": lambda point: (point[value] * f).sum(axis=(-1, -2)),
+        "square": lambda point: (point[value] * f).sum(axis=(-1, -2)) ** 2,
+    }
+    return statistics, expected_trace(name, strength)
 
 
 @pytest.mark.parametrize("noisy", [False, True], ids=["exact", "noisy"])
@@ -91,41 +81,18 @@ def averages_of(step, name, *, draws, discard, seed=1):
 def test_moments(name, strength, method, noisy):
     """With gradient noise as strong as friction: known to SGGMC, unknown to gSGNHT."""
     step_size = step_size_for(name, strength)
-    friction = 0.1 / step_size
-    variance = friction / step_size if noisy else 0.0
-    known = method is pmg.SGGMC
-    options = (
-        {"friction": friction} if known else {"diffusion": friction, "thermostat": "per_point"}
-    )
-    step = method(
-        model=model_of(name, strength, n_points=64, variance=variance),
-        step_size=step_size,
-        gradient_noise=variance if known else None,
-        n_steps=25,
-        backend="jax",
-        **options,
-    )
-    averages, stats = averages_of(step, name, draws=200, discard=20)
-    mean, square = expected_trace(name, strength)
-    assert_mean(averages["mean"], mean)
-    assert_mean(averages["square"], square)
-    assert_temperature_of_positions(stats, allowed=0.02)
+    variance = 0.1 / step_size**2 if noisy else 0.0
+    model = model_of(name, strength, n_points=64, variance=variance)
+    step = stochastic_step(method, model, step_size=step_size, variance=variance)
+    assert_moments(step, *moments(name, strength), draws=200)
 
 
 @pytest.mark.parametrize(("name", "strength"), GRID)
 def test_moments_by_gmc(name, strength):
-    step = pmg.GMC(
-        model=model_of(name, strength, n_points=4),
-        step_size=4 * step_size_for(name, strength),
-        n_leapfrog=5,
-        n_steps=50,
-        backend="jax",
-    )
-    runs = [averages_of(step, name, draws=40, discard=5, seed=seed) for seed in range(16)]
-    mean, square = expected_trace(name, strength)
-    assert_mean([found["mean"].mean() for found, _ in runs], mean)
-    assert_mean([found["square"].mean() for found, _ in runs], square)
-    assert 0.5 < runs[0][1]["acceptance_rate"] <= 1
+    model = model_of(name, strength, n_points=4)
+    step_size = 4 * step_size_for(name, strength)
+    options = {"draws": 40, "n_runs": 16}
+    assert_moments_by_gmc(model, *moments(name, strength), step_size=step_size, **options)
 
 
 def largest_error(n_transitions):
@@ -148,6 +115,15 @@ def test_frames_stay_frames():
 @pytest.mark.slow
 def test_frames_stay_frames_for_a_million_transitions():
     assert largest_error(1_000_000) < 1e-12
+
+
+def test_a_uniform_density_does_not_lengthen_steps_without_end():
+    with pm.Model() as model:
+        pmg.UniformStiefel("x", 5, 2)
+    step = pmg.GMC(model=model, backend="jax")
+    found = [stats["step_size"] for _, stats in run(step, model.initial_point(), draws=61, tune=60)]
+    # Half a turn in seven dimensions.
+    assert found[-1] == pytest.approx(np.pi / np.sqrt(7))
 
 
 def test_self_tuning_on_minibatches():

@@ -21,6 +21,12 @@ FLAT = {
     "SGNHT": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0}),
     "SGNHT-euler": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "integrator": "euler"}),
     "SGHMC": (pmg.SGHMC, {"step_size": 0.02, "friction": 2.0, "gradient_noise": 5.0}),
+    "SGHMC-euler": (pmg.SGHMC, {"step_size": 0.02, "friction": 2.0, "integrator": "euler"}),
+    "SGHMC-matrix": (
+        pmg.SGHMC,
+        {"step_size": 0.02, "friction": [2.0, 3.0], "gradient_noise": "fisher_matrix"},
+    ),
+    "SGNHT-matrix": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "thermostat": "matrix"}),
     "SGLD": (pmg.SGLD, {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6)}),
 }
 CURVED = {
@@ -131,8 +137,10 @@ def test_statistics_of_the_contract(name, step):
         variables = [rv.name for rv in step.model.free_RVs]
         positions = "configurational_temperature"
         expected |= {positions, *(f"{positions}_{v}" for v in variables)}
-    if name in {"SGGMC", "SGHMC"}:
+    if name == "SGGMC" or name.startswith("SGHMC"):
         expected |= {"friction"}
+    if name == "SGNHT-matrix":
+        expected |= {"thermostat_largest", "thermostat_off_diagonal"}
     if "NHT" in name:
         expected |= {"thermostat"}
     if name.startswith("gSGNHT"):

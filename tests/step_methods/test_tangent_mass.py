@@ -7,7 +7,8 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
-from chains import assert_mean, assert_temperature_of_positions, chain_averages
+from chains import assert_mean, assert_temperature_of_positions, chain_averages, run
+from exact_moments import second_moments
 from pytensor.compile.mode import Mode
 
 import pymc_geodesic as pmg
@@ -144,3 +145,67 @@ def test_other_variables_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             pmg.SGGMC(model=model, mass=given, step_size=0.1, friction=1.0, backend="jax")
+
+
+def test_axes_of_all_chains_have_the_same_end():
+    A = np.diag([-400.0, -20.0, 0.0])
+    mass = {"x": pmg.TangentMass(np.diag([0.05, 0.5, 1.0]) + 0.01)}
+    with pm.Model() as model:
+        pmg.Bingham("x", A)
+        step = pmg.SGGMC(mass=mass, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
+    assert step.sampler.problem.manifold_names == {"x": "ProjectiveSphere"}
+    draws = [point["x_unitvector__"] for point, _ in run(step, model.initial_point(), draws=4_000)]
+    x = np.array(draws)
+    assert np.all(x[:, 2] >= 0)
+    exact = second_moments(A)
+    for i in (0, 1):
+        assert_mean((x[:, i] ** 2).reshape(40, -1).mean(axis=1), exact[i, i])
+
+
+WIDTHS = {"cap": [0.01, 0.2, 0.2, 1e3], "girdle": [0.01, 0.01, 1.0, 1.0], "round": [0.2, 0.2, 0.2]}
+
+
+def narrow(kind):
+    """A density whose second moments are those of a Bingham distribution."""
+    A = -0.5 * np.diag(1 / np.square(WIDTHS[kind]))
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=A.shape))[0]
+    A = turn @ A @ turn.T
+    with pm.Model() as model:
+        x = pmg.SphericalUniform("x", shape=len(A))
+        pm.Potential("narrow", x @ A @ x)
+    return model, A, turn
+
+
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize("kind", ["cap", "girdle"])
+def test_tuning_finds_the_mass(kind, method):
+    model, A, turn = narrow(kind)
+    with model:
+        step = method(backend="jax")
+        [manifold] = step.sampler.problem.manifold.factors
+        assert isinstance(manifold, Stretched)
+        idata = pm.sample(
+            1_000, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
+        )
+    assert idata.sample_stats["n_steps"].max() <= 50
+    x = idata.posterior["x"].values @ turn
+    exact = turn.T @ second_moments(A) @ turn
+    for i in range(2):
+        batches = (x[..., i] ** 2).reshape(40, -1).mean(axis=1)
+        error = batches.std(ddof=1) / np.sqrt(40)
+        # Tuning may leave a bias of a tenth of a standard deviation.
+        assert abs(batches.mean() - exact[i, i]) < 4 * error + 0.05 * exact[i, i]
+        assert_mean(x[..., i].reshape(40, -1).mean(axis=1), 0.0)
+    assert not idata.sample_stats["diverging"].any()
+
+
+def test_a_round_posterior_keeps_its_coordinates():
+    model, *_ = narrow("round")
+    step = pmg.SGGMC(model=model, backend="jax")
+    assert isinstance(step.sampler.problem.manifold.factors[0], pmg.Sphere)
+
+
+def test_a_mass_of_one_switches_it_off():
+    model, *_ = narrow("cap")
+    step = pmg.SGGMC(model=model, mass={"x": pmg.TangentMass(np.eye(4))}, backend="jax")
+    np.testing.assert_array_equal(step.sampler.problem.manifold.factors[0].factor, np.eye(4))

@@ -13,6 +13,7 @@ import pymc as pm
 import pytest
 
 from chains import add_gradient_noise, assert_mean, assert_temperature_of_positions, chain_averages
+from exact_moments import assert_moments, assert_moments_by_gmc, direction, stochastic_step
 
 import pymc_geodesic as pmg
 
@@ -25,12 +26,6 @@ GRID = [
     for n, kappa in EVERY
 ]
 SHARE = 0.15
-
-
-def direction(n):
-    """A mean direction that no axis and no symmetry favours."""
-    mu = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
-    return mu / np.linalg.norm(mu)
 
 
 def step_size_for(n, kappa):
@@ -52,22 +47,14 @@ def von_mises_fisher(n, kappa, *, n_points, variance=0.0):
     return model
 
 
-def assert_von_mises_fisher(step, n, kappa, *, draws, discard):
-    mu, name = direction(n), step.vars[0].name
-    averages, stats = chain_averages(
-        step,
-        step.model.initial_point(),
-        {
-            "mean": lambda point: point[name] @ mu,
-            "square": lambda point: (point[name] @ mu) ** 2,
-        },
-        draws=draws,
-        discard=discard,
-    )
-    ratio = float(bessel_ratio(n, kappa).eval())
-    assert_mean(averages["mean"], ratio)
-    assert_mean(averages["square"], 1 - (n - 1) * ratio / kappa)
-    return stats
+def moments(n, kappa):
+    """The cosine to the mean direction and its square, and their means."""
+    mu, ratio = direction(n), float(bessel_ratio(n, kappa).eval())
+    statistics = {
+        "mean": lambda point: point["x_unitvector__"] @ mu,
+        "square": lambda point: (point["x_unitvector__"] @ mu) ** 2,
+    }
+    return statistics, {"mean": ratio, "square": 1 - (n - 1) * ratio / kappa}
 
 
 @pytest.mark.parametrize("noisy", [False, True], ids=["exact", "noisy"])
@@ -78,22 +65,10 @@ def test_von_mises_fisher(n, kappa, method, noisy):
     step_size = step_size_for(n, kappa)
     friction = 0.1 / step_size
     variance = friction / step_size if noisy else 0.0
-    known = method is pmg.SGGMC
-    options = (
-        {"friction": friction} if known else {"diffusion": friction, "thermostat": "per_point"}
-    )
-    step = method(
-        model=von_mises_fisher(n, kappa, n_points=100, variance=variance),
-        step_size=step_size,
-        gradient_noise=variance if known else None,
-        n_steps=25,
-        backend="jax",
-        **options,
-    )
-    stats = assert_von_mises_fisher(step, n, kappa, draws=100, discard=60 if noisy else 20)
-    assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
-    assert_temperature_of_positions(stats, allowed=0.02)
-    if not known:
+    model = von_mises_fisher(n, kappa, n_points=100, variance=variance)
+    step = stochastic_step(method, model, step_size=step_size, variance=variance)
+    stats = assert_moments(step, *moments(n, kappa), discard=60 if noisy else 20)
+    if method is pmg.gSGNHT:
         expected = friction + 0.5 * step_size * variance
         assert stats["thermostat"] == pytest.approx(expected, rel=0.1)
 
@@ -101,29 +76,8 @@ def test_von_mises_fisher(n, kappa, method, noisy):
 @pytest.mark.parametrize(("n", "kappa"), GRID)
 def test_von_mises_fisher_by_gmc(n, kappa):
     """The Metropolis test couples the points of one variable: few points, many draws."""
-    n_points = 4
-    step = pmg.GMC(
-        model=von_mises_fisher(n, kappa, n_points=n_points),
-        step_size=4 * step_size_for(n, kappa),
-        n_leapfrog=5,
-        n_steps=100,
-        backend="jax",
-    )
-    name, mu = step.vars[0].name, direction(n)
-    draws = [
-        chain_averages(
-            step,
-            step.model.initial_point(),
-            {"mean": lambda point: (point[name] @ mu).mean()},
-            draws=60,
-            discard=5,
-            seed=seed,
-        )
-        for seed in range(20)
-    ]
-    averages = np.array([average["mean"] for average, _ in draws])
-    assert_mean(averages, float(bessel_ratio(n, kappa).eval()))
-    assert 0.5 < draws[0][1]["acceptance_rate"] <= 1
+    model, step_size = von_mises_fisher(n, kappa, n_points=4), 4 * step_size_for(n, kappa)
+    assert_moments_by_gmc(model, *moments(n, kappa), step_size=step_size, n_steps=100)
 
 
 def product_model(n_points):

@@ -12,7 +12,7 @@ import pymc as pm
 import pytest
 
 from chains import chain_averages, run
-from exact_moments import assert_moments, assert_moments_by_gmc, stochastic_step
+from exact_moments import assert_moments, assert_moments_by_gmc, direction, stochastic_step
 from scipy import stats
 
 import pymc_geodesic as pmg
@@ -132,8 +132,7 @@ def test_the_bias_is_of_order_two_where_the_density_has_a_slope_at_the_wall():
 
 def ball(n, kappa, n_points):
     """The density exp(kappa mu.x), whose mean cosine is that of directions in n + 2 dimensions."""
-    mu = np.arange(1.0, n + 1) * np.where(np.arange(n) % 2, -1, 1)
-    mu /= np.linalg.norm(mu)
+    mu = direction(n)
     with pm.Model() as model:
         x = pmg.UniformBall("x", n, shape=(n_points, n))
         pm.Potential("tilt", kappa * (x * mu).sum(-1))

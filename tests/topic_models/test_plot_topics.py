@@ -85,3 +85,32 @@ def test_lengths_and_shapes_are_checked():
     draws = az.from_dict({"posterior": {"w": TOPICS[:, :, 0]}})
     with pytest.raises(ValueError, match=r"`w` expected topics of shape \(K, V\), got \(20,\)"):
         pmg.plot_topics(draws)
+
+
+def many_topics(n=50):
+    return RNG.dirichlet(np.full(20, 0.3), size=(1, 10, n))
+
+
+def test_many_topics_are_a_list():
+    topics = many_topics()
+    [ax] = pmg.plot_topics(topics, vocabulary=WORDS, n_words=6)
+    assert len(ax.texts) == 300
+    mean = topics.mean(axis=(0, 1))
+    best = [WORDS[i] for i in np.argsort(-mean, axis=1)[:, :6].ravel()]
+    assert [text.get_text() for text in ax.texts] == best
+    ax.figure.canvas.draw()
+    assert len(pmg.plot_topics(topics[:, :, :21], kind="bars", n_words=2)) == 21
+
+
+def test_the_largest_topic_comes_first():
+    sizes = [0.2, 0.5, 0.3]
+    axes = pmg.plot_topics(idata(t=TOPICS), sizes=sizes)
+    assert axes[0].get_title(loc="left") == "topic 1 (50.0%)"
+    [ax] = pmg.plot_topics(idata(t=TOPICS), sizes=sizes, kind="list", n_words=2)
+    assert ax.get_yticklabels()[0].get_text() == "topic 1 (50.0%)"
+    assert len(ax.patches) == 3
+    assert ax.texts[0].get_text() == WORDS[TOPICS[:, :, 1].mean(axis=(0, 1)).argmax()]
+    with pytest.raises(ValueError, match="`sizes` expected 3, one per topic"):
+        pmg.plot_topics(idata(t=TOPICS), sizes=sizes[:2])
+    with pytest.raises(ValueError, match="`kind` expected 'bars' or 'list', got 'wordle'"):
+        pmg.plot_topics(idata(t=TOPICS), kind="wordle")

@@ -6,11 +6,15 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from scipy.linalg import solve_discrete_lyapunov
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.algorithms.tuning_rules import (
     Demands,
     GradientNoise,
+    balanced_rule,
+    faster_rule,
     friction_rule,
     langevin_rule,
     thermostat_rule,
@@ -33,18 +37,52 @@ def test_thermostat_rule_keeps_its_bounds(noise, accuracy):
     b = 2 * accuracy
     assert parameters["diffusion"] > 0
     assert step_size <= demands.stable_step
-    assert (friction * step_size) ** 2 / 8 <= b / 2 * (1 + 1e-9)
-    assert step_size * (noise.largest - noise.mean) / (2 * friction) <= b / 2 * (1 + 1e-9)
+    width = np.cosh(friction * step_size / 2) - 1
+    hot = step_size * (noise.largest - noise.mean) / (2 * friction)
+    assert width + hot <= b * 1.01
+
+
+@pytest.mark.parametrize("friction", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("scale", [1.0, 1.3])
+def test_stationary_covariance_of_a_noisy_gaussian(friction, scale):
+    """The formulas of ``tuning_rules`` against Lyapunov's equation, for the published splitting."""
+    step_size, curvature, variance, injected = 0.5, 2.0, 3.0, 0.8
+    h = friction * step_size / 2
+    drift = np.array([[1, step_size / 2], [0, 1]])
+    damp = np.diag([1, np.exp(-h)])
+    kick = np.array([[1, 0], [-scale * step_size * curvature, 1]])
+    noise = drift @ damp @ np.array([[0.0], [1.0]])
+    heat = injected + (scale * step_size) ** 2 * variance
+    matrix = drift @ damp @ kick @ damp @ drift
+    covariance = solve_discrete_lyapunov(matrix, heat * noise @ noise.T)
+    width = np.cosh(h) / (curvature * scale) * heat / (2 * np.sinh(2 * h))
+    temperature = curvature * width / (np.cosh(h) / scale - curvature * step_size**2 / 4)
+    np.testing.assert_allclose(np.diag(covariance), [width, temperature], rtol=1e-10)
+    in_the_middle = (drift @ covariance @ drift.T)[0, 0]
+    np.testing.assert_allclose(in_the_middle, np.cosh(h) / scale * temperature / curvature)
+    summed = np.linalg.solve(np.eye(2) - matrix, covariance)
+    time = (summed + summed.T - covariance)[0, 0] / width
+    np.testing.assert_allclose(time, 4 * np.sinh(h) / (curvature * scale * step_size**2))
+
+
+def test_the_faster_rule_follows_what_the_noise_is_like():
+    few_are_noisy, all_are = GradientNoise(0.9, 15.0), GradientNoise(300.0, 310.0)
+    for noise, best in ((few_are_noisy, balanced_rule), (all_are, thermostat_rule)):
+        demands = Demands(noise, curvature=1.0, accuracy=0.05)
+        assert faster_rule(demands) == best(demands)
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_friction_and_langevin_rules_keep_their_bounds(noise):
     demands = Demands(noise, curvature=1.5, accuracy=0.05)
     step_size, parameters = friction_rule(demands)
-    assert step_size * noise.largest / (2 * parameters["friction"]) <= 0.1 * (1 + 1e-9)
+    h = step_size * parameters["friction"] / 2
+    assert step_size**2 * noise.largest / (4 * np.tanh(h)) <= 0.1 * (1 + 1e-9)
     assert step_size * parameters["friction"] <= 1 + 1e-9
     step_size, _ = langevin_rule(demands)
-    assert step_size * max(noise.largest, 1.5) / 4 <= 0.05 * (1 + 1e-9)
+    # The stationary variance of x - e (1.5 x + noise) / 2 + sqrt(e) z, in units of the true one.
+    variance = 1.5 * (step_size + step_size**2 * noise.largest / 4)
+    assert variance / (1 - (1 - 1.5 * step_size / 2) ** 2) == pytest.approx(1.1)
 
 
 def host_of(model):

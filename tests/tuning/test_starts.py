@@ -121,7 +121,7 @@ def test_whose_start_it_is(x):
     model = mixture_model(x, initval=np.eye(3)[[0, 1, 2, 0]])
     point = model.initial_point()
     [mu] = [name for name in point if name.startswith("mu")]
-    start = default_start(model, list(point))
+    start = default_start(model, list(point), point=point)
     assert set(start) == set(point) - {mu}
     assert is_default(start, point, ["kappa_log__", mu]) == [True, False]
     assert is_default(start, point | {"kappa_log__": np.zeros(4)}, ["kappa_log__"]) == [False]

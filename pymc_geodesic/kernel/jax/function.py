@@ -10,6 +10,7 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 
+from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memo import MEMO, Compiled, structure_of
@@ -68,7 +69,8 @@ class JAXFunction:
             structure = structure_of(self._inputs, self._outputs)
             key = (structure.key, self._mode)
             if (compiled := MEMO.get(key)) is None:
-                compiled = Compiled(self.compiled.vm.jit_fn)
+                with quick_building():
+                    compiled = Compiled(self.compiled.vm.jit_fn)
                 MEMO.put(key, compiled)
             self._ready = compiled, [on_device(x) for x in structure.data]
         return self._ready

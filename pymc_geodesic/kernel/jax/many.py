@@ -35,6 +35,7 @@ class ManyCalls:
 
     def __init__(self, function: JAXFunction) -> None:
         self._function = function
+        self._sizes: dict[int, int] = {}
 
     def __call__(
         self, calls: Sequence[Sequence[Any]], *, is_common: Sequence[bool]
@@ -51,7 +52,9 @@ class ManyCalls:
         compiled, data = self._function.ready()
         vectorized = _vectorized(compiled, tuple(is_common), n_data=len(data))
         outputs: list[list[np.ndarray]] = []
-        size = _block_size(calls)
+        # The shapes are always the same, and JAX takes long to tell the size of an array.
+        if (size := self._sizes.get(len(calls))) is None:
+            size = self._sizes[len(calls)] = _block_size(calls)
         for start in range(0, len(calls), size):
             block = list(calls[start : start + size])
             # All blocks have one size, because JAX compiles anew for another.

@@ -77,7 +77,10 @@ def resident(mode: Mode) -> Mode:
     """Return PyTensor's JAX mode with the rewrites of this package, and other modes unchanged."""
     if not can_be_resident(mode):
         return mode
-    return Mode(ResidentJAXLinker(), mode.provided_optimizer.including(TAG))
+    # For several chains JAX computes both branches of a condition, and first copies all that they
+    # use for each chain: the directions of a mass, in every transition.
+    rewrites = mode.provided_optimizer.including(TAG).excluding("introduce_lazy_ifelse")
+    return Mode(ResidentJAXLinker(), rewrites)
 
 
 # Before fusion, while similar operations can be recognised and barriers put between operations.

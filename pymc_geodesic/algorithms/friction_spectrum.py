@@ -1,0 +1,94 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Functions of a symmetric matrix of frictions, and the noise that fits them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
+
+__all__ = ["MatrixBalance", "Spectrum", "balanced_matrix"]
+
+Map = Callable[[TensorVariable], TensorVariable]
+
+
+class Spectrum:
+    """A symmetric matrix by its eigenvalues and eigenvectors.
+
+    Parameters
+    ----------
+    values : array or TensorVariable, shape (D,)
+        Eigenvalues.
+    vectors : array or TensorVariable, shape (D, D), optional
+        Eigenvectors in columns; those of a diagonal matrix by default.
+    """
+
+    def __init__(self, values, vectors=None) -> None:
+        self.values, self.vectors = values, vectors
+
+    def times(self, function: Map, x: TensorVariable) -> TensorVariable:
+        """Multiply a vector by a function of the matrix."""
+        if self.vectors is None:
+            return function(self.values) * x
+        return pt.dot(self.vectors, function(self.values) * pt.dot(self.vectors.T, x))
+
+    def matrix(self, function: Map) -> TensorVariable:
+        """Return a function of the matrix."""
+        if self.vectors is None:
+            return pt.diag(function(self.values))
+        return pt.dot(self.vectors * function(self.values), self.vectors.T)
+
+
+class MatrixBalance(NamedTuple):
+    """What multiplies velocities in B, and gradients and standard normals in O."""
+
+    damp: Map
+    scale: Map
+    color: Map
+
+
+def balanced_matrix(
+    spectrum: Spectrum, covariance: TensorVariable | None, step_size: TensorVariable
+) -> MatrixBalance:
+    r"""Balance friction C, injected noise and gradient noise V, as matrices.
+
+    With :math:`K = 2 \sinh(C \epsilon)` and :math:`f = \cosh(C \epsilon / 2)`, the friction
+    :math:`C'` in use and the factor S of the injected noise are given by
+
+    .. math::
+
+        2 \sinh(C' \epsilon) = K + (\epsilon^2 f V f - K)_+, \qquad
+        S S^\top = 2 \sinh(C' \epsilon) - \epsilon^2 f V f .
+
+    The positive part raises C where it cannot dissipate the noise, as
+    :func:`~pymc_geodesic.algorithms.splitting.matched_friction` does for numbers. Adding it gives a
+    matrix above both, so that the covariance to inject is positive definite.
+    """
+
+    def scale(x: TensorVariable) -> TensorVariable:
+        return spectrum.times(lambda c: pt.cosh(0.5 * step_size * c), x)
+
+    if covariance is None:
+        return MatrixBalance(
+            lambda x: spectrum.times(lambda c: pt.exp(-0.5 * step_size * c), x),
+            scale,
+            lambda x: spectrum.times(lambda c: pt.sqrt(2 * pt.sinh(step_size * c)), x),
+        )
+    f = spectrum.matrix(lambda c: pt.cosh(0.5 * step_size * c))
+    heat = step_size**2 * pt.dot(f, pt.dot(covariance, f))
+    dissipated = spectrum.matrix(lambda c: 2 * pt.sinh(step_size * c))
+    lacking = Spectrum(*pt.linalg.eigh(FRICTION_MARGIN * heat - dissipated))
+    raised = dissipated + lacking.matrix(lambda c: pt.maximum(c, 0))
+    root = pt.linalg.cholesky(raised - heat)
+    found = Spectrum(*pt.linalg.eigh(raised))
+    return MatrixBalance(
+        lambda x: found.times(lambda k: pt.exp(-0.5 * pt.arcsinh(0.5 * k)), x),
+        scale,
+        lambda x: pt.dot(root, x),
+    )

@@ -1,0 +1,214 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""SGGMC with a friction for each entry or point, or a matrix on Euclidean space.
+
+With a symmetric positive definite C, and V the covariance of the gradient, B is
+:math:`e^{-C \epsilon / 2}` and O injects the covariance :math:`2 \sinh(C \epsilon) - \epsilon^2 f V
+f` with :math:`f = \cosh(C \epsilon / 2)`: velocities keep the distribution N(0, I) through B, O, B.
+A point of a curved manifold has one number. Any other friction would have to be projected,
+:math:`e^{-\Lambda C \epsilon / 2}`, anew at each of its positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.algorithms import sggmc
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.friction_spectrum import Spectrum, balanced_matrix
+from pymc_geodesic.algorithms.given_friction import GivenFriction, is_number, read_friction
+from pymc_geodesic.algorithms.sggmc import State
+from pymc_geodesic.algorithms.splitting import (
+    balanced_kick,
+    damp,
+    drift,
+    kick,
+    least_friction,
+    matched_friction,
+)
+from pymc_geodesic.kernel.interface import Dynamics
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.manifolds.product import joined_entries, split_entries
+from pymc_geodesic.potential.estimate import Estimate, Estimator
+from pymc_geodesic.potential.noise_matrices import is_noise_matrix
+from pymc_geodesic.potential.variables import SampledVariable
+
+__all__ = ["transition", "with_friction"]
+
+
+class Balance(NamedTuple):
+    """The kick and the damping of the variables of one part, which fit each other."""
+
+    force: Point
+    noise: Point
+    damp: Any
+
+
+def transition(
+    state: State,
+    gradient: Estimator,
+    noise: Point,
+    *,
+    manifold: Product,
+    step_size: TensorVariable,
+    given: GivenFriction | None,
+    friction: TensorVariable | None = None,
+) -> State:
+    r"""One transition of Algorithm 1 of Liu, Zhu and Song (2016) with a matrix C.
+
+    .. math::
+
+        \text{A:}\;& (x, v) \leftarrow \text{geodesic}(x, v, \epsilon / 2) \\
+        \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
+        \text{O:}\;& v \leftarrow \Lambda(x) [v - \epsilon f \nabla \tilde U(x)
+            + (2 \sinh(C \epsilon) - \epsilon^2 f V f)^{1/2} z], \quad f = \cosh(C \epsilon / 2)
+
+    in the order A, B, O, B, A. If the covariance to inject has negative eigenvalues, C is raised by
+    what it lacks, in both B and O; see
+    :func:`~pymc_geodesic.algorithms.friction_spectrum.balanced_matrix`. ``given`` has the
+    frictions; without, ``friction`` is that of all entries.
+    """
+    position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
+    estimate = gradient(position)
+    parts = _parts(manifold, given, friction, estimate)
+    balances = [balance(estimate, noise, step_size) for _, balance in parts]
+    places = [places for places, _ in parts]
+    force = _gathered(places, [balance.force for balance in balances])
+    injected = _gathered(places, [balance.noise for balance in balances])
+
+    def damped(velocity: Point) -> Point:
+        pairs = zip(places, balances, strict=True)
+        return _gathered(places, [b.damp(tuple(velocity[i] for i in at)) for at, b in pairs])
+
+    velocity = kick(
+        manifold,
+        position,
+        damped(velocity),
+        gradient=force,
+        noise=injected,
+        step_size=step_size,
+        noise_variance=tuple(pt.ones((), dtype=x.dtype) for x in force),
+    )
+    position, velocity = drift(manifold, position, damped(velocity), step_size / 2)
+    return State(position, velocity)
+
+
+def _gathered(places: Sequence[Sequence[int]], parts: Sequence[Point]) -> Point:
+    found: dict[int, TensorVariable] = {}
+    for at, part in zip(places, parts, strict=True):
+        found |= dict(zip(at, part, strict=True))
+    return tuple(found[i] for i in range(len(found)))
+
+
+def _parts(
+    manifold: Product,
+    given: GivenFriction | None,
+    friction: TensorVariable | None,
+    estimate: Estimate,
+) -> list[tuple[list[int], Any]]:
+    """Divide the variables into those of the matrix, all at once, and each of the others."""
+    frictions = [friction] * len(manifold.factors) if given is None else given.of_factors(manifold)
+    matrix = None if given is None else given.matrix
+    flat = [i for i, factor in enumerate(manifold.factors) if factor.is_flat]
+    together = flat if matrix is not None or estimate.covariance is not None else []
+    parts: list[tuple[list[int], Any]] = []
+    if together:
+        shapes = [manifold.shapes[i] for i in together]
+        if matrix is None:
+            broadcast = zip(together, shapes, strict=True)
+            values = joined_entries(tuple(pt.broadcast_to(frictions[i], s) for i, s in broadcast))
+            spectrum = Spectrum(values)
+        else:
+            spectrum = Spectrum(*np.linalg.eigh(matrix))
+        parts.append((together, partial(_together, together, shapes, spectrum)))
+    for i, c in enumerate(frictions):
+        if i not in together:
+            one = Product([manifold.factors[i]], shapes=[manifold.shapes[i]])
+            parts.append(([i], partial(_alone, i, one, c)))
+    return parts
+
+
+def _alone(
+    index: int, manifold: Product, friction: TensorVariable, estimate, noise, step_size
+) -> Balance:
+    variance = (estimate.variance[index],)
+    frictions = matched_friction(manifold, friction, step_size, variance)
+    [scale], [injected] = balanced_kick(manifold, frictions, step_size, variance)
+    return Balance(
+        (scale * estimate.gradient[index],),
+        (pt.sqrt(injected) * noise[index],),
+        lambda velocity: damp(velocity, frictions, step_size / 2),
+    )
+
+
+def _together(places, shapes, spectrum: Spectrum, estimate: Estimate, noise, step_size) -> Balance:
+    covariance = _covariance(estimate, places, shapes)
+    balance = balanced_matrix(spectrum, covariance, step_size)
+
+    def through(function, parts):
+        return split_entries(function(joined_entries(tuple(parts))), shapes)
+
+    return Balance(
+        through(balance.scale, [estimate.gradient[i] for i in places]),
+        through(balance.color, [noise[i] for i in places]),
+        partial(through, balance.damp),
+    )
+
+
+def _covariance(estimate: Estimate, places, shapes) -> TensorVariable | None:
+    if estimate.covariance is not None:
+        return estimate.covariance
+    variances = [estimate.variance[i] for i in places]
+    if all(v is None for v in variances):
+        return None
+    entries = zip(variances, shapes, strict=True)
+    # A variable whose gradient is exact has variance zero.
+    whole = [pt.broadcast_to(pt.as_tensor(0.0) if v is None else v, s) for v, s in entries]
+    return pt.diag(joined_entries(tuple(whole)).astype(estimate.gradient[places[0]].dtype))
+
+
+def with_friction(algorithm: Algorithm, friction: Any, gradient_noise: Any) -> Algorithm:
+    """Return SGGMC for frictions that differ, or noise that entries share, if they are given.
+
+    Other discretisations are returned as they are.
+    """
+    if algorithm.dynamics.transition is not sggmc.transition:
+        return algorithm
+    return replace(algorithm, bind=partial(_bind, algorithm, friction, gradient_noise))
+
+
+def _bind(
+    algorithm: Algorithm,
+    friction: Any,
+    gradient_noise: Any,
+    variables: Sequence[SampledVariable],
+) -> Algorithm:
+    differs = not is_number(friction)
+    if not differs and not is_noise_matrix(gradient_noise, variables):
+        return algorithm
+    given = read_friction(friction, variables) if differs else None
+    what = "frictions that differ" if differs else "gradient noise that entries share"
+    bound = replace(
+        algorithm,
+        dynamics=Dynamics(partial(transition, given=given)),
+        takes_covariance=True,
+        needs_step_size=what,
+    )
+    if given is None:
+        return bound
+    return replace(bound, parameters={}, statistics=partial(_statistics, given.largest))
+
+
+def _statistics(
+    largest: float, state: State, *, step_size: float, noise_variance: float, **measured: Any
+) -> dict[str, float]:
+    """Return the largest friction, or that which the largest noise needs if it is more."""
+    return {"friction": max(largest, float(least_friction(step_size, noise_variance)))}

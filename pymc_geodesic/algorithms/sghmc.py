@@ -1,0 +1,61 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Stochastic gradient Hamiltonian Monte Carlo, as first printed, on Euclidean space."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import pytensor.tensor as pt
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.sggmc import SGHMC, State
+from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
+from pymc_geodesic.kernel.interface import Dynamics
+from pymc_geodesic.manifolds import Point, Product
+from pymc_geodesic.potential.estimate import Estimator
+
+__all__ = ["Integrator", "euler_transition", "sghmc"]
+
+Integrator = Literal["splitting", "euler"]
+
+
+def euler_transition(
+    state: State,
+    gradient: Estimator,
+    noise: Point,
+    *,
+    manifold: Product,
+    step_size: TensorVariable,
+    friction: TensorVariable,
+) -> State:
+    r"""One transition of Algorithm 2 of Chen, Fox and Guestrin (2014), first order.
+
+    .. math::
+
+        \theta &\leftarrow \theta + \epsilon r \\
+        r &\leftarrow r - \epsilon \nabla \tilde U(\theta) - \epsilon C r
+            + \sqrt{2 (C - \epsilon V / 2) \epsilon}\, z
+
+    The second line uses the new position. The friction is raised to that which balances V.
+    """
+    position, momentum = manifold.geodesic(state.position, state.velocity, step_size)
+    estimate = gradient(position)
+    terms = zip(momentum, estimate.gradient, noise, estimate.variance, strict=True)
+    moved = []
+    for r, g, z, v in terms:
+        heat = 0.0 if v is None else 0.5 * step_size * v
+        c = friction if v is None else pt.maximum(friction, FRICTION_MARGIN * heat)
+        injected = pt.sqrt(2 * (c - heat) * step_size) * z
+        moved.append(r - step_size * g - step_size * c * r + injected)
+    return State(position, tuple(moved))
+
+
+def sghmc(integrator: Integrator = "splitting") -> Algorithm:
+    """Return the algorithm: the symmetric splitting, or the steps as first printed."""
+    if integrator == "splitting":
+        return SGHMC
+    return replace(SGHMC, dynamics=Dynamics(euler_transition), order=1)

@@ -1,0 +1,86 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Weights of words in documents, as rows of sparse matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+__all__ = ["checked_weights", "rarities", "unit_rows", "weighted_by"]
+
+
+def checked_weights(documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> sparse.csr_array:
+    """Return documents as a CSR array without stored zeros.
+
+    Raises
+    ------
+    ValueError
+        If they are not a matrix, or a weight is negative or not finite, or a document is empty.
+    """
+    matrix = sparse.csr_array(documents)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(
+            "`BagOfWords` expected a matrix with a row for each document and a column for each "
+            f"word, got shape {matrix.shape}."
+        )
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    if not np.all(np.isfinite(matrix.data)):
+        raise ValueError(
+            "`BagOfWords` expected finite weights, got NaN or infinite ones. Correct them."
+        )
+    if matrix.nnz and matrix.data.min() < 0:
+        raise ValueError(
+            "`BagOfWords` expected counts or weights of 0 or more, got values from "
+            f"{matrix.data.min():.4g}."
+        )
+    lengths = np.diff(matrix.indptr)
+    if np.any(lengths == 0):
+        empty = np.flatnonzero(lengths == 0)
+        raise ValueError(
+            f"`BagOfWords` expected documents with words, got {len(empty)} without words, the "
+            f"first at row {empty[0]}. Drop these rows."
+        )
+    return matrix
+
+
+def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Divide each row by its Euclidean norm."""
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    return sparse.csr_array(sparse.diags_array(1 / norms) @ matrix)
+
+
+def rarities(matrix: sparse.csr_array) -> np.ndarray:
+    """Return the inverse document frequency of each word, of shape (V,)."""
+    n_documents, n_words = matrix.shape
+    containing = np.bincount(matrix.indices, minlength=n_words)
+    return np.maximum(np.log(n_documents / (1 + containing)), 0)
+
+
+def weighted_by(matrix: sparse.csr_array, idf: np.ndarray) -> sparse.csr_array:
+    """Multiply columns by weights.
+
+    Raises
+    ------
+    ValueError
+        If the weights do not fit, or a document has no word with a weight.
+    """
+    n_words = matrix.shape[1]
+    if idf.shape != (n_words,) or not np.all((idf >= 0) & np.isfinite(idf)):
+        raise ValueError(
+            f"`idf` expected {n_words} weights of 0 or more, one per word, got shape "
+            f"{idf.shape} with values from {np.min(idf, initial=np.inf):.4g}. Pass "
+            "`learned.inverse_document_frequencies()` of documents with the same words."
+        )
+    weighted = sparse.csr_array(matrix @ sparse.diags_array(idf))
+    weighted.eliminate_zeros()
+    empty = np.flatnonzero(np.diff(weighted.indptr) == 0)
+    if len(empty):
+        raise ValueError(
+            "`tf_idf` expected a word with a positive weight in every document, got "
+            f"{len(empty)} documents without, the first at row {empty[0]}. Drop these rows."
+        )
+    return weighted
