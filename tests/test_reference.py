@@ -89,8 +89,7 @@ def signature_of(name):
 def test_signatures_name_what_they_take(name):
     kinds = {p.kind for p in signature_of(name).parameters.values()}
     assert inspect.Parameter.VAR_POSITIONAL not in kinds or issubclass(OBJECTS[name], Exception)
-    if name != "step_halving":  # It passes `pm.sample` its keywords, and says so.
-        assert inspect.Parameter.VAR_KEYWORD not in kinds
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
 
 
 @needs_pages

@@ -26,6 +26,7 @@ SAYS = {
         "lies at both ends of an axis, with mean resultant length",
         "has no principal axis: its share of the second moments",
     ],
+    "diagnostics/step_halving.py": ["The coupling failed for"],
     "groups/local_posterior.py": ["have effects far from a normal"],
     "kernel/jax/after_fork.py": ["`backend='jax'` expected a process that was not forked"],
     "kernel/numba/cache.py": ["The cache of compiled functions expected a writable folder"],

@@ -59,6 +59,11 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
             )
         return _required(step, model)
     make: Any = step_class_for(model) if step is None else step
+    if isinstance(make, type) and not issubclass(make, Step):
+        raise TypeError(
+            f"`step` expected a step of pymc_geodesic, its class, or a function that returns a "
+            f"step; got the class {make.__name__}. Pass other steps to `pm.sample`."
+        )
     if backend is None and isinstance(make, type) and find_spec("jax") is not None:
         # JAX takes a third of the time, and nothing is forked here.
         backend = "jax"

@@ -25,7 +25,7 @@ from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["BatchOptions", "Calls"]
+__all__ = ["BatchOptions", "Calls", "Randomness"]
 
 
 class BatchOptions(NamedTuple):
@@ -34,6 +34,24 @@ class BatchOptions(NamedTuple):
     steps_per_batch: int = 1
     replacement: bool = True
     gradient_noise: Any = None
+
+
+class Randomness(NamedTuple):
+    """What transitions take from a chain's generator and its data.
+
+    Attributes
+    ----------
+    noise : list of ndarray
+        Standard normals for each transition.
+    rows : list of ndarray
+        Rows of each source of batches, for each transition.
+    fresh : ndarray of bool
+        Whether each transition is the first to see its batch.
+    """
+
+    noise: list[np.ndarray]
+    rows: list[np.ndarray]
+    fresh: np.ndarray
 
 
 class Calls:
@@ -68,14 +86,22 @@ class Calls:
         """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""
         return self.batches.steps_per_batch if self.latents else chain.settings.n_steps
 
-    def make(
-        self, chain: GradientChain, step_sizes: np.ndarray
-    ) -> Moves[tuple[Outputs, dict[str, float]]]:
-        """Make transitions; move the chain, and return statistics of latents."""
-        length = len(step_sizes)
+    def randomness(self, chain: GradientChain, length: int) -> Randomness:
+        """Draw noise and rows for transitions of a chain."""
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
         rows = chain.batches.draw(chain.rng, length, self.reader, reuses=_is_controlled(chain))
+        return Randomness(noise, rows, fresh)
+
+    def make(
+        self, chain: GradientChain, step_sizes: np.ndarray, randomness: Randomness | None = None
+    ) -> Moves[tuple[Outputs, dict[str, float]]]:
+        """Make transitions; move the chain, and return statistics of latents.
+
+        Noise and rows are drawn unless they are given.
+        """
+        length = len(step_sizes)
+        noise, rows, fresh = randomness or self.randomness(chain, length)
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
