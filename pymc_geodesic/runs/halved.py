@@ -96,7 +96,8 @@ def halve(
     coarse, fine, n_diverging = run_pairs(sampler, pairs, draws, coupled=coupled)
     settings = moved[0].settings
     return Halved(
-        *(traced(arrays, (n_chains, draws)) for arrays in (coarse, fine)),
+        traced(coarse, (n_chains, draws)),
+        traced(fine, (n_chains, draws)),
         step_size=settings.step_size,
         order=made.order,
         n_transitions=3 * settings.n_steps * n_chains * (draws + discarded),

@@ -17,11 +17,7 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.row_noise import no_covariances
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
-from pymc_geodesic.algorithms.tuning_rules import (
-    balanced_rule,
-    faster_rule,
-    require_step_size,
-)
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance
@@ -112,9 +108,8 @@ class SelfTuning:
             and not options.noise_is_known
             and bool(self.gradient.n_rows)
         )
-        own_rule = algorithm.tuning_rule
         balanced = faster_rule if form == "dense" else balanced_rule
-        self._rule = balanced if self.balances else own_rule
+        self._rule = balanced if self.balances else algorithm.tuning_rule
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
