@@ -168,7 +168,7 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     Each entry has the friction :math:`\xi_i = A + \epsilon V_i / 2`, so that none is too hot. Only
     the correlations of the noise remain, which cause the share :math:`\epsilon V_i / 2 \xi_i` of
     the heat; the limit of its average is b. Variances of draws are then exact for a Gaussian
-    posterior at any step size (see :func:`~pymc_geodesic.algorithms.gsgnht.recorded`). The error
+    posterior at any step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error
     for others is proportional to the square of the step size, which therefore shrinks with b.
     """
     b, mean = demands.variance_error, demands.noise.mean

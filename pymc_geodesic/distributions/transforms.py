@@ -232,3 +232,4 @@ class TorusTransform(CircularTransform):
 
 
 torus = TorusTransform()
+"""Instance of :class:`TorusTransform`, for several angles with a joint density."""
