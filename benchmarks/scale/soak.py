@@ -13,6 +13,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import os
+import signal
 import tempfile
 import threading
 import time
@@ -131,6 +132,8 @@ def main() -> None:
     options.add_argument("--kill-every", type=float, default=180.0, help="seconds")
     given = options.parse_args()
     minutes = 1.0 if given.quick else given.minutes
+    # Shells let their background jobs ignore the signal that ends the run.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A busy machine needs longer than 15 and 30 s to start a worker again.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     dask.config.set({"distributed.comm.timeouts.connect": "10 minutes"})
