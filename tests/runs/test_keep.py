@@ -74,7 +74,7 @@ def test_nothing_else_need_be_kept():
         ({"keep": {"mean": 0}}, "`keep` expected"),
         ({"keep": {"nothing": "mean"}}, "got \\['nothing'\\]"),
         ({"keep": {"mean": "mean"}, "var_names": ["mean"]}, "not in `keep`, got mean"),
-        ({"keep": {"mean": "mean"}, "checkpoint": "run.zarr"}, "without `checkpoint`"),
+        ({"keep": {"mean": "mean"}, "checkpoint": "run.zarr"}, "expected no `checkpoint`"),
     ],
 )
 def test_bad_arguments_are_refused(made, options, message):
