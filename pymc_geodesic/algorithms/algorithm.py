@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +17,18 @@ from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["Algorithm", "Kernel", "Setup", "any_manifold", "draw_velocity", "flat_only"]
+__all__ = [
+    "Algorithm",
+    "Integrator",
+    "Kernel",
+    "Setup",
+    "any_manifold",
+    "draw_velocity",
+    "flat_only",
+]
+
+Integrator = Literal["splitting", "euler"]
+"""Second order, or as the papers printed it, first order."""
 
 
 class Setup(NamedTuple):

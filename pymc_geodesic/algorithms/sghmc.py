@@ -5,22 +5,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.sggmc import SGHMC, State
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["Integrator", "euler_transition", "sghmc"]
-
-Integrator = Literal["splitting", "euler"]
+__all__ = ["euler_transition", "sghmc"]
 
 
 def euler_transition(

@@ -6,22 +6,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.algorithm import Algorithm, flat_only
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator, flat_only
 from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["Integrator", "euler_transition", "sgnht"]
-
-Integrator = Literal["splitting", "euler"]
+__all__ = ["euler_transition", "sgnht"]
 
 
 def euler_transition(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.stretched import Stretched
+from pymc_geodesic.validation import definite
 
 __all__ = ["SMALLEST_WIDTH", "WIDEST", "TangentMass", "separated"]
 
@@ -75,17 +76,7 @@ class TangentMass:
         scatter = np.asarray(scatter, dtype=float)
         if scatter.ndim != 2 or len(scatter) != scatter.shape[1]:
             raise ValueError(f"`scatter` expected a square matrix, got shape {scatter.shape}.")
-        if not np.allclose(scatter, scatter.T):
-            raise ValueError(
-                "`scatter` expected a symmetric matrix, got an asymmetric one. Pass `(s + s.T) / "
-                "2`."
-            )
-        values, vectors = np.linalg.eigh(scatter)
-        if not values[0] > 0:
-            raise ValueError(
-                "`scatter` expected a positive definite matrix, got one whose smallest eigenvalue "
-                f"is {values[0]:.3g}."
-            )
+        values, vectors = np.linalg.eigh(definite("scatter", scatter))
         self.factor = (vectors * np.sqrt(values / values[-1])) @ vectors.T
 
     @classmethod

@@ -8,15 +8,15 @@ from typing import Any, Literal, Self, Unpack, get_args
 
 import numpy as np
 
-from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.matrix_thermostat import MATRIX_SGNHT
-from pymc_geodesic.algorithms.sgnht import Integrator, sgnht
-from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
+from pymc_geodesic.algorithms.sgnht import sgnht
+from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
-from pymc_geodesic.validation import positive
+from pymc_geodesic.validation import one_of, positive
 
 __all__ = ["SGNHT"]
 
@@ -107,10 +107,8 @@ class SGNHT(StochasticStep):
         thermostat: Grouping | Literal["matrix"] = "shared",
         **options: Unpack[GradientOptions],
     ) -> None:
-        if integrator not in get_args(Integrator):
-            raise ValueError(
-                f"`integrator` expected one of {sorted(get_args(Integrator))}, got {integrator!r}."
-            )
+        one_of("integrator", integrator, get_args(Integrator))
+        one_of("thermostat", thermostat, (*get_args(Grouping), "matrix"))
         super().__init__(
             vars,
             _algorithm(thermostat, integrator),
@@ -145,9 +143,9 @@ class SGNHT(StochasticStep):
         return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)
 
 
-def _algorithm(thermostat: str, integrator: Integrator) -> Algorithm:
+def _algorithm(thermostat: Grouping | Literal["matrix"], integrator: Integrator) -> Algorithm:
     if thermostat != "matrix":
-        return sgnht(require_grouping(thermostat, "matrix"), integrator=integrator)
+        return sgnht(thermostat, integrator=integrator)
     if integrator == "euler":
         raise ValueError(
             "`integrator` expected 'splitting' with `thermostat='matrix'`, got 'euler'. Leave it "
