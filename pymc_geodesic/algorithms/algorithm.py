@@ -136,7 +136,7 @@ class Algorithm:
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
     needs_step_size : str
-        What the tuning phase cannot choose a step size for, if the user must give one.
+        The feature for which the tuning phase cannot choose a step size, if there is one.
     takes_covariance : bool
         Whether the transition uses covariances of the gradient noise between entries.
     coordinates : mapping of Manifold class to Manifold

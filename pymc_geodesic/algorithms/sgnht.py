@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient Nose-Hoover thermostats, as first printed, on Euclidean space."""
+"""Stochastic gradient Nose-Hoover thermostats, as first published, on Euclidean space."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def euler_transition(
 
 
 def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
-    """Return the algorithm: the geodesic splitting, or the steps as first printed."""
+    """Return the algorithm: the geodesic splitting, or the steps as first published."""
     splitting = replace(gsgnht(grouping), require=flat_only)
     if integrator == "splitting":
         return splitting

@@ -52,7 +52,7 @@ class TangentMass:
     still finds a number for the same variable.
 
     Steps that tune themselves find the tangent mass of a unit vector of up to 50 entries by
-    themselves, where the widths of its posterior differ by five times or more.
+    themselves, if the widths of its posterior differ by a factor of five or more.
 
     References
     ----------
@@ -95,8 +95,9 @@ class TangentMass:
         -----
         With the eigenvalues :math:`s_1 \ge \dots` of the second moments the scatter matrix has
         the eigenvalues :math:`\min(1, s_k / \min(s_{p + 1}, 1 / 16))`: the widest direction across
-        the mean is unchanged and the others are widened to it, or to a quarter of a radian if it is
-        wider. For a girdle, whose first two eigenvalues are about equal, the normal of its plane is
+        the mean is unchanged and the others are widened to its width, or to a quarter of a radian
+        if that direction is wider. For a girdle, whose first two eigenvalues are about equal, the
+        normal of its plane is
         widened.
         """
         x = np.asarray(x, dtype=float)

@@ -81,7 +81,7 @@ def plot_sphere(
     mass : sequence of float
         Probabilities of the highest-density regions of `log_density` that are shaded.
     cap : float or None
-        Probability of the cap about the mean direction; None for no cap, and about a circle for no
+        Probability of the cap about the mean direction; None for no cap, and on a circle for no
         mark of the mean either.
     contours : sequence of float
         Probabilities of the highest-density regions of the draws that are outlined, for directions

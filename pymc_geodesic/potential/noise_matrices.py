@@ -74,8 +74,8 @@ class KnownCovariance:
 class FisherMatrix:
     r"""Covariance of the gradient, from the spread of the scores of single rows.
 
-    The matrix :math:`\hat V` of :class:`~pymc_geodesic.potential.noise_models.FisherNoise`, of
-    which that takes the diagonal, over the entries of all variables.
+    The matrix :math:`\hat V` over the entries of all variables, of which
+    :class:`~pymc_geodesic.potential.noise_models.FisherNoise` uses the diagonal.
 
     Parameters
     ----------

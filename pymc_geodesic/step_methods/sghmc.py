@@ -33,7 +33,7 @@ class SGHMC(SGGMC):
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
     with :math:`f = \cosh(C \epsilon / 2)`. It serves as a baseline: without the gradient noise V it
-    is too hot. With ``integrator="euler"``, first order, it is the algorithm as first printed:
+    is too hot. With ``integrator="euler"``, of first order, it is the algorithm as first published:
 
     .. math::
 

@@ -25,7 +25,7 @@ class SGNHT(StochasticStep):
     r"""Stochastic gradient Nose-Hoover thermostats for variables of Euclidean space.
 
     With ``integrator="splitting"``, second order, each transition is that of :class:`gSGNHT`. With
-    ``"euler"``, first order, it is the algorithm as first printed:
+    ``"euler"``, of first order, it is the algorithm as first published:
 
     .. math::
 
@@ -53,8 +53,8 @@ class SGNHT(StochasticStep):
             p \leftarrow e^{-\Xi h / 2} p, \qquad
             \Xi \leftarrow \Xi + \tfrac{h}{2} (p p^\top - I)
 
-        It settles around :math:`A + h V / 2` with V the covariance of the gradient, needs a
-        ``step_size`` and many transitions, and computes a matrix exponential in each.
+        It settles around :math:`A + h V / 2`, where V is the covariance of the gradient. It needs a
+        ``step_size`` and many transitions, each of which computes a matrix exponential.
     steps_per_batch, gradient_noise
         See :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
