@@ -168,7 +168,7 @@ def main() -> None:
         "descriptors of a worker": watch.worker_descriptors,
     }
     tenths = [int(i) for i in np.linspace(0, len(watch.worker_memory) - 1, 11)]
-    lines = [[watch.seconds[i] / 60, *(x[i] for x in seen.values())] for i in tenths]
+    lines = [[round(watch.seconds[i] / 60, 1), *(x[i] for x in seen.values())] for i in tenths]
     table("This process and the oldest worker", ["minutes", *seen], lines)
     growths = {name: watch.growth(values) for name, values in seen.items()}
     checks = [
