@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,11 +66,13 @@ class PoolReader:
         self._pools: dict[int, tuple[int, np.ndarray]] = {}
         self._ahead: dict[int, tuple[int, ReadAhead]] = {}
 
-    def settle(self, cursor: PoolCursor) -> None:
-        """Forget the pools of an earlier run."""
-        for _, ahead in self._ahead.values():
-            ahead.abandon()
-        self._pools, self._ahead = {}, {}
+    def settle(self, cursors: Sequence[PoolCursor]) -> None:
+        """Forget the pools of chains that are moved elsewhere, or have ended."""
+        present = {cursor.seed for cursor in cursors}
+        for seed in self._ahead.keys() - present:
+            self._ahead.pop(seed)[1].abandon()
+        for seed in self._pools.keys() - present:
+            self._pools.pop(seed)
 
     def take(
         self, cursor: PoolCursor, rng: np.random.Generator, n_batches: int, *, reuses: bool = False
@@ -106,7 +108,9 @@ class PoolReader:
             if cursor.n_taken >= self._size:
                 cursor.number, cursor.n_taken = cursor.number + 1, 0
             pool = self._pool(cursor)
-            self._read_ahead(cursor)
+            # Tuning that soon finds control variates never needs a second pool.
+            if cursor.number or cursor.n_taken >= self._size // 2:
+                self._read_ahead(cursor)
             parts.append(pool[cursor.n_taken : cursor.n_taken + missing])
             cursor.n_taken += len(parts[-1])
             missing -= len(parts[-1])

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -193,9 +193,9 @@ class StreamReader:
         self._ahead: ReadAhead | None = None
         self._at = 0
 
-    def settle(self, cursor: StreamCursor) -> None:
+    def settle(self, cursors: Sequence[StreamCursor]) -> None:
         """Wait until nothing is read for another cursor: a loader may allow only one reader."""
-        if self._ahead is not None and not self._stands_at(cursor):
+        if self._ahead is not None and not self._stands_at(cursors[0]):
             self._ahead.close()
             self._ahead = None
 
@@ -235,7 +235,7 @@ class StreamReader:
     def _next_buffer(self, cursor: StreamCursor) -> np.ndarray:
         """Return the rows of the buffer that has been read ahead."""
         if self._ahead is None or not self._stands_at(cursor):
-            self.settle(cursor)
+            self.settle([cursor])
             self._ahead = ReadAhead(partial(_buffers, self.source, cursor.n_read))
         rows, cursor.n_read = self._ahead.take()
         self._at = cursor.n_read

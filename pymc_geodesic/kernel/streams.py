@@ -34,8 +34,8 @@ class Reader(Protocol):
     first_batch: np.ndarray
     reads_in_turn: bool
 
-    def settle(self, cursor: Any) -> None:
-        """Be ready for a run that begins with a cursor."""
+    def settle(self, cursors: Sequence[Any]) -> None:
+        """Be ready for the chains with these cursors, and forget others."""
         ...
 
     def take(

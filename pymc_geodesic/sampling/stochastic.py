@@ -166,9 +166,8 @@ class StochasticSampler:
 
     def adapt(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due."""
-        reader, cursor = self.calls.reader, chains[0].batches.stream
-        if chains[0].n_drawn == 0 and reader is not None and cursor is not None:
-            reader.settle(cursor)
+        if self.calls.reader is not None:
+            self.calls.reader.settle([chain.batches.stream for chain in chains])
         if self.tuning is not None:
             self.tuning.before_draw(chains)
 

@@ -121,7 +121,7 @@ def test_a_loader_is_read_by_one_thread_at_a_time():
         cursor = StreamCursor()
         taken(reader, cursor, n % 11 + 1)
         # As the tuning phase of another chain does, which goes through the loader by itself.
-        reader.settle(StreamCursor())
+        reader.settle([StreamCursor()])
         assert loader.n_open == 0
     assert loader.most_open == 1
 

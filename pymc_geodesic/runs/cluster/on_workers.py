@@ -17,6 +17,7 @@ from pymc_geodesic.runs.cluster.worker import (
     RETRIES,
     Segment,
     advance_segment,
+    home,
     must_be_together,
     sampler_plugin,
 )
@@ -79,6 +80,8 @@ class OnWorkers:
         self._n_blocks = len(processes)
         # A worker in this process logs here already.
         self._forwards = _process_function()() not in processes
+        # Of chains that are tuned together: another worker would compile and read all anew.
+        self._home = client.submit(home, pure=False)
         self._run = f"pymc_geodesic-{uuid4().hex}"
         client.register_plugin(_plugin(sampler), name=self._run)
         if self._forwards:
@@ -123,8 +126,9 @@ class OnWorkers:
     def _gathered(self, segments: Sequence[Segment], blocks: Sequence[range]) -> list[Any]:
         # Not for given workers, even with `allow_other_workers`: Dask 2026.8 never begins a task
         # again whose worker has died when there was no other one.
+        at_home = [self._home] if len(blocks) == 1 else []
         futures = [
-            self._client.submit(advance_segment, segment, pure=False, retries=RETRIES)
+            self._client.submit(advance_segment, segment, *at_home, pure=False, retries=RETRIES)
             for segment in segments
         ]
         found: dict[Any, Any] = {}

@@ -15,7 +15,7 @@ from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["RETRIES", "Segment", "advance_segment", "must_be_together", "sampler_plugin"]
+__all__ = ["RETRIES", "Segment", "advance_segment", "home", "must_be_together", "sampler_plugin"]
 
 # Tasks are repeated after temporary errors, such as a file that cannot be read for a moment.
 RETRIES = 2
@@ -46,7 +46,11 @@ class Segment(NamedTuple):
     names: Collection[str]
 
 
-def advance_segment(segment: Segment) -> tuple[list[Chain], Arrays, Arrays]:
+def home() -> None:
+    """Do nothing. Dask prefers the worker that holds the result for tasks that depend on it."""
+
+
+def advance_segment(segment: Segment, at_home: None = None) -> tuple[list[Chain], Arrays, Arrays]:
     """Move chains by a segment, in a worker; see :func:`pymc_geodesic.sampling.run`."""
     sampler = _sampler(segment.run)
     with _passes_divided(segment, sampler):
