@@ -15,6 +15,7 @@ import xarray as xr
 
 from pymc.exceptions import SamplingError
 from pymc.model import Model, modelcontext
+from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.store import CheckpointError
@@ -189,7 +190,12 @@ def sample(
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
     )
-    with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
+    # The other threads of a linear algebra library wait actively between its many small calls: in
+    # the tuning phase of a mixture they took as much time of the processor as the calls.
+    with (
+        threadpool_limits(1, user_api="blas"),
+        Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress,
+    ):
         kept, stopped = _drawn(plan, step, backend, progress)
     idata = None
     if kept is not None:
