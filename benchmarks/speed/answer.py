@@ -7,7 +7,7 @@ Numba and JAX keep, "warm" from what the cold process has left there. Wall time 
 the machine does, processor time of all threads hardly, so both are reported; what is asked for is
 asked of processor time. Effective sizes are the smallest over means and squares of all entries.
 Measurements that are made several times are reported by their median. One that takes more than
-MOST_SECONDS of the processor is ended.
+MOST_SECONDS of the processor is ended. What ``--only`` leaves out is what the run before found.
 
     python -m benchmarks.speed.answer [--quick] [--only NAME ...]
 """
@@ -370,33 +370,48 @@ def line(name: str, start: str, found: list[dict[str, float] | None]) -> list[st
     return [name, start, f"{figure} {unit}", f"{wall:.3g}", f"{asked:g} {unit}", ", ".join(told)]
 
 
+def written(name: str, start: str, found: list[dict[str, float] | None]) -> tuple[list[str], Any]:
+    """Write the row of a measurement, and what was asked of it; an empty one was not made."""
+    from benchmarks.harness.records import Check
+
+    asked, key = ASKED[name][start], "MB" if name in IN_MEGABYTES else "cpu"
+    row = line(name, start, found) if found else [name, start, "", "", "", "not run"]
+    values = [x[key] for x in found if x is not None]
+    complete = bool(found) and len(values) == len(found)
+    does = complete and statistics.median(values) <= asked if found else None
+    unit = "MB" if key == "MB" else "CPU s"
+    return row, Check(f"{name}, {start}", row[2], f"<= {asked:g} {unit}", does)
+
+
 def main() -> None:
     from benchmarks.harness.console import parser, table
-    from benchmarks.harness.records import Check, report
+    from benchmarks.harness.records import PARTS, keep, report
 
     reader = parser(__doc__)
     reader.add_argument("--measure", choices=MEASUREMENTS, help="one, in this process")
     reader.add_argument("--only", nargs="+", choices=MEASUREMENTS, default=list(MEASUREMENTS))
     given = reader.parse_args()
-    rows, checks, figures = [], [], {}
+    part, found = PARTS / "answer.json", {}
+    if part.exists() and not given.quick:
+        found = json.loads(part.read_text(encoding="utf-8"))
     for name in given.only:
-        for start, found in cold_and_warm(name, quick=given.quick).items():
-            figures[f"{name}, {start}"] = found
-            rows.append(line(name, start, found))
-            print(rows[-1], f"load {os.getloadavg()[0]:.1f}", flush=True)
-            key, asked = "MB" if name in IN_MEGABYTES else "cpu", ASKED[name][start]
-            does = None not in found and statistics.median(x[key] for x in found if x) <= asked
-            checks.append(Check(f"{name}, {start}", rows[-1][2], rows[-1][4], does))
-    header = ["what", "start", "found", "wall s", "asked", "besides"]
+        for start, made in cold_and_warm(name, quick=given.quick).items():
+            found[f"{name}, {start}"] = made
+            print(line(name, start, made), f"load {os.getloadavg()[0]:.1f}", flush=True)
+        if not given.quick:
+            keep(part, found)
+    keys = [(name, start) for name in ASKED for start in ASKED[name]]
+    pairs = [written(*key, found.get(", ".join(key), [])) for key in keys]
+    header, rows = ["what", "start", "found", "wall s", "asked", "besides"], [x for x, _ in pairs]
     table("Answers", header, rows)
     report(
         "answer",
-        checks,
+        [check for _, check in pairs],
         about=BENCHMARK,
         quick=given.quick,
         header=header,
         rows=rows,
-        measurements=figures,
+        measurements=found,
     )
 
 

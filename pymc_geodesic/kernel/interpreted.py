@@ -10,7 +10,7 @@ from typing import Any
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
 from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
@@ -39,8 +39,9 @@ MOST_OPERANDS = 31
 
 @node_rewriter([OpFromGraph])
 def write_out(fgraph, node):
-    """Replace an operation that consists of others by them."""
-    return inline_ofg_node(node)
+    """Replace an operation of PyTensor that consists of others by them."""
+    is_plain = node.op.is_inline or isinstance(node.op, SymbolicOp)
+    return inline_ofg_node(node) if is_plain else None
 
 
 @node_rewriter([Elemwise])

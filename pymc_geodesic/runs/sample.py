@@ -190,12 +190,7 @@ def sample(
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
     )
-    # The other threads of a linear algebra library wait actively between its many small calls: in
-    # the tuning phase of a mixture they took as much time of the processor as the calls.
-    with (
-        threadpool_limits(1, user_api="blas"),
-        Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress,
-    ):
+    with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
         kept, stopped = _drawn(plan, step, backend, progress)
     idata = None
     if kept is not None:
@@ -219,8 +214,13 @@ def _drawn(
         made = step_for(step, model=plan.model, backend=backend)
         keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)
-        for phase in (plan.tuning, plan.sampling):
-            fold.draw(phase, progress)
+        # The other threads of a linear algebra library wait actively between its small calls. When
+        # a mixture was tuned, they took as much time of the processor as the calls. Kernels of
+        # Numba use the library themselves, and may need all threads.
+        is_jax = made.sampler.problem.backend.is_jax
+        with threadpool_limits(1 if is_jax else None, user_api="blas"):
+            for phase in (plan.tuning, plan.sampling):
+                fold.draw(phase, progress)
     except (KeyboardInterrupt, Exception) as reason:
         stopped = reason
     except BaseException:
