@@ -6,8 +6,11 @@ A logistic regression on 20 coefficients with N rows. Each figure is one run in 
 own, with empty folders for what is kept on disk: import, compilation and tuning count, the making
 of the data does not. The effective size is the smallest over means and squares of all
 coefficients. A run that falls short is made again with more draws, and only the last one counts.
+A run is ended after MOST_SECONDS of the processor; what it would have taken is not guessed.
 ADVI gives no effective draws; its seconds are those of a fixed number of iterations, and its error
 says what they are worth.
+
+Cells that ``--rows`` and ``--only`` leave out are those of the run before.
 
     python -m benchmarks.speed.answer_peers [--quick] [--rows N ...] [--only NAME ...]
 """
@@ -17,12 +20,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +55,8 @@ ADVI_RATE, ADVI_ITERATIONS, ADVI_DRAWS = 0.01, 20_000, 2_500
 FIRST_DRAWS = {"ours": 0.4, "nutpie": 0.4, "numpyro": 0.4}
 """Draws per chain of the first run, as a share of the goal."""
 MOST_RUNS = 4
+MOST_SECONDS = 120
+"""Of the processor, for one run."""
 
 
 def ours(x: np.ndarray, y: np.ndarray, draws: int) -> np.ndarray:
@@ -126,8 +133,11 @@ def measure(name: str, n_rows: int, draws: int) -> dict[str, float]:
     """Make one run in this process."""
     x, y = logistic(n_rows)
     cpu, wall = time.process_time(), time.perf_counter()
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(cpu) + MOST_SECONDS, hard))
     found = METHODS[name](x, y, draws)
     seconds = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
     from benchmarks.harness.statistics import effective_samples
 
     mean, deviation = laplace(x, y)
@@ -141,8 +151,8 @@ def measure(name: str, n_rows: int, draws: int) -> dict[str, float]:
     }
 
 
-def in_a_process(name: str, n_rows: int, draws: int) -> dict[str, float]:
-    """Make one run in a process of its own, with nothing kept on disk before."""
+def in_a_process(name: str, n_rows: int, draws: int) -> dict[str, float] | None:
+    """Make one run in a process of its own, with nothing kept on disk before; None if cut off."""
     with tempfile.TemporaryDirectory() as cache:
         kept = {"XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": cache}
         environment = os.environ | kept | {"PYTENSOR_FLAGS": f"base_compiledir={cache}"}
@@ -151,53 +161,89 @@ def in_a_process(name: str, n_rows: int, draws: int) -> dict[str, float]:
         run = subprocess.run(
             [*command, str(n_rows), str(draws)],
             env=environment,
-            check=True,
             stdout=subprocess.PIPE,
             text=True,
         )
+    if run.returncode == -signal.SIGXCPU:
+        return None
+    run.check_returncode()
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def to_goal(name: str, n_rows: int, goal: int) -> dict[str, float]:
-    """Run until a run has the effective draws that are asked for."""
+def to_goal(name: str, n_rows: int, goal: int) -> dict[str, float] | None:
+    """Run until a run has the effective draws that are asked for; None if one was cut off."""
     draws = math.ceil(FIRST_DRAWS[name] * goal)
     for _ in range(MOST_RUNS):
         found = in_a_process(name, n_rows, draws)
-        if found["effective"] >= goal:
-            break
+        if found is None or found["effective"] >= goal:
+            return found
         draws = math.ceil(draws * max(1.2, 1.3 * goal / max(found["effective"], 1.0)))
+    return None
+
+
+def cell(name: str, n_rows: int, goals: Sequence[int]) -> dict[str, Any]:
+    """Measure one method: what it took to each goal, or None."""
+    if name == "advi":
+        return {"": in_a_process(name, n_rows, goals[0])}
+    found: dict[str, Any] = {}
+    for goal in goals:
+        # Who has not reached the lesser goal in time does not reach the greater one.
+        missed = None in found.values()
+        found[str(goal)] = None if missed else to_goal(name, n_rows, goal)
     return found
+
+
+def written(cells: dict[str, Any]) -> list[list[Any]]:
+    """Write the rows of the table."""
+    rows = []
+    names = [*METHODS]
+    keys = [key.split() for key in cells]
+    for n_rows, name in sorted(keys, key=lambda key: (int(key[0]), names.index(key[1]))):
+        for goal, found in cells[f"{n_rows} {name}"].items():
+            figures = [f"not reached in {MOST_SECONDS}", *[""] * 6]
+            if found is not None:
+                figures = [f"{found['cpu']:.1f}", f"{found['wall']:.0f}", found["draws"]]
+                enough = found["effective"]
+                figures += [f"{enough:,.0f}" if enough and not math.isnan(enough) else ""]
+                figures += [f"{found[x]:.3f}" for x in ("bias", "least sd", "largest sd")]
+            rows.append([f"{int(n_rows):,}", name, goal, *figures])
+    return rows
 
 
 def main() -> None:
     from benchmarks.harness.console import parser, table
-    from benchmarks.harness.records import report
+    from benchmarks.harness.records import PARTS, keep, report
 
     reader = parser(__doc__)
     reader.add_argument("--rows", nargs="+", type=float, default=[1e4, 1e5, 1e6])
     reader.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     given = reader.parse_args()
-    sizes, goals = [int(n) for n in given.rows], GOALS
-    iterations = ADVI_ITERATIONS
+    sizes, goals, iterations = [int(n) for n in given.rows], GOALS, ADVI_ITERATIONS
+    part, cells = PARTS / "answer_peers.json", {}
     if given.quick:
         sizes, goals, iterations = [2_000], (100,), 500
-    rows, figures = [], {}
+    elif part.exists():
+        cells = json.loads(part.read_text(encoding="utf-8"))
     for n_rows in sizes:
         for name in given.only:
-            for goal in (iterations,) if name == "advi" else goals:
-                found = (
-                    in_a_process(name, n_rows, goal)
-                    if name == "advi"
-                    else to_goal(name, n_rows, goal)
-                )
-                asked = "" if name == "advi" else str(goal)
-                figures[f"{name}, {n_rows}, {goal}"] = found
-                rows.append([n_rows, name, asked, *found.values()])
-                print(f"{n_rows} {name} {goal}: {found}", flush=True)
+            found = cell(name, n_rows, (iterations,) if name == "advi" else goals)
+            cells[f"{n_rows} {name}"] = found
+            print(f"{n_rows} {name}: {found}", flush=True)
+            if not given.quick:
+                keep(part, cells)
     header = ["N", "by", "goal", "CPU s", "wall s", "draws", "effective"]
     header += ["bias (sd)", "least sd", "largest sd"]
+    rows = written(cells)
     table("Seconds to effective draws", header, rows)
-    report("answer_peers", [], about=BENCHMARK, quick=given.quick, measurements=figures)
+    report(
+        "answer_peers",
+        [],
+        about=BENCHMARK,
+        quick=given.quick,
+        header=header,
+        rows=rows,
+        measurements=cells,
+    )
 
 
 if __name__ == "__main__":

@@ -10,16 +10,19 @@ from typing import Any
 import pytensor
 import pytensor.tensor as pt
 
+from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
+from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
-from pytensor.graph.replace import vectorize_graph
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
+    in2out,
     node_rewriter,
 )
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable, tensor
@@ -32,6 +35,13 @@ __all__ = ["Interpreted", "for_many", "interpreted", "runs_by_numpy"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
+
+
+@node_rewriter([OpFromGraph])
+def write_out(fgraph, node):
+    """Replace an operation of PyTensor that consists of others by them."""
+    is_plain = node.op.is_inline or isinstance(node.op, SymbolicOp)
+    return inline_ofg_node(node) if is_plain else None
 
 
 @node_rewriter([Elemwise])
@@ -129,7 +139,9 @@ def for_many(
     """
     many = {x: tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
     # What is written out in other operations is called for one after another otherwise.
-    plain = rewrite_graph(list(outputs), include=("inline_ofg_expansion",), clone=True)
+    graph = FunctionGraph(outputs=clone_replace(list(outputs), replace={}), clone=False)
+    in2out(write_out).rewrite(graph)
+    plain = list(graph.outputs)
     n = next(iter(many.values())).shape[0]
     written = [
         x if x.ndim > one.ndim else pt.alloc(x, n, *x.shape)

@@ -16,7 +16,7 @@ __all__ = ["Room", "room_for"]
 # of tens of microseconds is negligible.
 LENGTHS = (1, 2, 5, 10, 20, 50)
 # Bytes of a call that are copied in negligible time. Inputs are filled up to full length.
-MOST_BYTES = 2**20
+MOST_BYTES = 2**16
 
 
 def room_for(arrays: Sequence[np.ndarray]) -> int:

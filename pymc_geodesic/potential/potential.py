@@ -26,6 +26,7 @@ from pymc_geodesic.potential.local import (
     sizes_of,
 )
 from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
+from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
@@ -203,7 +204,7 @@ class Potential:
         return [_for_each_row(gradient, one_row, rows) for gradient in gradients]
 
     def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
-        energy = -_total(without_checks(terms, impossible=False))
+        energy = -_total(with_softmax_gradients(without_checks(terms, impossible=False)))
         gradients = grad(
             energy, list(self.positions), disconnected_inputs="ignore", return_disconnected="zero"
         )

@@ -15,6 +15,7 @@ import xarray as xr
 
 from pymc.exceptions import SamplingError
 from pymc.model import Model, modelcontext
+from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.store import CheckpointError
@@ -210,8 +211,13 @@ def _drawn(
         made = step_for(step, model=plan.model, backend=backend)
         keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)
-        for phase in (plan.tuning, plan.sampling):
-            fold.draw(phase, progress)
+        # The other threads of a linear algebra library wait actively between its small calls. When
+        # a mixture was tuned, they took as much time of the processor as the calls. Kernels of
+        # Numba use the library themselves, and may need all threads.
+        is_jax = made.sampler.problem.backend.is_jax
+        with threadpool_limits(1 if is_jax else None, user_api="blas"):
+            for phase in (plan.tuning, plan.sampling):
+                fold.draw(phase, progress)
     except (KeyboardInterrupt, Exception) as reason:
         stopped = reason
     except BaseException:

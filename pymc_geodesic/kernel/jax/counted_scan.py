@@ -26,6 +26,8 @@ __all__ = [
     "require_counted",
 ]
 
+IN_BOUNDS = "promise_in_bounds"
+
 COUNTED = "counted_transitions"
 """Name of the scans that are meant."""
 
@@ -104,13 +106,19 @@ def _in_jax(op: CountedScan, **kwargs: Any) -> Callable[..., Any]:
         begin, lengths = scan.outer_untraced_sit_sot(outer), scan.outer_nitsot(outer)
 
         def one(i, states):
-            found = inner(*(x[i] for x in sequences), *states, *others)
+            # Indices are in bounds. What tests them is compiled for each sequence and trace.
+            here = (x.at[i].get(mode=IN_BOUNDS, wrap_negative_indices=False) for x in sequences)
+            found = inner(*here, *states, *others)
             return scan.inner_untraced_sit_sot_outs(found), scan.inner_nitsot_outs(found)
 
         def iterate(i, carried):
             states, traces = carried
             states, told = one(i, states)
-            return list(states), [trace.at[i].set(x) for trace, x in zip(traces, told, strict=True)]
+            traces = [
+                trace.at[i].set(x, mode=IN_BOUNDS, wrap_negative_indices=False)
+                for trace, x in zip(traces, told, strict=True)
+            ]
+            return list(states), traces
 
         shapes = jax.eval_shape(lambda: one(0, begin)[1])
         pairs = zip(lengths, shapes, strict=True)
