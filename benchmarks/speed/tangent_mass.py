@@ -136,7 +136,7 @@ def main() -> None:
     reader = parser(__doc__)
     reader.add_argument("--only", choices=TARGETS, help="the only target to run")
     options = reader.parse_args()
-    draws, rows, checks = 200 if options.quick else 2000, [], []
+    draws, rows, checks = 200 if options.quick else 1000, [], []
     for title in [options.only] if options.only else TARGETS:
         build = TARGETS[title]
         model, name = build()
