@@ -4,13 +4,11 @@
 
 The tests compare moments with exact ones within four Monte Carlo standard errors, and the
 temperature of positions with one, for weak and strong concentration and n from 2 to 50. This script
-runs them and counts which pass, by distribution and sampler. Files that have been run are kept, so
-that the script can be stopped and started again.
+runs them and counts which pass, by distribution and sampler.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -21,8 +19,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from benchmarks.harness.console import parser, table
-from benchmarks.harness.declared import ROOT, Benchmark, fingerprint
-from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.harness.declared import ROOT, Benchmark
+from benchmarks.harness.parts import part_of
+from benchmarks.harness.records import Check, report
 
 BENCHMARK = Benchmark(
     question="Do SGGMC, gSGNHT and GMC find the exact moments of every distribution?",
@@ -96,15 +95,16 @@ def main() -> None:
     reader = parser(__doc__)
     reader.add_argument("file", nargs="*", help="the only files of tests to run now")
     options = reader.parse_args()
-    code, rows, checks = fingerprint(BENCHMARK.measures), [], []
+    rows, checks = [], []
     for file, patterns in FILES.items():
-        part = PARTS / f"sampler_moments_{file.removesuffix('.py')}.json"
-        kept = json.loads(part.read_text(encoding="utf-8")) if part.exists() else {}
-        found = kept.get("found") if kept.get("code") == code else None
-        if found is None and (not options.file or file in options.file):
-            found = outcomes(file, slow=not options.quick)
-            if not options.quick:
-                keep(part, {"code": code, "found": found})
+        found = part_of(
+            "sampler_moments",
+            file.removesuffix(".py"),
+            lambda file=file: outcomes(file, slow=not options.quick),
+            about=BENCHMARK,
+            now=not options.file or file in options.file,
+            quick=options.quick,
+        )
         for name, counted in counts(found or {}, patterns).items():
             cells = [f"{counted[f'{s} passed']} of {counted[s]}" for s in SAMPLERS]
             rows.append([name, *cells])

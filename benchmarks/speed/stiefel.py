@@ -11,6 +11,7 @@ faster than n p^2 times two, and a cold compilation on JAX within 6 seconds.
 
 from __future__ import annotations
 
+import subprocess
 import time
 
 import numpy as np
@@ -23,7 +24,8 @@ from pytensor.tensor.linalg import eigh
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import parser, table
-from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.declared import Benchmark, this_command
+from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import Run, SamplingClock, sample
 
@@ -177,47 +179,66 @@ def seconds_per_step(n: int, p: int) -> tuple[float, float]:
 
 def main() -> None:
     reader = parser(__doc__)
-    reader.add_argument("n", type=int, nargs="?", help="rows of the only size to run")
+    reader.add_argument("n", type=int, nargs="*", help="rows of the only sizes to run now")
     options = reader.parse_args()
-    sizes = {size: draws for size, draws in DRAWS.items() if options.n in (None, size[0])}
+    if not options.n and not options.quick:
+        # Each size in a process of its own, in which nothing has been compiled.
+        for n, _ in DRAWS:
+            subprocess.run(this_command(str(n)), check=True)
+        return
     rows, checks = [], []
-    for (n, p), draws in sizes.items():
-        for target, strength in {"uniform": 0.0, "Langevin": 1.0}.items():
-            found = compare(n, p, strength, draws=100 if options.quick else draws)
-            ratio = found["GMC"] / max(found[name] for name in found if name != "GMC")
-            rows.append([f"({n}, {p})", target, *found.values(), ratio])
-            table("Effective samples a second", HEADER, rows[-1:])
-            if n >= FROM:
-                what = f"({n}, {p}) {target}: times NUTS"
-                checks.append(Check(what, f"{ratio:.2f}", "> 1", ratio > 1))
-    checks += costs(list(sizes))
+    for size in DRAWS:
+        found = part_of(
+            "stiefel",
+            str(size[0]),
+            lambda size=size: one_size(*size, quick=options.quick),
+            about=BENCHMARK,
+            now=not options.n or size[0] in options.n,
+            quick=options.quick,
+        )
+        if found is None:
+            checks.append(Check(f"{size}: times NUTS, and costs", "", "> 1", None))
+            continue
+        rows += found["rows"]
+        checks += [Check(*check) for check in found["checks"]]
     table("Effective samples a second", HEADER, rows)
-    name = "stiefel" if options.n is None else f"stiefel_{options.n}"
-    report(name, checks, about=BENCHMARK, quick=options.quick, header=HEADER, rows=rows)
+    report("stiefel", checks, about=BENCHMARK, quick=options.quick, header=HEADER, rows=rows)
 
 
-def costs(sizes: list[tuple[int, int]]) -> list[Check]:
+def one_size(n: int, p: int, *, quick: bool) -> dict[str, list]:
+    """Compare all methods on both targets, and the cost of a transition."""
+    # Costs first: nothing has been compiled yet.
+    rows, checks = [], costs(n, p)
+    for target, strength in {"uniform": 0.0, "Langevin": 1.0}.items():
+        found = compare(n, p, strength, draws=100 if quick else DRAWS[n, p])
+        ratio = found["GMC"] / max(found[name] for name in found if name != "GMC")
+        rows.append([f"({n}, {p})", target, *found.values(), ratio])
+        table("Effective samples a second", HEADER, rows[-1:])
+        if n >= FROM:
+            what = f"({n}, {p}) {target}: times NUTS"
+            checks.append(Check(what, f"{ratio:.2f}", "> 1", ratio > 1))
+    return {"rows": rows, "checks": checks}
+
+
+def costs(n: int, p: int) -> list[Check]:
     """Compare the cost of a transition with its growth as n p^2, and the time to compile."""
-    checks = []
-    few, _ = seconds_per_step(*MIDDLE)
-    for n, p in sizes:
-        cost, compilation = seconds_per_step(n, p)
-        growth = cost / few / max(1.0, n * p**2 / (MIDDLE[0] * MIDDLE[1] ** 2))
-        checks += [
-            Check(
-                f"({n}, {p}): microseconds a transition, beside n p^2 from {MIDDLE}",
-                f"{1e6 * cost:.0f}, {growth:.2f} times",
-                f"<= {LARGEST_GROWTH}",
-                growth <= LARGEST_GROWTH,
-            ),
-            Check(
-                f"({n}, {p}): seconds to compile",
-                f"{compilation:.1f}",
-                f"<= {LONGEST_COMPILATION}",
-                compilation <= LONGEST_COMPILATION,
-            ),
-        ]
-    return checks
+    cost, compilation = seconds_per_step(n, p)
+    few = cost if (n, p) == MIDDLE else seconds_per_step(*MIDDLE)[0]
+    growth = cost / few / max(1.0, n * p**2 / (MIDDLE[0] * MIDDLE[1] ** 2))
+    return [
+        Check(
+            f"({n}, {p}): microseconds a transition, beside n p^2 from {MIDDLE}",
+            f"{1e6 * cost:.0f}, {growth:.2f} times",
+            f"<= {LARGEST_GROWTH}",
+            growth <= LARGEST_GROWTH,
+        ),
+        Check(
+            f"({n}, {p}): seconds to compile",
+            f"{compilation:.1f}",
+            f"<= {LONGEST_COMPILATION}",
+            compilation <= LONGEST_COMPILATION,
+        ),
+    ]
 
 
 if __name__ == "__main__":
