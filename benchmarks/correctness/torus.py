@@ -14,14 +14,14 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from benchmarks.harness.sampling import sample
+from benchmarks.harness.sampling import SamplingClock, sample
 from benchmarks.harness.statistics import effective_samples, mcse
 
 BENCHMARK = Benchmark(
     question="Are mean angles of the sine model right, one of them at pi?",
     asked="Within 4 Monte Carlo standard errors of quadrature.",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("distributions", "manifolds", "algorithms"),
 )
 
@@ -69,15 +69,26 @@ def main() -> None:
     }
     rows, checks = [], []
     for name, step in methods.items():
-        run = sample(model, step, draws=draws, tune=1000, chains=4, random_seed=1)
-        found = moments(run.draws["mu"])
-        z = [(found[..., i].mean() - exact[i]) / mcse(found[..., i]) for i in range(len(exact))]
-        worst = z[int(np.argmax(np.abs(z)))]
-        rows.append([name, float(worst), effective_samples(found), run.seconds])
+        worst = []
+        for seed in BENCHMARK.seeds:
+            clock = SamplingClock()
+            options = {"draws": draws, "tune": 1000, "chains": 4, "callback": clock}
+            run = sample(model, step, random_seed=seed, **options)
+            found = moments(run.draws["mu"])
+            each = zip(np.moveaxis(found, -1, 0), exact, strict=True)
+            z = np.array([(x.mean() - y) / mcse(x) for x, y in each])
+            worst.append(float(z[np.argmax(np.abs(z))]))
+            rows.append([name, seed, worst[-1], effective_samples(found), clock.seconds])
+        largest = max(worst, key=abs)
         checks.append(
-            Check(f"{name}: worst of six means", f"{worst:+.2f} MCSE", "within 4", abs(worst) <= 4)
+            Check(
+                f"{name}: worst of six means and three seeds",
+                f"{largest:+.2f} MCSE",
+                "within 4",
+                abs(largest) <= 4,
+            )
         )
-    header = ["method", "worst mean in MCSE", "least ESS", "seconds"]
+    header = ["method", "seed", "worst mean in MCSE", "least ESS", "CPU seconds of the draws"]
     table(f"Mean angles of {N_ROWS} pairs, the first at {np.pi:.4f}", header, rows)
     report("torus", checks, about=BENCHMARK, quick=quick, header=header, rows=rows)
 

@@ -68,9 +68,11 @@ def test_exact_moments(n, kappa, distribution, method):
     assert_moments(step, *moments(n, kappa, distribution))
 
 
-def test_exact_moments_by_gmc():
-    case = (3, 5.0, "Bingham")
-    assert_moments_by_gmc(model_of(*case, n_points=4), *moments(*case), step_size=0.2)
+@pytest.mark.parametrize(("n", "kappa", "distribution"), GRID)
+def test_exact_moments_by_gmc(n, kappa, distribution):
+    case = n, kappa, distribution
+    step_size = 0.6 / np.sqrt(2 * abs(kappa) + n / 3)
+    assert_moments_by_gmc(model_of(*case, n_points=4), *moments(*case), step_size=step_size)
 
 
 def antipodal(mu, kappa, n, seed=1):

@@ -7,7 +7,7 @@ import pymc as pm
 import pytest
 
 from chains import assert_mean, assert_temperature_of_positions, chain_averages, run
-from exact_moments import stochastic_step
+from exact_moments import assert_moments, assert_moments_by_gmc, stochastic_step
 from pymc.distributions.transforms import circular
 
 import pymc_geodesic as pmg
@@ -16,70 +16,84 @@ from pymc_geodesic.distributions.bessel import bessel_ratio
 
 N_POINTS, MU = 100, 3.1
 CASES = {
-    "VonMises-weak": (lambda: pm.VonMises("x", MU, 0.5, shape=N_POINTS), 0.5),
-    "VonMises-strong": (lambda: pm.VonMises("x", MU, 50.0, shape=N_POINTS), 50.0),
-    "WrappedNormal": (lambda: pmg.WrappedNormal("x", MU, 0.8, shape=N_POINTS), 1.6),
-    "WrappedCauchy": (lambda: pmg.WrappedCauchy("x", MU, 0.7, shape=N_POINTS), 16.0),
-    "Cardioid": (lambda: pmg.Cardioid("x", MU, 0.4, shape=N_POINTS), 1.0),
+    "VonMises-weak": (lambda n: pm.VonMises("x", MU, 0.5, shape=n), 0.5),
+    "VonMises-strong": (lambda n: pm.VonMises("x", MU, 50.0, shape=n), 50.0),
+    "WrappedNormal": (lambda n: pmg.WrappedNormal("x", MU, 0.8, shape=n), 1.6),
+    "WrappedCauchy": (lambda n: pmg.WrappedCauchy("x", MU, 0.7, shape=n), 16.0),
+    "Cardioid": (lambda n: pmg.Cardioid("x", MU, 0.4, shape=n), 1.0),
 }
 LENGTHS = {"WrappedNormal": np.exp(-0.32), "WrappedCauchy": 0.7, "Cardioid": 0.4}
 FAST = {"VonMises-weak", "WrappedCauchy"}
 
 
-@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in CASES]
-)
-def test_exact_moments(name, method):
+GRID = [pytest.param(n, marks=() if n in FAST else pytest.mark.slow) for n in CASES]
+
+
+def target(name, n_points):
+    """A model of so many angles, its statistics and their means, and its largest curvature."""
     make, curvature = CASES[name]
     with pm.Model() as model:
-        make()
+        make(n_points)
+    [value] = [v.name for v in model.value_vars]
+    length = LENGTHS.get(name) or float(bessel_ratio(2, curvature).eval())
+    statistics = {
+        "cosine": lambda point: np.cos(point[value] - MU),
+        "sine": lambda point: np.sin(point[value] - MU),
+    }
+    return model, statistics, {"cosine": length, "sine": 0.0}, curvature
+
+
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize("name", GRID)
+def test_exact_moments(name, method):
+    model, statistics, expected, curvature = target(name, N_POINTS)
     assert isinstance(pmg.manifold_of(model["x"]), pmg.Circle)
     step_size = 0.15 / np.sqrt(curvature + 0.5)
     step = stochastic_step(method, model, step_size=step_size, damping=0.3)
     [value] = [v.name for v in model.value_vars]
-    averages, stats = chain_averages(
-        step,
-        model.initial_point(),
-        {
-            "cosine": lambda point: np.cos(point[value] - MU),
-            "sine": lambda point: np.sin(point[value] - MU),
-            "inside": lambda point: np.abs(point[value]) <= np.pi,
-        },
-        draws=150,
-        discard=40,
-    )
+    statistics["inside"] = lambda point: np.abs(point[value]) <= np.pi
+    averages, stats = chain_averages(step, model.initial_point(), statistics, draws=150, discard=40)
     assert averages["inside"].min() == 1
-    length = LENGTHS.get(name)
-    length = float(bessel_ratio(2, curvature).eval()) if length is None else length
-    assert_mean(averages["cosine"], length)
-    assert_mean(averages["sine"], 0.0)
+    for statistic, exact in expected.items():
+        assert_mean(averages[statistic], exact)
     assert_temperature_of_positions(stats, allowed=0.03)
 
 
-def test_two_angles_on_the_torus():
+@pytest.mark.parametrize("name", GRID)
+def test_exact_moments_by_gmc(name):
+    model, *exact, curvature = target(name, 4)
+    assert_moments_by_gmc(model, *exact, step_size=0.6 / np.sqrt(curvature + 0.5))
+
+
+def torus(n_points):
+    """Two dependent angles, and their moments by quadrature."""
     kappa, lam, mu = np.array([3.0, 5.0]), 2.5, np.array([3.0, -3.0])
     with pm.Model() as model:
-        pmg.BivariateVonMises("x", np.tile(mu, (N_POINTS, 1)), kappa, lam)
-    step = pmg.SGGMC(model=model, step_size=0.06, friction=2.0, n_steps=25, backend="jax")
+        pmg.BivariateVonMises("x", np.tile(mu, (n_points, 1)), kappa, lam)
     [value] = [v.name for v in model.value_vars]
-    averages, stats = chain_averages(
-        step,
-        model.initial_point(),
-        {
-            "product": lambda point: np.sin(point[value] - mu).prod(-1),
-            "cosine": lambda point: np.cos(point[value] - mu)[:, 1],
-        },
-        draws=120,
-        discard=20,
-    )
+    statistics = {
+        "product": lambda point: np.sin(point[value] - mu).prod(-1),
+        "cosine": lambda point: np.cos(point[value] - mu)[:, 1],
+    }
     grid = np.arange(400) * 2 * np.pi / 400
     a, b = np.meshgrid(grid, grid, indexing="ij")
     weight = np.exp(kappa[0] * np.cos(a) + kappa[1] * np.cos(b) + lam * np.sin(a) * np.sin(b))
     weight /= weight.sum()
-    assert_mean(averages["product"], (weight * np.sin(a) * np.sin(b)).sum())
-    assert_mean(averages["cosine"], (weight * np.cos(b)).sum())
-    assert_temperature_of_positions(stats, allowed=0.03)
+    product, cosine = (weight * np.sin(a) * np.sin(b)).sum(), (weight * np.cos(b)).sum()
+    return model, statistics, {"product": product, "cosine": cosine}
+
+
+@pytest.mark.parametrize("method", [pmg.SGGMC, pytest.param(pmg.gSGNHT, marks=pytest.mark.slow)])
+def test_two_angles_on_the_torus(method):
+    model, *exact = torus(N_POINTS)
+    step = stochastic_step(method, model, step_size=0.06, damping=0.12)
+    assert_moments(step, *exact, draws=120, allowed=0.03)
+
+
+@pytest.mark.slow
+def test_two_angles_on_the_torus_by_gmc():
+    model, *exact = torus(4)
+    assert_moments_by_gmc(model, *exact, step_size=0.25)
 
 
 def test_a_uniform_angle_with_the_circular_transform():

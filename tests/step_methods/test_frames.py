@@ -11,7 +11,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-from chains import add_gradient_noise, run
+from chains import add_gradient_noise, assert_mean, chain_averages, run
 from exact_moments import assert_moments, assert_moments_by_gmc, stochastic_step
 from pytensor.compile.mode import Mode
 
@@ -93,6 +93,55 @@ def test_moments_by_gmc(name, strength):
     step_size = 4 * step_size_for(name, strength)
     options = {"draws": 40, "n_runs": 16}
     assert_moments_by_gmc(model, *moments(name, strength), step_size=step_size, **options)
+
+
+UNIFORM = [(3, 2), (10, 3), (50, 5), (3, 3), (5, 5)]
+UNIFORM_GRID = [
+    pytest.param(*case, marks=() if case == (3, 3) else pytest.mark.slow) for case in UNIFORM
+]
+
+
+def uniform(n, p, n_points):
+    """Uniform frames, or rotations of n = p rows, and moments that follow from symmetry.
+
+    Only rotations have a mean product of three diagonal entries: the six terms of the determinant,
+    which is one, have the same mean.
+    """
+    with pm.Model() as model:
+        if n == p:
+            pmg.UniformRotation("x", n, shape=(n_points, n, n))
+        else:
+            pmg.UniformStiefel("x", n, p, shape=(n_points, n, p))
+    [value] = [v.name for v in model.value_vars]
+    statistics = {
+        "mean": lambda point: point[value][:, 0, 0],
+        "square": lambda point: point[value][:, -1, 0] ** 2,
+        "fourth": lambda point: point[value][:, 0, -1] ** 4,
+    }
+    expected = {"mean": 0.0, "square": 1 / n, "fourth": 3 / (n * (n + 2))}
+    if n == p == 3:
+        statistics["product"] = lambda point: np.einsum("mii->mi", point[value]).prod(-1)
+        expected["product"] = 1 / 6
+    return model, statistics, expected
+
+
+@pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
+@pytest.mark.parametrize(("n", "p"), UNIFORM_GRID)
+def test_moments_of_uniform_frames(n, p, method):
+    model, statistics, expected = uniform(n, p, 64)
+    step = stochastic_step(method, model, step_size=0.3 / np.sqrt(n / 3))
+    averages, stats = chain_averages(step, model.initial_point(), statistics, draws=200, discard=20)
+    for name, exact in expected.items():
+        assert_mean(averages[name], exact)
+    # Without a potential there is no temperature of positions.
+    assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "p"), UNIFORM_GRID)
+def test_moments_of_uniform_frames_by_gmc(n, p):
+    model, *exact = uniform(n, p, 4)
+    options = {"draws": 40, "n_runs": 16}
+    assert_moments_by_gmc(model, *exact, step_size=1.2 / np.sqrt(n / 3), **options)
 
 
 def largest_error(n_transitions):

@@ -1,0 +1,47 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Long measurements in parts, each run by itself: what has been found is not lost."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.harness.declared import Benchmark, fingerprint
+from benchmarks.harness.records import PARTS, keep
+
+__all__ = ["part_of"]
+
+
+def part_of(
+    script: str, part: str, run: Callable[[], Any], *, about: Benchmark, now: bool, quick: bool
+) -> Any | None:
+    """Return what a part has found: now, or in an earlier run of the same code.
+
+    Parameters
+    ----------
+    script, part : str
+        Names of the script and of the part.
+    run : callable
+        Runs the part and returns what JSON can hold.
+    about : Benchmark
+        What the script declares; a part that other code has found does not count.
+    now : bool
+        Whether to run the part; otherwise None stands for one that has not been run.
+    quick : bool
+        Whether it is a short run, which neither keeps nor reads anything.
+    """
+    if quick:
+        return run() if now else None
+    code = fingerprint(about.measures)
+    path = PARTS / "_".join([script, *re.findall(r"\w+", part)])
+    path = path.with_suffix(".json")
+    if now:
+        keep(path, {"code": code, "found": run()})
+    if not path.exists():
+        return None
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return kept["found"] if kept["code"] == code else None
