@@ -80,10 +80,11 @@ class OnWorkers:
         self._n_blocks = len(processes)
         # A worker in this process logs here already.
         self._forwards = _process_function()() not in processes
-        # Of chains that are tuned together: another worker would compile and read all anew.
-        self._home = client.submit(home, pure=False)
         self._run = f"pymc_geodesic-{uuid4().hex}"
         client.register_plugin(_plugin(sampler), name=self._run)
+        # Of chains that are tuned together: another worker would compile and read all anew.
+        # Workers import the package for it, which the plugin must precede.
+        self._home = client.submit(home, pure=False)
         if self._forwards:
             client.forward_logging("pymc")
 
