@@ -20,7 +20,7 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from benchmarks.harness.sampling import sample
+from benchmarks.harness.sampling import of_seeds
 from benchmarks.harness.statistics import histogram, mcse, total_variation
 from benchmarks.papers.circle import EDGES, truth
 from benchmarks.papers.pictures import EXACT, panels, save, steps
@@ -69,10 +69,7 @@ def methods(length: int) -> dict:
 
 def chains(model: pm.Model, step, draws: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Draws and temperatures of one chain a seed, and the seconds of all."""
-    runs = [
-        sample(model, lambda: step, draws=draws, tune=500, chains=1, random_seed=seed)
-        for seed in BENCHMARK.seeds
-    ]
+    runs = of_seeds(model, step, BENCHMARK.seeds, draws=draws, tune=500)
     x = np.concatenate([run.draws["x"] for run in runs])
     temperature = np.concatenate([run.stats["kinetic_temperature"] for run in runs])
     return x, temperature, sum(run.seconds for run in runs)

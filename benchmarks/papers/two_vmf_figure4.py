@@ -25,7 +25,7 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from benchmarks.harness.sampling import sample
+from benchmarks.harness.sampling import of_seeds
 from benchmarks.harness.statistics import histogram, total_variation
 from benchmarks.papers.pictures import panels, save
 from benchmarks.papers.two_vmf import EDGES, correlation
@@ -97,10 +97,7 @@ def main() -> None:
     }
     rows, checks = [], []
     for name, (model, step) in methods(data, 10).items():
-        runs = [
-            sample(model, lambda step=step: step, draws=draws, tune=tune, chains=1, random_seed=s)
-            for s in BENCHMARK.seeds
-        ]
+        runs = of_seeds(model, step, BENCHMARK.seeds, draws=draws, tune=tune)
         a, b = (np.concatenate([angle(run.draws[v]) for run in runs]) for v in ("v1", "v2"))
         distances = [
             total_variation(histogram(x, EDGES), p) for x, p in zip((a, b), bins, strict=True)
