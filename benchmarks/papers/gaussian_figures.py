@@ -51,19 +51,18 @@ METHODS = {
     "SGNHT": (pmg.SGNHT, "diffusion", {"integrator": "euler"}),
 }
 # Transitions of a chain; and of a draw, fewer than the shortest autocorrelation time.
-LENGTH, N_STEPS = 1_000_000, {0.01: 4, 0.001: 20}
+LENGTH, SHORT, LONG = 1_000_000, 4, 20
+N_STEPS = {setting: SHORT if setting == (0.01, 1.0) else LONG for setting in SETTINGS}
 
 
-def chains(model, length: int, seeds: tuple[int, ...]):
+def chains(model, length: int, seeds: tuple[int, ...], lengths: dict):
     """Run every method at every setting with every seed; give name, setting and runs."""
     for name, (step_class, noise, options) in METHODS.items():
-        for n_steps in N_STEPS.values():
+        for n_steps in sorted(set(lengths.values())):
             # Compiled once: the step size and the friction are inputs of the kernel.
-            common = {"step_size": 1e-3, "n_steps": n_steps, "backend": "jax", "model": model}
+            common = {"step_size": 1e-3, "n_steps": n_steps, "backend": "numba", "model": model}
             step = step_class(**common, **{noise: 1.0}, **options)
-            for h, a in SETTINGS:
-                if N_STEPS[h] != n_steps:
-                    continue
+            for h, a in (setting for setting in SETTINGS if lengths[setting] == n_steps):
                 set_step_size(step, h, **{noise: a})
                 tune, draws = 20_000 // n_steps, length // n_steps
                 yield name, (h, a), of_seeds(model, step, seeds, draws=draws, tune=tune)
@@ -101,10 +100,10 @@ def errors(draws: dict[str, np.ndarray], marginals: dict, n_steps: int) -> dict[
 
 def mean_alone(data: np.ndarray, length: int) -> tuple[list[list], dict, dict]:
     """Variance of the mean over its truth, and histograms and thermostats to draw."""
-    rows, inflation, pictures = [], {}, {}
+    rows, inflation, pictures, always = [], {}, {}, dict.fromkeys(SETTINGS, LONG)
     edges = data.mean() + np.linspace(-5, 5, 81) / np.sqrt(N_ROWS)
     noise = N_ROWS**2 / 10 * data.var()  # of a batch of ten drawn with replacement
-    for name, (h, a), runs in chains(gaussian_mean(data), length, BENCHMARK.seeds[:1]):
+    for name, (h, a), runs in chains(gaussian_mean(data), length, BENCHMARK.seeds[:1], always):
         found = float(runs[0].draws["mu"].var() * N_ROWS)
         trace = runs[0].stats.get("thermostat")
         inflation[name, h, a] = found
@@ -125,8 +124,8 @@ def draw_mean(data: np.ndarray, pictures: dict) -> None:
             edges, shares, trace = pictures[name, h, a]
             steps(above, edges, shares, color=colour, label=name)
             if trace is not None:
-                first = trace[: 80_000 // N_STEPS[h]]
-                below.plot(np.arange(len(first)) * N_STEPS[h], first, color=colour, lw=0.3)
+                first = trace[: 80_000 // LONG]
+                below.plot(np.arange(len(first)) * LONG, first, color=colour, lw=0.3)
         above.plot(edges, exact.pdf(edges), label="exact", **EXACT)
         above.set_title(f"h = {h:g}, A = {a:g}", fontsize=9)
         below.axhline(a + h * N_ROWS**2 / 10 * data.var() / 2, **EXACT)
@@ -159,9 +158,9 @@ def main() -> None:
     length, data = 40_000 if quick else LENGTH, make_data()
     mean_rows, inflation, pictures = mean_alone(data, length)
     marginals, kept, found, rows = posterior(data), {}, {}, []
-    for name, (h, a), runs in chains(normal_gamma(data), length, BENCHMARK.seeds):
+    for name, (h, a), runs in chains(normal_gamma(data), length, BENCHMARK.seeds, N_STEPS):
         kept[name, h, a] = runs[0].draws
-        each = [errors(run.draws, marginals, N_STEPS[h]) for run in runs]
+        each = [errors(run.draws, marginals, N_STEPS[h, a]) for run in runs]
         found[name, h, a] = {key: middle(one[key] for one in each) for key in each[0]}
         paper = PAPER[name[:5]][SETTINGS.index((h, a))]
         numbers = [f"{value:.3g}" for value in found[name, h, a].values()]
