@@ -51,21 +51,26 @@ PLOTTED = np.arange(-0.8, 0.8001, 0.04)
 def methods(data: np.ndarray, length: int) -> dict:
     """Return the model of each method and the step that samples it."""
     batches, full = build_model(data, BATCH_SIZE), build_model(data, None)
-    fisher = {"gradient_noise": "fisher", "n_steps": length, "model": batches}
+    common = {"n_steps": length, "backend": "jax", "model": batches}
     rate = (LEARNING_RATE, MOMENTUM_DECAY)
     return {
         "GMC, all rows": (
             full,
             pmg.GMC(step_size=1e-3, n_leapfrog=20, jitter=0.0, backend="jax", model=full),
         ),
-        "SGGMC, fresh batches": (batches, pmg.SGGMC.from_learning_rate(*rate, **fisher)),
+        "SGGMC, fresh batches": (
+            batches,
+            pmg.SGGMC.from_learning_rate(*rate, gradient_noise="fisher", **common),
+        ),
         "gSGNHT, fresh batches": (
             batches,
-            pmg.gSGNHT.from_learning_rate(*rate, n_steps=length, backend="jax", model=batches),
+            pmg.gSGNHT.from_learning_rate(*rate, **common),
         ),
         PUBLISHED: (
             batches,
-            pmg.SGGMC.from_learning_rate(*rate, steps_per_batch=length, **fisher),
+            pmg.SGGMC.from_learning_rate(
+                *rate, gradient_noise="fisher", steps_per_batch=length, **common
+            ),
         ),
     }
 
