@@ -17,7 +17,7 @@ import pymc as pm
 
 import pymc_geodesic as pmg
 
-__all__ = ["Run", "SamplingClock", "flat", "rows", "sample", "set_step_size"]
+__all__ = ["Run", "SamplingClock", "flat", "of_seeds", "rows", "sample", "set_step_size"]
 
 
 class Run(NamedTuple):
@@ -69,6 +69,11 @@ def sample(model: pm.Model, step: Callable[[], Any], **options: Any) -> Run:
         for group in ("posterior", "sample_stats")
     ]
     return Run(*groups, seconds)
+
+
+def of_seeds(model: pm.Model, step: Any, seeds: Sequence[int], **options: Any) -> list[Run]:
+    """Run one chain with each seed; the step is compiled once."""
+    return [sample(model, lambda: step, chains=1, random_seed=seed, **options) for seed in seeds]
 
 
 def rows(minibatch: bool, *arrays: np.ndarray, batch_size: int = 100) -> tuple[list, dict]:

@@ -81,7 +81,7 @@ class Case(NamedTuple):
 
 def gaussian() -> Case:
     """mu | tau ~ N(0, 1 / tau), tau ~ Gamma(1, 1), which PyMC samples as log tau."""
-    data = np.random.default_rng(2017).standard_normal(N_ROWS)
+    data = gaussian_data()
     with pm.Model() as model:
         tau = pm.Gamma("tau", 1.0, 1.0, initval=1.0)
         mu = pm.Normal("mu", 0.0, tau=tau, initval=0.0)
@@ -105,6 +105,10 @@ def gaussian() -> Case:
         sd=np.array([of_mu.std(), of_tau.std()]),
         published=((0.0196, 0.0197, 0.417), (0.0115, 0.0104, 0.423), (0.0111, 0.0089, 5.748)),
     )
+
+
+def gaussian_data() -> np.ndarray:
+    return np.random.default_rng(2017).standard_normal(N_ROWS)
 
 
 def gaussian_posterior(data: np.ndarray) -> Posterior:
@@ -193,10 +197,27 @@ def by_quadrature(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.sqrt(weight @ (grid - mean) ** 2)
 
 
-class Riemannian:
-    """Trajectories of mici, one a call, and how often they evaluate what passes over the rows."""
+def expected_information(case: Case, counted: Callable[[Callable], Callable]) -> Any:
+    """Return mici's system whose metric is the expected information."""
+    import mici
 
-    def __init__(self, case: Case) -> None:
+    energy, gradient, metric, vjp = map(counted, case.posterior[:4])
+    if case.posterior.dense:
+        return mici.systems.DenseRiemannianMetricSystem(
+            energy, metric, vjp_metric_func=vjp, grad_neg_log_dens=gradient
+        )
+    return mici.systems.DiagonalRiemannianMetricSystem(
+        energy, metric, vjp_metric_diagonal_func=vjp, grad_neg_log_dens=gradient
+    )
+
+
+class Riemannian:
+    """Trajectories of mici, one a call, and how often they evaluate what passes over the rows.
+
+    ``make_system`` makes the system with the metric, of a case and of a function that counts.
+    """
+
+    def __init__(self, case: Case, make_system: Callable[..., Any] = expected_information) -> None:
         try:
             import mici
         except ImportError as error:
@@ -204,15 +225,7 @@ class Riemannian:
                 "Riemannian HMC needs the package `mici`: pip install pymc_geodesic[bench]"
             ) from error
         self.evaluations = 0
-        energy, gradient, metric, vjp = (self._counted(f) for f in case.posterior[:4])
-        if case.posterior.dense:
-            system = mici.systems.DenseRiemannianMetricSystem(
-                energy, metric, vjp_metric_func=vjp, grad_neg_log_dens=gradient
-            )
-        else:
-            system = mici.systems.DiagonalRiemannianMetricSystem(
-                energy, metric, vjp_metric_diagonal_func=vjp, grad_neg_log_dens=gradient
-            )
+        system = make_system(case, self._counted)
         integrator = mici.integrators.ImplicitLeapfrogIntegrator(system, RIEMANNIAN_STEP)
         self._transitions = (
             mici.transitions.IndependentMomentumTransition(system),

@@ -136,9 +136,11 @@ class ExactSampler:
         outputs = yield KernelCall(self._kernel, inputs, chain.rng)
         chain.state = ExactState(tuple(outputs.position))
         chain.values |= dict(zip(self.problem.names, outputs.values, strict=True))
-        if chain.mass_adaptation is not None:
-            chain.mass_adaptation.observe(outputs.values, outputs.velocity, tune=chain.tune)
         acceptance, energy = float(outputs.acceptance_rate), float(outputs.energy)
+        if chain.mass_adaptation is not None:
+            chain.mass_adaptation.observe(
+                outputs.values, outputs.velocity, tune=chain.tune, acceptance=acceptance
+            )
         if self.options.step_size is None and chain.tune:
             adaptation.update(acceptance, chain.tune)
         chain.n_drawn += 1

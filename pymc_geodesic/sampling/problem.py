@@ -193,7 +193,7 @@ class Problem:
 
     def begin_mass(self) -> tuple[Mass | None, Any]:
         """Return the initial mass of a chain, and its adaptation."""
-        return begin_mass(self.mass, self.variables)
+        return begin_mass(self.mass, self.variables, has_leapfrog=self._full_data)
 
     @property
     def dtype(self) -> str:

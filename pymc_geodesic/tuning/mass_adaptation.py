@@ -26,6 +26,8 @@ MassArgument = MonteCarloEM | GivenMass | None
 SMALLEST, LARGEST = 1e-6, 1e6
 # A longer E step adds no information to the previous ones.
 MOST_SAMPLES = 100_000
+# One E step of bad trajectories shall not make the next one as long as all before.
+MOST_GROWTH = 2.0
 # Largest number of entries of a mass that is recorded after every M step.
 LARGEST_RECORD = 10_000
 # Numbers that wait to be added to the sums, a few hundred kilobytes.
@@ -48,20 +50,35 @@ class MassRecord(NamedTuple):
 
 
 def begin_mass(
-    mass: MassArgument, variables: Sequence[SampledVariable]
+    mass: MassArgument, variables: Sequence[SampledVariable], *, has_leapfrog: bool = False
 ) -> tuple[Mass | None, MassAdaptation | None]:
     """Return the initial mass and its adaptation, each None if not requested.
+
+    Parameters
+    ----------
+    mass : MonteCarloEM, array, mapping or None
+        The argument of the step.
+    variables : sequence of SampledVariable
+        The variables that it moves.
+    has_leapfrog : bool, default False
+        Whether the step accepts or rejects the ends of leapfrog trajectories.
 
     Raises
     ------
     ValueError
         See :func:`~pymc_geodesic.mass.read_mass`; also for a mass that is to be learned for a
-        variable on a curved manifold.
+        variable on a curved manifold, and for E steps whose length depends on acceptance rates
+        that the step does not have.
     """
     if mass is None:
         return None, None
     if not isinstance(mass, MonteCarloEM):
         return read_mass(mass, variables), None
+    if mass.energy_error is not None and not has_leapfrog:
+        raise ValueError(
+            "`energy_error` expected a step with a Metropolis test, and so an acceptance rate; got "
+            "one without. Use `pmg.GMC`, or leave it out."
+        )
     for variable in variables:
         require_kind(variable, "matrix", "a mass that is learned")
     dtype = variables[0].position.dtype
@@ -101,12 +118,18 @@ class MassAdaptation:
         self._begin_window()
 
     def observe(
-        self, position: Sequence[np.ndarray], velocity: Sequence[np.ndarray], *, tune: bool
+        self,
+        position: Sequence[np.ndarray],
+        velocity: Sequence[np.ndarray],
+        *,
+        tune: bool,
+        acceptance: float = 1.0,
     ) -> None:
         """Store one draw; make an M step if it completes an E step."""
         self.n_draws += 1
         if not (tune or self.scheme.adapt_after_tune):
             return
+        self.energy_error -= math.log(max(acceptance, np.finfo(float).tiny))
         self.pending.append(list(position if self.scheme.from_positions else velocity))
         if len(self.pending) * self.size >= MOST_PENDING or self._is_complete:
             self._collect()
@@ -134,8 +157,8 @@ class MassAdaptation:
         if self.scheme.normalize:
             self.matrix = self.matrix / np.exp(np.mean(np.log(_eigenvalues(self.matrix))))
         self.n_samples += self.count
-        if within_error or self.scheme.from_positions:
-            self.window = min(math.ceil(self.scheme.growth * self.window), MOST_SAMPLES)
+        growth = self._growth(within_error)
+        self.window = min(math.ceil(growth * self.window), MOST_SAMPLES)
         if self.matrix.size <= LARGEST_RECORD:
             self.history.append(MassRecord(self.n_draws, self.matrix.copy()))
         self._begin_window()
@@ -176,9 +199,16 @@ class MassAdaptation:
         first = 0 if self.scheme.from_positions else 1
         return (first + 1 + self.n_samples / self.count) ** -self.scheme.decay
 
+    def _growth(self, within_error: bool) -> float:
+        """Return the factor by which the E step grows after this M step."""
+        if self.scheme.energy_error is not None:
+            mean = self.energy_error / self.count
+            return min(max(1.0, mean / self.scheme.energy_error), MOST_GROWTH)
+        return self.scheme.growth if within_error or self.scheme.from_positions else 1.0
+
     def _begin_window(self) -> None:
         zeros = np.zeros(self.size)
-        self.count = 0
+        self.count, self.energy_error = 0, 0.0
         self.pending: list[list[np.ndarray]] = []
         self.total, self.lagged, self.last = zeros.copy(), zeros.copy(), zeros.copy()
         self.square = np.zeros_like(self.matrix)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pymc_geodesic.validation import one_of, whole
+from pymc_geodesic.validation import one_of, positive, whole
 
 __all__ = ["Kind", "MonteCarloEM"]
 
@@ -45,6 +45,11 @@ class MonteCarloEM:
     growth : float, default 1.1
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
         error. For positions, whose covariance needs long windows, it grows after each M step.
+    energy_error : float, optional
+        Let the error of the leapfrog set the length of the E step instead, for :class:`GMC` alone:
+        after each M step it grows by the mean of -log(acceptance rate) over this number, by no
+        factor below 1 or above 2. A draw from a trajectory of one energy error :math:`\Delta H` has
+        -log(acceptance rate) equal to :math:`\max(0, \Delta H)`.
     decay : float, default 0.75
         c, above 1/2 and at most 1.
     regularization : float, default 0.05
@@ -81,8 +86,10 @@ class MonteCarloEM:
     :math:`\sum_{i=1}^{D} [\psi((S - i + 1)/2) - \log(S/2)]` per M step, and the mass would
     collapse.
 
-    The published description is a poster and an abstract. The average above, its decay, the rule
-    for the growth of the E step and the regularisation were designed for this package.
+    The published description is a poster and an abstract. The abstract says that the number of
+    samples of the E step follows "sampling error estimates from the leapfrog dynamics", and neither
+    states the rule. The average above, its decay, both rules for the growth of the E step and the
+    regularisation were designed for this package.
 
     References
     ----------
@@ -103,6 +110,7 @@ class MonteCarloEM:
     kind: Kind = "diag"
     update_every: int | None = None
     growth: float = 1.1
+    energy_error: float | None = None
     decay: float = 0.75
     regularization: float = 0.05
     normalize: bool = True
@@ -115,6 +123,8 @@ class MonteCarloEM:
             whole("update_every", self.update_every)
         if not self.growth >= 1:
             raise ValueError(f"`growth` expected a factor of at least 1, got {self.growth!r}.")
+        if self.energy_error is not None:
+            positive("energy_error", self.energy_error)
         if not 0.5 < self.decay <= 1:
             raise ValueError(
                 "`decay` expected an exponent above 0.5, so that the mass settles, and at most 1, "

@@ -5,6 +5,7 @@
 import pickle
 
 import numpy as np
+import pymc as pm
 import pytest
 
 from scipy.special import psi
@@ -161,3 +162,26 @@ def test_state_resumes():
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
         pmg.MonteCarloEM(**options)
+
+
+@pytest.mark.parametrize(("acceptance", "factor"), [(1.0, 1.0), (np.exp(-0.15), 1.5), (0.1, 2.0)])
+def test_the_energy_error_sets_the_length_of_the_e_step(acceptance, factor):
+    learner = adaptation(2, update_every=20, energy_error=0.1)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        velocity = [rng.standard_normal(2)]
+        learner.observe([np.zeros(2)], velocity, tune=True, acceptance=acceptance)
+    assert learner.window == pytest.approx(20 * factor, abs=1)
+
+
+def test_the_energy_error_grows_the_e_steps_of_gmc_alone():
+    with pm.Model() as model:
+        pm.Normal("x", 0.0, [1.0, 0.01], shape=2)
+    mass = pmg.MonteCarloEM(update_every=20, energy_error=0.01)
+    with pytest.raises(ValueError, match="a step with a Metropolis test"):
+        pmg.SGNHT(model=model, mass=mass, step_size=0.01, diffusion=1.0)
+    step = pmg.GMC(model=model, mass=mass, step_size=0.015)
+    with model:
+        pm.sample(10, tune=200, chains=1, cores=1, step=step, random_seed=1, progressbar=False)
+    updates = [record.n_draws for record in step.mass_history]
+    assert updates[:2] == [20, 60]
