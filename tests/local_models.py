@@ -34,7 +34,7 @@ def location_posterior():
 
 
 # Columns of group means that do not know of each other: many independent problems in one chain.
-COLUMNS = 16
+COLUMNS = 64
 TABLE = np.random.default_rng(4).normal(0.7, np.hypot(SPREAD, NOISE), (N_ROWS, COLUMNS))
 
 

@@ -12,16 +12,16 @@ BLOCK = np.array([[1.0, 0.0, 0.0], [0.9, 0.5, 0.0], [0.0, 0.0, 10.0]])
 COEFFICIENTS = [1.0, -1.0, 0.1]
 
 
-def normal_table(n_blocks=1):
+def normal_table(n_blocks=1, *, block=BLOCK):
     """Covariates in blocks of three, of which two are correlated and one has another scale."""
     rng = np.random.default_rng(1)
-    design = (rng.normal(size=(N_ROWS, n_blocks, 3)) @ BLOCK).reshape(N_ROWS, -1)
+    design = (rng.normal(size=(N_ROWS, n_blocks, 3)) @ block).reshape(N_ROWS, -1)
     return design, design @ np.tile(COEFFICIENTS, n_blocks) + rng.normal(size=N_ROWS)
 
 
-def normal_model(n_blocks=1):
+def normal_model(n_blocks=1, **options):
     """The model with minibatches, and the mean and the covariance of its posterior."""
-    design, outcome = normal_table(n_blocks)
+    design, outcome = normal_table(n_blocks, **options)
     with pm.Model() as model:
         beta = pm.Normal("beta", 0.0, 10.0, shape=3 * n_blocks)
         x, y = pm.Minibatch(design, outcome, batch_size=BATCH_SIZE)

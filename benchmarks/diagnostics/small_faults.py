@@ -3,7 +3,9 @@
 """From how many draws on do the checks see a temperature that is a little too high?
 
 Two faults: noise that is too large, which heats velocities and positions, and a force divided by T,
-which heats positions alone. One long run per seed; the checks see its first draws.
+which heats positions alone. One long run per seed; the checks see its first draws. The kinetic
+temperature is asked about the noise; the checks of positions, which cost a gradient per draw, about
+the force.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import warnings
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import pymc as pm
 
@@ -39,50 +41,66 @@ BENCHMARK = Benchmark(
     measures=("diagnostics", "algorithms"),
 )
 
-TEMPERATURES = (1.05, 1.1, 1.3)
-LENGTHS = (250, 500, 1000, 2000, 4000, 8000, 16000)
+# The longest runs: smaller faults need more draws.
+LONGEST = {1.05: 8000, 1.1: 4000, 1.3: 1000}
+LONGEST_GOOD, SHORTEST = 4000, 250
 DEFAULT_LENGTH = 1000
 # As in broken_samplers: standard errors of a temperature, and the level of the Stein check.
 SIGNIFICANT = 4.0
-CHECKS = ("kinetic temperature", "configurational temperature", "Stein check", "`diagnose`")
+KINETIC = ("kinetic temperature", "`diagnose`")
+POSITIONS = ("configurational temperature", "Stein check", "`diagnose`")
 
 
-def cases() -> list[tuple[str, float, Callable[[], Any], Callable[[], Any]]]:
-    """Name, temperature, what is broken, and the step that it breaks."""
-    found: list[tuple[str, float, Callable[[], Any], Callable[[], Any]]] = [
-        ("SGGMC as it is", 1.0, nullcontext, sggmc),
-        ("gSGNHT as it is", 1.0, nullcontext, gsgnht),
+class Case(NamedTuple):
+    """A temperature, what is broken, the step that it breaks, and the checks that are asked."""
+
+    name: str
+    temperature: float
+    broken: Callable[[], Any]
+    step: Callable[[], Any]
+    checks: tuple[str, ...]
+
+    def lengths(self, *, quick: bool) -> list[int]:
+        """Draws of each chain, up to the longest run, doubled again and again."""
+        longest = LONGEST.get(self.temperature, LONGEST_GOOD)
+        doublings = 2 if quick else int(math.log2(longest // SHORTEST)) + 1
+        return [SHORTEST * 2**i for i in range(doublings)]
+
+
+def cases() -> list[Case]:
+    """List the good runs, and two faults at each temperature."""
+    found = [
+        Case("SGGMC as it is", 1.0, nullcontext, sggmc, KINETIC),
+        Case("gSGNHT as it is", 1.0, nullcontext, gsgnht, POSITIONS),
     ]
-    for t in TEMPERATURES:
+    for t in LONGEST:
         # The factor multiplies the noise, whose square is a temperature.
-        found.append(("noise", t, lambda t=t: noise_scaled(math.sqrt(t)), sggmc))
-        found.append(("force divided by T", t, force_divided_by(t), gsgnht))
+        noisy = lambda t=t: noise_scaled(math.sqrt(t))  # noqa: E731
+        found.append(Case("noise", t, noisy, sggmc, KINETIC))
+        found.append(Case("force divided by T", t, force_divided_by(t), gsgnht, POSITIONS))
     return found
 
 
-def seen(idata, model: pm.Model, length: int) -> dict[str, bool]:
-    """Tell which checks give an alarm for the first draws of a run."""
-    first = idata.isel(draw=slice(0, length))
-    kinetic = pmg.kinetic_temperature(first)["z"].abs().max()
-    positions = pmg.configurational_temperature(first, model=model, max_draws=length)
-    stein = pmg.stein_check(first, model=model, max_draws=length)
+def alarm(check: str, idata, model: pm.Model) -> bool:
+    """Tell whether a check gives an alarm for a run."""
+    n = idata.posterior.sizes["draw"]
+    if check == "kinetic temperature":
+        return bool(pmg.kinetic_temperature(idata)["z"].abs().max() > SIGNIFICANT)
+    if check == "configurational temperature":
+        found = pmg.configurational_temperature(idata, model=model, max_draws=n)
+        return bool(found["z"].abs().max() > SIGNIFICANT)
+    if check == "Stein check":
+        return not pmg.stein_check(idata, model=model, max_draws=n).passed
     with contextlib.redirect_stdout(io.StringIO()):
-        diagnosis = pmg.diagnose(first, model=model)
-    alarms = (
-        bool(kinetic > SIGNIFICANT),
-        bool(positions["z"].abs().max() > SIGNIFICANT),
-        not stein.passed,
-        not diagnosis.ok,
-    )
-    return dict(zip(CHECKS, alarms, strict=True))
+        return not pmg.diagnose(idata, model=model).ok
 
 
-def run(broken, build, seeds: tuple[int, ...], lengths) -> dict[int, list[dict[str, bool]]]:
-    """Alarms of every check, by length and seed."""
+def run(case: Case, seeds: tuple[int, ...], lengths: list[int]) -> dict[str, dict[int, list[bool]]]:
+    """Alarms by check, length and seed; `diagnose` sees the default length and the longest."""
     model = target()
-    with model, broken():
-        step = build()
-    found: dict[int, list[dict[str, bool]]] = {length: [] for length in lengths}
+    with model, case.broken():
+        step = case.step()
+    found: dict[str, dict[int, list[bool]]] = {check: {} for check in case.checks}
     for seed in seeds:
         idata = pm.sample(
             lengths[-1],
@@ -95,19 +113,22 @@ def run(broken, build, seeds: tuple[int, ...], lengths) -> dict[int, list[dict[s
             progressbar=False,
             compute_convergence_checks=False,
         )
-        for length in lengths:
-            found[length].append(seen(idata, model, length))
+        for check in case.checks:
+            of_diagnose = {DEFAULT_LENGTH, lengths[-1]}
+            for length in lengths:
+                if check != "`diagnose`" or length in of_diagnose:
+                    first = idata.isel(draw=slice(0, length))
+                    found[check].setdefault(length, []).append(alarm(check, first, model))
     return found
 
 
-def needed(found: dict[int, list[dict[str, bool]]], check: str) -> str:
-    """Return the length from which on a check gives an alarm in every seed."""
-    lengths = list(found)
-    every = [all(alarms[check] for alarms in found[length]) for length in lengths]
-    if not every[-1]:
+def needed(by_length: dict[int, list[bool]]) -> str:
+    """Return the length from which on every seed gives an alarm."""
+    lengths = list(by_length)
+    silent = [i for i, length in enumerate(lengths) if not all(by_length[length])]
+    if silent and silent[-1] == len(lengths) - 1:
         return f"more than {lengths[-1]}"
-    misses = [i for i, caught in enumerate(every) if not caught]
-    return str(lengths[misses[-1] + 1 if misses else 0])
+    return str(lengths[silent[-1] + 1 if silent else 0])
 
 
 def main() -> None:
@@ -115,29 +136,26 @@ def main() -> None:
     warnings.simplefilter("ignore", UserWarning)
     quick = arguments(__doc__.splitlines()[0]).quick
     seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
-    lengths = LENGTHS[:3] if quick else LENGTHS
-    rows, checks, raw, false, of = [], [], {}, 0, 0
-    for name, t, broken, build in cases():
-        found = run(broken, build, seeds, lengths)
-        raw[f"{name}, {t}"] = found
-        if t == 1:
-            alarms = [a for runs in found.values() for run_ in runs for a in run_.values()]
-            false, of = false + sum(alarms), of + len(alarms)
+    rows, checks, raw, alarms = [], [], {}, []
+    for case in cases():
+        found = run(case, seeds, case.lengths(quick=quick))
+        raw[f"{case.name}, {case.temperature}"] = found
+        if case.temperature == 1:
+            alarms += [one for by in found.values() for runs in by.values() for one in runs]
             continue
-        rows.append([name, t, *(needed(found, check) for check in CHECKS)])
+        columns = dict.fromkeys([*KINETIC[:1], *POSITIONS], "") | {
+            check: needed(by_length) for check, by_length in found.items()
+        }
+        rows.append([case.name, case.temperature, *columns.values()])
         print(rows[-1], flush=True)
-        if t == min(TEMPERATURES):
-            caught = max(sum(a[c] for a in found[DEFAULT_LENGTH]) for c in CHECKS)
-            checks.append(
-                Check(
-                    f"{name}, T = {t}: the best check after 4 x {DEFAULT_LENGTH} draws",
-                    f"{caught} of {len(seeds)}",
-                    f"{len(seeds)} of {len(seeds)}",
-                    caught == len(seeds),
-                )
-            )
-    checks.append(Check("false alarms", f"{false} of {of}", "at most 1 in 20", 20 * false <= of))
-    header = ["fault", "T", *CHECKS]
+        if case.temperature == min(LONGEST):
+            caught = max(sum(by.get(DEFAULT_LENGTH, [])) for by in found.values())
+            what = f"{case.name}, T = {case.temperature}: best check, 4 x {DEFAULT_LENGTH} draws"
+            n = len(seeds)
+            checks.append(Check(what, f"{caught} of {n}", f"{n} of {n}", caught == n))
+    text, false = f"{sum(alarms)} of {len(alarms)}", sum(alarms)
+    checks.append(Check("false alarms", text, "at most 1 in 20", 20 * false <= len(alarms)))
+    header = ["fault", "T", *KINETIC[:1], *POSITIONS]
     table("Draws of each of four chains from which on every seed gives an alarm", header, rows)
     report("small_faults", checks, about=BENCHMARK, quick=quick, header=header, rows=rows, raw=raw)
 

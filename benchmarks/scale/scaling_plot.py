@@ -56,7 +56,14 @@ def plot(header: list[str], rows: list[list[str | float]]) -> None:
     for axes in panels:
         axes.set(xscale="log", yscale="log", xlabel="rows")
         axes.grid(alpha=0.3)
-    panels[1].plot([], [], "o", color="0.4", markerfacecolor="white", label=f"fewer than {ENOUGH}")
+    panels[1].plot(
+        [],
+        [],
+        "o",
+        color="0.4",
+        markerfacecolor="white",
+        label=f"fewer than {ENOUGH} effective samples",
+    )
     panels[1].legend(fontsize="small")
     figure.savefig(PLOT, dpi=120)
 

@@ -21,7 +21,7 @@ FRICTION = {"friction": 40.0, "gradient_noise": None}
 OPTIONS = {"SGHMC": FRICTION, "SGGMC": FRICTION, "SGLD": {"step_size": 4e-4}}
 
 
-def scores_of(name, names, *, batch_size=N_ROWS, known_spread=True, draws=3000, **options):
+def scores_of(name, names, *, batch_size=N_ROWS, known_spread=True, draws=800, **options):
     """Draws ``(chain, draw, entry)`` in exact standard deviations from the exact means."""
     with many_random_effects(batch_size, known_spread=known_spread):
         step = getattr(pmg, name)(names, backend="jax", **options)

@@ -49,7 +49,7 @@ def test_stream_gives_the_posterior_of_all_rows():
     # Many coefficients say in one run how wide the draws are.
     rows, model = table(n_blocks=8), model_of(n_blocks=8)
     step = pmg.SGNHT(data={"batch": Loader(rows)}, model=model, backend="jax")
-    draws = draws_of(step, model, tune=300, draws=4_000)["beta"]
+    draws = draws_of(step, model, tune=300, draws=2_000)["beta"]
     scores = standard_scores(draws, *normal_posterior(rows[:, :-1], rows[:, -1]))
     assert step.chain.tuning.controlled
     assert_widths(scores)
