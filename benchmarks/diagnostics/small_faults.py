@@ -42,8 +42,8 @@ BENCHMARK = Benchmark(
 )
 
 # The longest runs: smaller faults need more draws.
-LONGEST = {1.05: 8000, 1.1: 4000, 1.3: 1000}
-LONGEST_GOOD, SHORTEST = 4000, 250
+LONGEST = {1.05: 4000, 1.1: 2000, 1.3: 1000}
+LONGEST_GOOD, SHORTEST = 2000, 250
 DEFAULT_LENGTH = 1000
 # As in broken_samplers: standard errors of a temperature, and the level of the Stein check.
 SIGNIFICANT = 4.0

@@ -35,10 +35,11 @@ def test_thermostat_is_where_it_was_predicted():
     assert abs(frictions.mean() - predicted) < 0.1 * predicted + 4 * error
 
 
-def test_mixed_manifolds_tune_themselves():
+@pytest.mark.parametrize("draws", [300, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_mixed_manifolds_tune_themselves(draws):
     rng = np.random.default_rng(1)
     # Columns that do not know of each other say in one run how wide the draws are.
-    kappa, n, n_columns = 10.0, 5_000, 12
+    kappa, n, n_columns = 10.0, 5_000, 20
     angles = rng.vonmises(0.5, kappa, size=(n, n_columns))
     data = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     with pm.Model() as model:
@@ -47,25 +48,26 @@ def test_mixed_manifolds_tune_themselves():
         batch = pm.Minibatch(data, batch_size=100)
         pmg.VonMisesFisher("x", mu=mu, kappa=concentration, observed=batch, total_size=n)
     step = pmg.gSGNHT(model=model, backend="jax")
-    path = draws_of(step, model, tune=400, draws=3_000)
+    path = draws_of(step, model, tune=300, draws=draws)
     total = data.sum(axis=0)
     length = np.linalg.norm(total, axis=1)
     # Given kappa the angle is von Mises with concentration kappa times the resultant's length.
     direction = path[step.vars[0].name]
     across = np.stack([-total[:, 1], total[:, 0]], axis=-1) / length[:, None]
     angle = np.arcsin((direction * across).sum(axis=-1))
-    scores = (angle * np.sqrt(length * np.exp(path["kappa_log__"])))[None]
-    assert_mean(batch_averages(scores), 0.0)
-    assert_widths(scores)
+    of_angles = (angle * np.sqrt(length * np.exp(path["kappa_log__"])))[None]
+    assert_mean(batch_averages(of_angles), 0.0)
     # Flat prior near the mode: log kappa is about normal around the maximum of the likelihood.
     grid = np.linspace(9, 11, 2_001)
     fit = grid[np.argmin(np.abs((ive(1, grid) / ive(0, grid))[:, None] - length / n), axis=0)]
     found = path["kappa_log__"] - np.log(fit)
     # Its information is kappa^2 (1 - A^2 - A / kappa) = 0.53; the prior moves it by 0.02 sd.
     bessel = ive(1, fit) / ive(0, fit)
-    scores = (found * fit * np.sqrt(n * (1 - bessel**2 - bessel / fit)))[None]
-    assert abs(scores.mean()) < 0.1
-    assert_widths(scores)
+    of_kappas = (found * fit * np.sqrt(n * (1 - bessel**2 - bessel / fit)))[None]
+    assert abs(of_kappas.mean()) < 0.1
+    if draws > 1_000:
+        assert_widths(of_angles)
+        assert_widths(of_kappas)
 
 
 def test_control_variates_switch_themselves_off_where_they_do_not_pay():
