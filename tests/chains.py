@@ -88,3 +88,26 @@ def assert_mean(averages, expected, *, errors=FOUR_ERRORS):
     error = averages.std(ddof=1) / np.sqrt(averages.size)
     z = (averages.mean() - expected) / error
     assert abs(z) < errors, f"got {averages.mean():.5f} +- {error:.5f}, expected {expected:.5f}"
+
+
+def batch_averages(values, *, n_batches=20):
+    """Averages over batches of consecutive draws of ``(chain, draw, ...)``, nearly independent."""
+    values = np.asarray(values)
+    n_chains, n_draws = values.shape[:2]
+    batches = values[:, n_draws % n_batches :]
+    return batches.reshape(n_chains * n_batches, -1, *values.shape[2:]).mean(axis=1)
+
+
+def assert_widths(scores, *, allowed=0.02, known_within=0.0125):
+    """Assert that draws ``(chain, draw, entry)`` in exact standard deviations have variance one.
+
+    A standard deviation that is off by 5 per cent is a variance of 1.10 or 0.90. The test fails
+    at ``allowed`` and four standard errors. So these may not be larger than ``known_within``.
+    """
+    scores = np.asarray(scores)
+    # Entries may depend on each other, so their mean is one average.
+    averages = batch_averages((scores**2).mean(axis=tuple(range(2, scores.ndim))))
+    error = averages.std(ddof=1) / np.sqrt(averages.size)
+    found = f"variance {averages.mean():.4f} +- {error:.4f} of the exact one"
+    assert error < known_within, found
+    assert abs(averages.mean() - 1) < allowed + FOUR_ERRORS * error, found

@@ -30,15 +30,25 @@ import pyarrow.parquet as pq
 import pymc as pm
 
 from pymc_extras.variational.dataloader import DataLoader, parquet_source
-from scipy.special import expit
 
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
-from benchmarks.harness.declared import ROOT, Benchmark, this_command
+from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import PARTS, Check, keep, report
 from benchmarks.harness.sampling import SamplingClock
 from benchmarks.harness.statistics import effective_samples
+from benchmarks.scale.logistic import (
+    BATCH_SIZE,
+    N_COEFFICIENTS,
+    SMALLEST_LAPLACE,
+    accuracy,
+    laplace,
+    parts,
+    regression,
+    resident,
+)
+from benchmarks.scale.scaling_plot import LABELS, plot
 
 BENCHMARK = Benchmark(
     question="What does an effective sample cost, from a thousand rows to ten million?",
@@ -51,34 +61,12 @@ BENCHMARK = Benchmark(
     measures=("tuning", "algorithms", "kernel", "potential", "parquet"),
 )
 
-N_COEFFICIENTS, BATCH_SIZE = 20, 300
-PART = 500_000
-PLOT = ROOT / "docs" / "_static" / "scaling.png"
-# Fewer rows have a posterior that is not quite Gaussian.
-SMALLEST_LAPLACE = 50_000
 # Beyond this NUTS would pass over the data for the better part of an hour, and hold them in memory;
 # plain gradients would need as many passes for few effective samples.
 LARGEST = {"nuts": 1_000_000, "plain": 1_000_000}
 # What was measured before; delete the file to measure anew.
 KEPT = PARTS / "scaling_runs.json"
 ADVI_STEPS, ADVI_EVERY = 60_000, 1_000
-LABELS = {
-    "controlled": "SGNHT, control variates",
-    "plain": "SGNHT, plain gradients",
-    "nuts": "NUTS (nutpie)",
-    "advi": "ADVI",
-}
-
-
-def parts(n_rows: int) -> Iterator[np.ndarray]:
-    """Simulate covariates and, in the last column, outcomes, a part at a time."""
-    weights = 1.5 * np.random.default_rng(0).standard_normal(N_COEFFICIENTS)
-    weights /= np.sqrt(N_COEFFICIENTS)
-    for start in range(0, n_rows, PART):
-        rng = np.random.default_rng([1, start])
-        design = rng.standard_normal((min(PART, n_rows - start), N_COEFFICIENTS))
-        outcome = rng.uniform(size=len(design)) < expit(design @ weights)
-        yield np.column_stack([design, outcome.astype(float)])
 
 
 def write_parquet(folder: str, n_rows: int) -> None:
@@ -91,41 +79,12 @@ def write_parquet(folder: str, n_rows: int) -> None:
         )
 
 
-def laplace(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mode by Newton's method, and standard deviations from the curvature there."""
-    beta = np.zeros(N_COEFFICIENTS)
-    # Near the mode of some rows two steps on all of them converge.
-    for n in [*[min(PART, n_rows)] * 8, *[n_rows] * 2]:
-        gradient, precision = -beta / 100, np.eye(N_COEFFICIENTS) / 100
-        for part in parts(n):
-            x, y = part[:, :-1], part[:, -1]
-            p = expit(x @ beta)
-            gradient = gradient + x.T @ (y - p)
-            precision = precision + (x * (p * (1 - p))[:, None]).T @ x
-        beta = beta + np.linalg.solve(precision, gradient)
-    return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
-
-
 def truth_of(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviations of the posterior."""
     if n_rows >= SMALLEST_LAPLACE:
         return laplace(n_rows)
     result = in_new_process("nuts", n_rows, "", 2_500)
     return np.array(result["mean"]), np.array(result["sd"])
-
-
-def regression(design, outcome, **size: int) -> pm.Model:
-    """Write the model."""
-    with pm.Model() as model:
-        beta = pm.Normal("beta", 0.0, 10.0, shape=N_COEFFICIENTS)
-        pm.Bernoulli("y", logit_p=design @ beta, observed=outcome, **size)
-    return model
-
-
-def resident(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hold all rows in memory."""
-    rows = np.concatenate(list(parts(n_rows)))
-    return np.ascontiguousarray(rows[:, :-1]), np.ascontiguousarray(rows[:, -1])
 
 
 def minibatch_model(n_rows: int, folder: str) -> tuple[pm.Model, DataLoader | None]:
@@ -253,13 +212,6 @@ def measure(what: str, n_rows: int, folder: str, size: int) -> None:
     print(json.dumps(result))
 
 
-def accuracy(mean, sd, truth: tuple[np.ndarray, np.ndarray]) -> list[float]:
-    """Largest error of a mean in standard deviations, smallest and largest of their ratios."""
-    bias = float(np.max(np.abs(np.asarray(mean) - truth[0]) / truth[1]))
-    ratios = np.asarray(sd) / truth[1]
-    return [bias, float(ratios.min()), float(ratios.max())]
-
-
 def judged(what: str, result: dict, truth: tuple[np.ndarray, np.ndarray]) -> dict:
     """Add the errors to what a process found; of ADVI, tell when it had converged, and to what."""
     if what != "advi":
@@ -282,33 +234,6 @@ def judged(what: str, result: dict, truth: tuple[np.ndarray, np.ndarray]) -> dic
         "effective": float("nan"),
         "memory": result["memory"],
     }
-
-
-def plot(results: dict[str, dict[int, dict]]) -> None:
-    """Draw both kinds of seconds against the number of rows."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for i, (what, by_size) in enumerate(results.items()):
-        sizes = sorted(by_size)
-        marginal = np.array([by_size[n]["seconds_per_effective"] for n in sizes])
-        fixed = np.array([by_size[n]["fixed"] for n in sizes])
-        style = {"marker": "o", "color": f"C{i}", "label": LABELS[what]}
-        if what == "advi":
-            right.plot(sizes, fixed, linestyle="--", **style | {"label": "ADVI, to converge"})
-        else:
-            left.plot(sizes, marginal, **style)
-            right.plot(sizes, fixed + 1_000 * marginal, **style)
-    left.set_title("Seconds per effective sample")
-    right.set_title("Seconds to 1,000 of them, with tuning")
-    for axes in (left, right):
-        axes.set(xscale="log", yscale="log", xlabel="rows")
-        axes.grid(alpha=0.3)
-    right.legend(fontsize="small")
-    figure.savefig(PLOT, dpi=120)
 
 
 def sizes_of(what: str, n_rows: int, *, quick: bool) -> int:
@@ -376,7 +301,7 @@ def main() -> None:
     header += ["smallest sd", "largest sd", "memory, GB"]
     table(f"Logistic regression, d = {N_COEFFICIENTS}", header, rows)
     if not quick:
-        plot(results)
+        plot(header, rows)
     report(
         "scaling",
         checks_of(results),

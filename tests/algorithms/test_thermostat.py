@@ -67,15 +67,40 @@ def test_a_circle_has_one_dimension():
     assert temperature == pytest.approx(1.0)
 
 
-def test_tuning_moves_the_thermostat_faster_the_same_way():
+def heat_once(xi, velocity, time, **options):
+    """Heat of one shared thermostat, divided by the plain ``time (T - 1)``."""
     thermostat = Thermostat(MANIFOLD)
-    arguments = ((pt.constant(8.0),), constants(VELOCITY), pt.constant(0.01))
-    plain, off, on = evaluate(
-        [
-            *thermostat.heat(*arguments),
-            *thermostat.heat(*arguments, tuning=pt.constant(0.0)),
-            *thermostat.heat(*arguments, tuning=pt.constant(1.0)),
-        ]
+    temperature = sum(np.sum(v**2) for v in velocity) / (1 + 2 * 2 + 3)
+    [heated] = evaluate(
+        thermostat.heat(
+            (pt.constant(xi),),
+            constants(velocity),
+            pt.constant(time),
+            **{name: pt.constant(value) for name, value in options.items()},
+        )
     )
-    assert plain == off
-    assert (on - 8.0) / (plain - 8.0) >= 1
+    return (heated - xi) / (time * (temperature - 1))
+
+
+@pytest.mark.parametrize(
+    ("xi", "time", "expected"),
+    [
+        (1.0, 0.01, 1.0),  # xi^2 / 4 is below one
+        (2.2, 0.01, 2.2**2 / 4),
+        (-2.2, 0.01, 2.2**2 / 4),
+        (8.0, 0.01, 16.0),
+        (8.0, 0.5, 2.0),  # |xi| / (8 time), a change of an eighth at zero temperature
+    ],
+)
+def test_tuning_moves_the_thermostat_faster_by_a_known_factor(xi, time, expected):
+    for tuning, factor in ((1.0, expected), (0.0, 1.0)):
+        assert heat_once(xi, VELOCITY, time, tuning=tuning) == pytest.approx(factor, rel=1e-10)
+    assert heat_once(xi, VELOCITY, time) == pytest.approx(1.0, rel=1e-10)
+
+
+def test_tuning_counts_no_more_than_four_of_the_excess_temperature():
+    hot = [10 * v for v in VELOCITY]
+    excess = sum(np.sum(v**2) for v in hot) / (1 + 2 * 2 + 3) - 1
+    assert excess > 4
+    assert heat_once(8.0, hot, 0.01, tuning=1.0) == pytest.approx(16.0 * 4 / excess)
+    assert heat_once(8.0, hot, 0.01, tuning=0.0) == pytest.approx(1.0)

@@ -6,18 +6,23 @@ import numpy as np
 import pymc as pm
 import pytest
 
-from chains import assert_mean, run
+from chains import assert_mean, assert_widths, batch_averages
+from normal_regression import (
+    BATCH_SIZE,
+    N_ROWS,
+    draws_of,
+    normal_model,
+    normal_posterior,
+    normal_table,
+    standard_scores,
+)
 from pymc.exceptions import SamplingError
 
 import pymc_geodesic as pmg
 
-N_ROWS, BATCH_SIZE = 20_000, 100
 
-
-def table():
-    rng = np.random.default_rng(1)
-    design = rng.normal(size=(N_ROWS, 2)) * [1.0, 5.0]
-    return np.column_stack([design, design @ [1.0, -1.0] + rng.normal(size=N_ROWS)])
+def table(n_blocks=1):
+    return np.column_stack(normal_table(n_blocks))
 
 
 class Loader:
@@ -31,60 +36,38 @@ class Loader:
             yield self.rows[start : start + self.batch_size]
 
 
-def model_of(total_size=N_ROWS):
+def model_of(n_blocks=1, *, total_size=N_ROWS):
+    n = 3 * n_blocks
     with pm.Model() as model:
-        batch = pm.Data("batch", np.zeros((BATCH_SIZE, 3)))
-        beta = pm.Normal("beta", 0.0, 10.0, shape=2)
-        pm.Normal("y", batch[:, :2] @ beta, 1.0, observed=batch[:, 2], total_size=total_size)
+        batch = pm.Data("batch", np.zeros((BATCH_SIZE, n + 1)))
+        beta = pm.Normal("beta", 0.0, 10.0, shape=n)
+        pm.Normal("y", batch[:, :n] @ beta, 1.0, observed=batch[:, n], total_size=total_size)
     return model
 
 
-def exact(rows):
-    design, outcome = rows[:, :2], rows[:, 2]
-    covariance = np.linalg.inv(design.T @ design + np.eye(2) / 100)
-    return covariance @ design.T @ outcome, covariance
-
-
-def draws_of(step, model, *, tune, draws, seed=1):
-    path = [
-        p for p, _ in run(step, model.initial_point(), draws=tune + draws, tune=tune, seed=seed)
-    ]
-    return np.array([point["beta"] for point in path[tune:]])
-
-
 def test_stream_gives_the_posterior_of_all_rows():
-    rows, model = table(), model_of()
+    # Many coefficients say in one run how wide the draws are.
+    rows, model = table(n_blocks=8), model_of(n_blocks=8)
     step = pmg.SGNHT(data={"batch": Loader(rows)}, model=model, backend="jax")
-    mean, covariance = exact(rows)
-    scores = (draws_of(step, model, tune=300, draws=4_000) - mean) @ np.linalg.inv(
-        np.linalg.cholesky(covariance)
-    ).T
+    draws = draws_of(step, model, tune=300, draws=2_000)["beta"]
+    scores = standard_scores(draws, *normal_posterior(rows[:, :-1], rows[:, -1]))
     assert step.chain.tuning.controlled
-    batches = scores.reshape(40, -1, 2)
-    squares = (batches**2).mean(axis=(1, 2))
-    error = squares.std(ddof=1) / np.sqrt(len(squares))
-    # The accuracy asked for, 0.05, is 0.1 in a variance.
-    assert abs(squares.mean() - 1) < 0.1 + 4 * error
-    for i in range(2):
-        values = batches[..., i].mean(axis=1)
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        assert abs(values.mean()) < 0.05 + 4 * error
+    assert_widths(scores)
+    for i in range(scores.shape[-1]):
+        assert_mean(batch_averages(scores[..., i], n_batches=40), 0.0, errors=5.0)
 
 
 def test_stream_gives_the_gradients_of_minibatches():
     rows = table()
-    with pm.Model() as resident:
-        x, y = pm.Minibatch(rows[:, :2], rows[:, 2], batch_size=BATCH_SIZE)
-        beta = pm.Normal("beta", 0.0, 10.0, shape=2)
-        pm.Normal("y", x @ beta, 1.0, observed=y, total_size=N_ROWS)
-    common = {"step_size": 1e-3, "friction": 50.0, "n_steps": 4, "backend": "jax"}
+    resident, *_ = normal_model()
+    common = {"step_size": 5e-4, "friction": 50.0, "n_steps": 4, "backend": "jax"}
     paths = []
     for model, options in ((resident, {}), (model_of(), {"data": {"batch": Loader(rows)}})):
         step = pmg.SGHMC(model=model, **common, **options)
-        paths.append(draws_of(step, model, tune=0, draws=2_000)[500:])
+        paths.append(draws_of(step, model, tune=0, draws=2_000)["beta"][500:])
     # Other batches, the same law: compare with the spread of batch means.
-    a, b = (path.reshape(30, -1, 2).mean(axis=1) for path in paths)
-    for i in range(2):
+    a, b = (path.reshape(30, -1, 3).mean(axis=1) for path in paths)
+    for i in range(3):
         assert_mean(a[:, i] - b[:, i], 0.0)
 
 
@@ -103,7 +86,7 @@ def test_blocks_of_any_length_give_the_same_draws(block):
             model,
             tune=0,
             draws=3,
-        )
+        )["beta"]
         for size in (BATCH_SIZE, block)
     ]
     np.testing.assert_array_equal(*paths)
@@ -117,9 +100,8 @@ def test_stream_is_reproducible_and_resumes():
         return pmg.SGLD(step_size=1e-6, n_steps=30, data=loader, model=model, backend="jax")
 
     step, other = build(), build()
-    np.testing.assert_array_equal(
-        draws_of(step, model, tune=0, draws=20), draws_of(other, model, tune=0, draws=20)
-    )
+    first, second = (draws_of(each, model, tune=0, draws=20)["beta"] for each in (step, other))
+    np.testing.assert_array_equal(first, second)
     point = model.initial_point()
     other.sampling_state = step.sampling_state
     (ahead, _), (resumed, _) = step.step(point), other.step(point)
@@ -151,7 +133,7 @@ def broken(rows):
         (Loader(table()[:15_000]), "expected 20000 rows per pass"),
         (Loader(np.concatenate([table(), table()])), "expected 20000 rows per pass"),
         (Loader(broken(table())), "expected finite numbers, got NaN or infinity after 10000 rows"),
-        (Loader(table()[:, :2]), r"expected blocks of rows of shape \(3,\)"),
+        (Loader(table()[:, :2]), r"expected blocks of rows of shape \(4,\)"),
         ([], "expected batches, got none"),
     ],
 )
