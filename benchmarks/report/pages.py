@@ -89,7 +89,8 @@ def _measured(records: dict[str, dict[str, Any]], names: list[str]) -> str:
     """Say when the figures of a page were measured."""
     old = [name for name in names if not current(records[name])]
     dates = sorted(records[name]["date"] for name in names)
-    first = f"The figures of this page were measured from {dates[0]} to {dates[-1]}"
+    when = f"on {dates[0]}" if dates[0] == dates[-1] else f"from {dates[0]} to {dates[-1]}"
+    first = f"The figures of this page were measured {when}"
     if not old:
         return f"{first}, with the present code."
     which = "all of them" if len(old) == len(names) else ", ".join(f"`{name}`" for name in old)
