@@ -37,7 +37,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.diagnostics import align_frames, column_angles, mean_frame
 
-N_COMPONENTS, N_LEAPFROG = 3, 12
+N_COMPONENTS, N_LEAPFROG = 3, 20
 # In proportion to inverse variances, so that one step size serves all: 13 * 178 numbers determine
 # the logarithm of the noise to about 0.016, 178 that of a scale to 0.05, and loadings to about 0.1.
 MASS = {"loadings": 1.0, "scales": 4.0, "noise": 40.0}
