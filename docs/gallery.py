@@ -18,13 +18,15 @@ PAGES = DOCS / "gallery" / "pages"
 # In the order in which they are shown.
 GROUPS = {
     "Big data": ["million", "parquet_rows", "hierarchy", "beside_nuts", "matrix_factorization"],
-    "Directions and axes": ["comets", "wind", "orbit_planes", "star_tracker", "embeddings"],
+    "Directions, axes and frames": [
+        *("comets", "wind", "orbit_planes", "star_tracker", "embeddings", "wine_components"),
+    ],
     "Compositions": ["compositions", "dirichlet_corners"],
     "Text": ["lda", "spherical_topics"],
     "Networks": ["neural_network"],
     "How the samplers work": ["noisy_circle", "two_directions", "two_wells", "badly_scaled"],
 }
-# Its draws take more minutes than a picture is worth.
+# The model of a benchmark. Its draws take more minutes than a picture is worth.
 WITHOUT_PAGE = {"principal_components"}
 EXAMPLES = [name for names in GROUPS.values() for name in names]
 # What the examples said when their pictures were drawn, and how long they took.

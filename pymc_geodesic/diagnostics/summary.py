@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pymc_geodesic.diagnostics.axial import principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
@@ -71,7 +72,8 @@ def summary(
     principal axis, the first eigenvector :math:`a_1` of :math:`\frac1S \sum_t x_t x_t^\top`;
     ``axis_share`` is its eigenvalue, one if all draws lie on the axis and 1/n for uniform
     draws; ``angular_sd`` is the root mean square angle to the axis, and ``mcse_mean`` the
-    standard error by the delta method. R-hat and the effective sample sizes are those of the
+    standard error by the delta method. ``sd`` and the interval are those of the coordinates of the
+    draws on the side of the axis. R-hat and the effective sample sizes are those of the
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
 
@@ -177,8 +179,11 @@ def summary(
     turning = _named(Circle, manifolds, draws) if angles is None else list(angles)
     _require_variables(turning, draws)
     centers = {name: circular_mean(_flat(draws[name])) for name in turning}
+    unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
+    frames = [name for name, geometry in kinds.items() if geometry == "frame"]
+    axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
     found = az.summary(
-        _unwrapped(idata, group, centers),
+        _unfolded(idata, group, centers, [name for name in unit_vectors if name in axes]),
         coords=coords,
         kind=kind,
         ci_prob=ci_prob,
@@ -187,9 +192,6 @@ def summary(
         round_to="none",
         **selection,
     )
-    unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
-    frames = [name for name, geometry in kinds.items() if geometry == "frame"]
-    axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
     columns = ["axis_share"] * any(name in axes for name in unit_vectors)
     directed = [name for name in unit_vectors if name not in axes]
     columns += ["resultant_length"] * bool(directed or turning or frames)
@@ -228,15 +230,24 @@ def _flat(draws: xr.DataArray) -> np.ndarray:
     return x.reshape(-1, *x.shape[2:])
 
 
-def _unwrapped(idata: xr.DataTree, group: str, centers: Mapping[str, np.ndarray]) -> xr.DataTree:
-    """Write angles within half a turn of their centers; all other variables are unchanged."""
-    if not centers:
+def _unfolded(
+    idata: xr.DataTree, group: str, centers: Mapping[str, np.ndarray], axes: Sequence[str]
+) -> xr.DataTree:
+    """Write angles within half a turn of their centers, and axes with the sign of the principal.
+
+    All other variables are unchanged.
+    """
+    if not centers and not axes:
         return idata
     draws = idata[group].to_dataset()
     for name, center in centers.items():
         values = draws[name].transpose(*SAMPLE_DIMS, ...)
         if values.shape[2:] == center.shape:
             draws[name] = values.copy(data=wrapped_about(values.values, center))
+    for name in axes:
+        values = draws[name].transpose(*SAMPLE_DIMS, ...)
+        along = (values.values * principal_axes(_flat(values))[1][..., 0, :]).sum(-1, keepdims=True)
+        draws[name] = values.copy(data=np.where(along < 0, -values.values, values.values))
     return xr.DataTree.from_dict({group: draws})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor.variable import TensorVariable
 from scipy.special import multigammaln
 
@@ -93,13 +94,21 @@ def known_shape(support_shape: Any) -> tuple[int, int]:
 def check_shape(shapes: Mapping[str, Any], expected: tuple[int, int], owner: str) -> None:
     """Raise an error if the last two axes of an array or tensor are known and not as expected."""
     for argument, shape in shapes.items():
-        known = tuple(shape)[-2:]
-        fits = all(found in (None, size) for found, size in zip(known, expected, strict=False))
+        known = [_known_length(length) for length in tuple(shape)]
+        fits = all(found in (None, size) for found, size in zip(known[-2:], expected, strict=False))
         if len(known) < 2 or not fits:
             raise ValueError(
                 f"`{owner}` expected matrices of shape {expected} in the last two axes of "
-                f"`{argument}`, got shape {tuple(shape)}."
+                f"`{argument}`, got shape {tuple(known)}."
             )
+
+
+def _known_length(length: Any) -> int | None:
+    """Return the length of an axis, which PyMC passes as a shared variable for named dimensions."""
+    if isinstance(length, SharedVariable):
+        return int(length.get_value())
+    value = constant_value(length)
+    return None if value is None else int(value)
 
 
 def check_parameter(parameter: TensorVariable, owner: str) -> tuple[int, int]:

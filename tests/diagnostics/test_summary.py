@@ -241,3 +241,15 @@ def test_what_is_said_of_a_variable_is_checked(argument, array, message):
 def test_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="'all', 'stats', 'diagnostics', got 'median'"):
         pmg.summary(draws(x=X), kind="median")
+
+
+def test_the_sign_of_an_axis_does_not_widen_its_entries():
+    rng = np.random.default_rng(5)
+    x = rng.normal([0.6, 0.8, 0.0], 0.05, (4, 250, 3))
+    x /= np.linalg.norm(x, axis=-1, keepdims=True)
+    one_side = exact(draws(x=x), axial=True)
+    both = exact(draws(x=x * rng.choice([-1.0, 1.0], (4, 250, 1))), axial=True)
+    assert both["sd"].max() < 0.06
+    both[["mean", *both.filter(like="eti")]] *= np.sign(both["mean"].iloc[0])
+    columns = ["mean", "sd", "angular_sd", "r_hat", "ess_bulk"]
+    np.testing.assert_allclose(both[columns], one_side[columns], rtol=1e-6, atol=1e-9)

@@ -150,3 +150,15 @@ def test_nuts_samples_through_the_transforms():
     expected = [[0.6847, 0], [0, 0.4931], [0.1145, 0]]
     np.testing.assert_allclose(mean, expected, atol=0.04)
     assert np.all(np.linalg.det(idata.posterior["r"].values) > 0)
+
+
+def test_dimensions_are_named():
+    coords = {"measurement": list("abcde"), "component": [0, 1], "group": range(3)}
+    dims = ("measurement", "component")
+    with pm.Model(coords=coords):
+        assert pmg.UniformStiefel("x", 5, 2, dims=dims).type.shape == (5, 2)
+        assert pmg.UniformStiefel("y", 5, 2, dims=("group", *dims)).ndim == 3
+        with pytest.raises(
+            ValueError, match=r"expected matrices of shape \(5, 3\).*got shape \(5, 2\)"
+        ):
+            pmg.UniformStiefel("z", 5, 3, dims=dims)

@@ -56,6 +56,22 @@ def test_principal_components(load_example, check_picture):
     check_picture(example, idata)
 
 
+def test_wine_components(load_example, check_picture):
+    pytest.importorskip("sklearn")
+    example = load_example("wine_components")
+    idata = example.run(quick=True)
+    frames = example.aligned(idata)
+    np.testing.assert_allclose(
+        frames.mT @ frames, np.broadcast_to(np.eye(3), (100, 3, 3)), atol=1e-10
+    )
+    target = example.classical(example.make_data()[0])
+    # Draws are about 9, 13 and 15 degrees from their mean, and it is at the target.
+    inner = (example.mean_frame(frames) * target).sum(axis=0)
+    assert np.degrees(np.arccos(inner)).max() < 15
+    assert set(idata.posterior["loadings"].dims) >= {"measurement", "component"}
+    check_picture(example, idata)
+
+
 def test_neural_network_reads_a_file(load_example, tmp_path):
     example = load_example("neural_network")
     rng = np.random.default_rng(1)

@@ -17,6 +17,13 @@ pytestmark = [
 ]
 
 
+def test_no_line_begins_with_a_comment_inside_a_paragraph():
+    """Markdown would take the rest of the paragraph for HTML, and print its marks."""
+    for path in sorted(DOCS.glob("*.md")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert not [line for line in lines if line.startswith("<!--fig ")], path.name
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
