@@ -60,12 +60,13 @@ METHODS = {
     "NUTS, QR, all rows": (None, lambda: pm.NUTS(compile_kwargs={"mode": "JAX"}), 300, 2),
 }
 TRUTH, MINE, NUTS = METHODS
-HEADER = ["method", "least ESS", "seconds", "seconds with compilation and tuning", "per second"]
+HEADER = ["method", "steps per draw", "least ESS", "seconds", "in all", "per second"]
 
 
 class Found(NamedTuple):
-    """Effective samples, seconds, and the moments of all entries with their errors."""
+    """Steps of a draw, effective samples, seconds of the draws and with compilation, and moments."""
 
+    n_steps: float
     least: float
     seconds: float
     every: float
@@ -90,11 +91,12 @@ def main() -> None:
         )
         found[name] = None if part is None else Found(*part)
         if part is not None:
-            least, seconds, every, *_ = part
-            rows.append([name, least, seconds, every, least / seconds])
+            n_steps, least, seconds, every, *_ = part
+            rows.append([name, n_steps, least, seconds, every, least / seconds])
     began = time.process_time()
     PCA(N_COMPONENTS).fit(make_data())
-    rows.append(["sklearn PCA, a point", np.nan, time.process_time() - began, np.nan, np.nan])
+    classical = time.process_time() - began
+    rows.append(["sklearn PCA, a point", np.nan, np.nan, classical, classical, np.nan])
     checks = [
         *compare("SGGMC", found[MINE], found[TRUTH]),
         compare_widths("SGGMC", found[MINE], found[TRUTH]),
@@ -121,7 +123,8 @@ def moments(name: str, *, quick: bool) -> Found:
     errors = [mcse(x[..., i]) for i in range(x.shape[-1])]
     means, sds = x.mean((0, 1)).tolist(), x.std((0, 1)).tolist()
     every = time.process_time() - began
-    return Found(effective_samples(x), clock.seconds, every, means, errors, sds)
+    n_steps = float(np.mean(run.stats.get("n_steps", 100)))
+    return Found(n_steps, effective_samples(x), clock.seconds, every, means, errors, sds)
 
 
 def compare(name: str, found: Found | None, truth: Found | None) -> list[Check]:
