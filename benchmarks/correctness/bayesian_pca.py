@@ -64,7 +64,7 @@ HEADER = ["method", "steps per draw", "least ESS", "seconds", "in all", "per sec
 
 
 class Found(NamedTuple):
-    """Steps of a draw, effective samples, seconds of the draws and with compilation, and moments."""
+    """Steps of a draw, effective samples, seconds of the draws and in all, and moments."""
 
     n_steps: float
     least: float
