@@ -18,7 +18,7 @@ INTERPRETED = Mode(linker="py", optimizer="fast_compile")
 @pytest.mark.parametrize("axis", [0, 1, (0, 1)])
 def test_values_and_gradients_are_those_of_pytensor(axis):
     x = pt.matrix("x")
-    weight = pt.exp(pt.sum(x, axis=axis) / 7)
+    weight = pt.exp(pt.sum(x, axis=axis) / 1e3)
     old = pt.sum(weight * pt.logsumexp(x, axis=axis))
     [new] = with_softmax_gradients([old])
     outputs = [old, new, pytensor.grad(old, x), pytensor.grad(new, x)]
