@@ -16,17 +16,24 @@ import pymc_geodesic as pmg
 
 pytestmark = pytest.mark.slow
 
-THERMOSTATS, GIVEN = ("SGNHT", "gSGNHT"), ("SGHMC", "SGGMC", "SGLD")
-FRICTION = {"friction": 40.0, "gradient_noise": None}
-OPTIONS = {"SGHMC": FRICTION, "SGGMC": FRICTION, "SGLD": {"step_size": 4e-4}}
+# Batches leave noise that only thermostats take out: the other steps see all rows.
+THERMOSTAT = {"batch_size": 100, "diffusion": 10.0, "step_size": 0.008}
+FRICTION = {"friction": 40.0, "gradient_noise": None, "step_size": 0.008}
+OPTIONS = {
+    "SGNHT": THERMOSTAT,
+    "gSGNHT": THERMOSTAT,
+    "SGHMC": FRICTION,
+    "SGGMC": FRICTION,
+    "SGLD": {"step_size": 4e-4},
+}
 
 
-def scores_of(name, names, *, batch_size=N_ROWS, known_spread=True, draws=800, **options):
+def scores_of(name, names, *, batch_size=N_ROWS, known_spread=True, draws=500, **options):
     """Draws ``(chain, draw, entry)`` in exact standard deviations from the exact means."""
     with many_random_effects(batch_size, known_spread=known_spread):
         step = getattr(pmg, name)(names, backend="jax", **options)
         idata = pm.sample(
-            draws, tune=300, chains=2, cores=1, step=step, random_seed=2, progressbar=False
+            draws, tune=150, chains=2, cores=1, step=step, random_seed=2, progressbar=False
         )
     exact, scores = columns_posterior(known_spread=known_spread), []
     for key in names:
@@ -36,22 +43,12 @@ def scores_of(name, names, *, batch_size=N_ROWS, known_spread=True, draws=800, *
     return np.concatenate(scores, axis=-1)
 
 
-@pytest.mark.parametrize("name", [*THERMOSTATS, *GIVEN])
+@pytest.mark.parametrize("name", OPTIONS)
 def test_posterior_of_the_global_variable(name):
-    # Batches leave noise that only thermostats take out: the other steps see all rows.
-    batch_size = 100 if name in THERMOSTATS else N_ROWS
-    options = {"diffusion": 10.0} | OPTIONS.get(name, {"diffusion": 10.0})
-    if name in GIVEN:
-        options.pop("diffusion")
-    scores = scores_of(
-        name,
-        ["location"],
-        batch_size=batch_size,
-        local=local_gmc("effect", draws=4, tune=2, n_leapfrog=3),
-        **({"step_size": 0.008, "n_steps": 5} | options),
-    )
+    local = local_gmc("effect", draws=4, tune=2, n_leapfrog=3)
+    scores = scores_of(name, ["location"], local=local, n_steps=5, **OPTIONS[name])
     assert_mean(batch_averages(scores), 0.0)
-    assert_widths(scores)
+    assert_widths(scores, known_within=0.015)
 
 
 def test_random_effects_with_unknown_spread():
@@ -66,4 +63,4 @@ def test_random_effects_with_unknown_spread():
         n_steps=5,
     )
     assert_mean(batch_averages(scores), 0.0)
-    assert_widths(scores)
+    assert_widths(scores, known_within=0.015)
