@@ -113,6 +113,30 @@ def test_blockwise_gibbs_finds_the_posterior():
     assert idata.sample_stats["local_unmoved"].values.max() == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gSGNHT", "SGHMC", "SGGMC", "SGLD"])
+def test_every_step_moves_the_global_variable(name):
+    """About right; ``test_local_posteriors.py`` knows the width for one of them."""
+    options = {
+        "SGHMC": {"friction": 40.0, "gradient_noise": None},
+        "SGGMC": {"friction": 40.0, "gradient_noise": None},
+        "SGLD": {"step_size": 1e-4},
+    }.get(name, {"diffusion": 10.0})
+    options = {"step_size": 0.004, "backend": "jax", "n_steps": 10} | options
+    with random_effects(batch_size=100) as model:
+        local = local_gmc("effect", draws=5, tune=5, n_leapfrog=3)
+        step = getattr(pmg, name)(["location"], local=local, model=model, **options)
+        idata = pm.sample(
+            4000, tune=500, chains=2, cores=1, step=step, random_seed=2, progressbar=False
+        )
+    mean, sd = location_posterior()
+    averages = idata.posterior["location"].values.reshape(-1, 400)
+    assert_mean(averages.mean(axis=1), mean)
+    spread = ((averages - mean) ** 2).mean() / sd**2
+    # Batches of a half of the rows leave noise that only the thermostats take out.
+    assert 0.9 < spread < (1.1 if "NHT" in name else 1.5)
+
+
 def test_draws_are_reproducible_and_resumable():
     with random_effects(batch_size=20) as model:
         local = local_gmc("effect", draws=3, tune=2)
