@@ -87,7 +87,9 @@ def counts(found: dict[str, bool], patterns: dict[str, str]) -> dict[str, Counte
     for test, passed in found.items():
         names = [name for name, pattern in patterns.items() if re.search(pattern, test)]
         if names:
-            counted[names[0]].update({sampler_of(test): 1, f"{sampler_of(test)} passed": passed})
+            counted[names[0]].update(
+                {sampler_of(test): 1, f"{sampler_of(test)} passed": int(passed)}
+            )
     return counted
 
 
@@ -106,7 +108,7 @@ def main() -> None:
             quick=options.quick,
         )
         for name, counted in counts(found or {}, patterns).items():
-            cells = [f"{counted[f'{s} passed']} of {counted[s]}" for s in SAMPLERS]
+            cells = [f"{counted[f'{s} passed']} of {counted[s]}" * bool(counted) for s in SAMPLERS]
             rows.append([name, *cells])
             ran = all(counted[s] for s in SAMPLERS)
             passed = all(counted[f"{s} passed"] == counted[s] for s in SAMPLERS)
