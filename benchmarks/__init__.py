@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Measurements, by room: ``python -m benchmarks.ROOM.NAME`` from the root of the repository."""
+"""Measurements, by subject: ``python -m benchmarks.FOLDER.NAME`` from the repository's root."""
 
 import sys
 

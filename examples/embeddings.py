@@ -12,9 +12,9 @@ the environment variable PYMC_GEODESIC_DATA, or from the given path. Without it,
 generated from six topics. The newsgroup of a post is not used, but compared with its cluster.
 Embeddings of a neural network can take their place: divide each by its length.
 
-Conclusion: five clusters are posts of a single newsgroup each, of which the model knew nothing; the
-sixth is far less concentrated, and collects medicine and what is left of the others. A
-concentration for each cluster makes such a broad one possible.
+Conclusion: five clusters each consist of the posts of a single newsgroup, although the model did
+not know the newsgroups. The sixth is far less concentrated, and collects medicine and the remaining
+posts of the others. A broad cluster is possible because each has its own concentration.
 """
 
 from __future__ import annotations

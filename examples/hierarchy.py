@@ -3,15 +3,15 @@
 """A hierarchy beside NUTS and ADVI.
 
 Sales of 100 shops, each with a level of its own around a common one: do minibatches find the spread
-between the shops, and how do NUTS on all rows and ADVI on the same minibatches compare? Scales of
-hierarchies are where approximations go wrong first.
+between the shops, and how do NUTS on all rows and ADVI on the same minibatches compare? In a
+hierarchy, approximations go wrong first in the scales.
 
 The 300,000 sales are generated.
 
-Conclusion: minibatches find the posterior of NUTS, also of the spread between the shops. For so
-simple a likelihood NUTS is still as fast with 300,000 rows; its time grows with them, that of
-minibatches hardly. ADVI's widths are three to ten times too large here: at its default learning
-rate they are those of its own noise.
+Conclusion: minibatches give the same posterior as NUTS, also for the spread between the shops. For
+such a simple likelihood NUTS is still as fast with 300,000 rows; its time grows with the rows, and
+that of minibatches hardly does. ADVI's widths are three to ten times too large here: at its default
+learning rate they come from its own noise.
 """
 
 from __future__ import annotations

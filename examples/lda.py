@@ -11,8 +11,8 @@ The posts are 20 Newsgroups. They are read from the given path, from ``20news/20
 folder named by the environment variable PYMC_GEODESIC_DATA, or with scikit-learn. Without any of
 these, a small corpus is generated from known topics.
 
-Conclusion: most topics read as subjects of newsgroups. Averages over draws predict better than a
-single draw; the page on topic models shows how to measure that.
+Conclusion: most topics are recognisable as subjects of newsgroups. Averages over draws predict
+better than a single draw; the page on topic models shows how to measure that.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """A million rows on a laptop.
 
 This is a logistic regression with a million outcomes and twenty covariates. A pass over all rows
-takes as long as 3,000 batches of 300. The step first searches the mode. Afterwards it uses
+takes as long as 3,000 batches of 300. The step first searches for the mode. Afterwards it uses
 the differences of minibatch gradients from those at the mode, whose variance is 50,000 times
 smaller. It finds step size, masses and friction while tuning. The posterior of so much data is
 close to normal, so Laplace's approximation can check the result.

@@ -12,7 +12,7 @@ The images are those of MNIST, from the given path or from ``mnist/mnist.npz`` i
 by the environment variable PYMC_GEODESIC_DATA. Without them the example uses the 1,797 small digits
 that come with scikit-learn.
 
-Conclusion: the average of the networks is wrong less often than a single one, and its doubts are
+Conclusion: the average of the networks is wrong less often than a single one, and it is uncertain
 where the digits are ambiguous.
 """
 

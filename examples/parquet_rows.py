@@ -6,11 +6,12 @@ Which of ten properties make a flight late? The rows lie in Parquet files, sorte
 flight was late, which would ruin a sampler that reads them in order. The step reads random rows
 while it samples, so that memory does not grow with the data.
 
-The files are generated: a million rows, 88 MB. Set ``N_ROWS`` to ten million for as many; the
-memory stays as it is.
+The files are generated: a million rows, 88 MB. Set ``N_ROWS`` to ten million for a larger run; it
+needs no more memory.
 
-Conclusion: the estimates are as good as with all rows in memory. With random order on disk,
-`shuffled=True` saves the pools; in any order, nothing has to be sorted or shuffled beforehand.
+Conclusion: the estimates are as good as with all rows in memory. Nothing has to be sorted or
+shuffled beforehand. If the rows are already in random order, `shuffled=True` makes the pools
+unnecessary.
 """
 
 from __future__ import annotations

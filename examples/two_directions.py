@@ -9,7 +9,7 @@ by the empirical Fisher information. This is the experiment of Liu, Zhu and Song
 5.2.
 
 Conclusion: draws cover the ridge as the exact posterior does. A known or estimated gradient noise
-needs no thermostat; with an unknown one take gSGNHT.
+needs no thermostat; if the noise is unknown, use gSGNHT.
 """
 
 from __future__ import annotations

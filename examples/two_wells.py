@@ -7,8 +7,8 @@ the sampler does not know. A fixed friction is right only for one level of noise
 starts with almost no friction and settles where friction and noise balance. This is the
 experiment of Ding et al. (2014), section 4.
 
-Conclusion: moments and friction agree with their exact values. The thermostat makes no choice of
-friction necessary, whatever the noise.
+Conclusion: moments and friction agree with their exact values. With the thermostat no friction has
+to be chosen, whatever the noise.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def build_model(step_size: float = STEP_SIZE) -> pm.Model:
 
 def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
-    # Wells are changed once in some thousands of transitions.
+    # A chain changes wells once in some thousands of transitions.
     draws, tune, chains, n_steps = (300, 200, 2, 1000) if quick else (5000, 500, 4, 200)
     with build_model():
         step = pmg.SGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, n_steps=n_steps, backend=backend)

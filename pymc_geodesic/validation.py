@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from pymc.model import Model
 __all__ = [
     "UNIT_NORM_TOLERANCE",
     "data_tree",
+    "definite",
     "flag",
     "mapping",
+    "one_of",
     "positive",
     "pymc_model",
     "share",
@@ -52,6 +54,28 @@ def mapping(name: str, value: Mapping[str, Any], *, what: str) -> Mapping[str, A
     return value
 
 
+def definite(name: str, entries: np.ndarray, *, strictly: bool = True) -> np.ndarray:
+    """Return ``entries`` if they are a symmetric, positive (semi)definite matrix.
+
+    Numbers per entry are the diagonal of one. ``strictly`` refuses eigenvalues of zero.
+    """
+    if not np.all(np.isfinite(entries)):
+        raise ValueError(f"`{name}` expected finite numbers, got {entries}.")
+    if entries.ndim == 2 and not np.allclose(entries, entries.T):
+        raise ValueError(
+            f"`{name}` expected a symmetric matrix, got an asymmetric one. Pass "
+            f"`(matrix + matrix.T) / 2`."
+        )
+    values = np.linalg.eigvalsh(entries) if entries.ndim == 2 else np.sort(entries)
+    smallest = float(values[0])
+    # Rounding makes zero eigenvalues of a covariance slightly negative.
+    allowed = -1e-10 * float(np.abs(values).max())
+    if smallest <= 0 if strictly else smallest < allowed:
+        kind = "positive" if strictly else "non-negative"
+        raise ValueError(f"`{name}` expected {kind} eigenvalues, got one of {smallest:.3g}.")
+    return entries
+
+
 def data_tree(value: xr.DataTree) -> xr.DataTree:
     """Return ``value`` if it holds the draws of a run."""
     if not isinstance(value, xr.DataTree) or "posterior" not in value:
@@ -66,6 +90,16 @@ def pymc_model(value: Model) -> Model:
     """Return ``value`` if it is a PyMC model."""
     if not isinstance(value, Model):
         raise TypeError(f"`model` expected a `pm.Model`, got {value!r}.")
+    return value
+
+
+def one_of[T](name: str, value: T, choices: Iterable[T]) -> T:
+    """Return ``value`` if it is one of the choices."""
+    choices = tuple(choices)
+    if value not in choices:
+        raise ValueError(
+            f"`{name}` expected one of {', '.join(map(repr, choices))}, got {value!r}."
+        )
     return value
 
 

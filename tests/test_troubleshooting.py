@@ -43,13 +43,13 @@ SAYS = {
     "sampling/news.py": ["tuned itself: step size", "Such short steps mean"],
     "sampling/problem.py": ["Compiling"],
     "sampling/self_tuning.py": ["disagree after most of the tuning phase"],
-    "sampling/tangent_coordinates.py": ["moves it in coordinates in which they are equal"],
+    "sampling/tangent_coordinates.py": ["in coordinates in which they are equal"],
     "sampling/warnings.py": [
         "such draws are marked `diverging`",
         "had not settled at the end of the tuning phase",
     ],
     "topic_models/texts.py": ["have no word with a weight and were left out"],
-    "step_methods/step.py": ["searches the mode for each chain"],
+    "step_methods/step.py": ["searches for the mode in each chain"],
 }
 
 # Calls by which a module speaks.

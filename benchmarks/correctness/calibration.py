@@ -38,7 +38,7 @@ from benchmarks.harness.sampling import flat
 
 SIMULATIONS = 300
 BENCHMARK = Benchmark(
-    question="Are posteriors of small models calibrated, by default arguments and minibatches?",
+    question="Are posteriors of small models calibrated with default arguments and minibatches?",
     asked=(
         "Coverage of central intervals of 50 and 90 per cent within 3 standard errors for every "
         "parameter of 14 of 15 models, 300 simulations each."

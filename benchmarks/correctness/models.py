@@ -44,7 +44,7 @@ from benchmarks.harness.statistics import effective_samples
 
 BENCHMARK = Benchmark(
     question=(
-        "Are ordinary models right by default arguments, or does the run say that they are not?"
+        "Are posteriors of ordinary models right with default arguments, or else does the run warn?"
     ),
     asked=(
         "Bias at most 0.15 sd, sd ratios in 0.85 to 1.15 and R-hat at most 1.01 in 85 per cent of "

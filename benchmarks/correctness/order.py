@@ -21,7 +21,7 @@ from benchmarks.harness.sampling import sample
 from benchmarks.harness.statistics import mcse
 
 BENCHMARK = Benchmark(
-    question="Of which order in the step size is the bias?",
+    question="What is the order of the bias in the step size?",
     asked="Slope of the log bias at least 1.7, at most 1.3 for Euler's method.",
     fixed="2026-11-21",
     changed=(

@@ -43,8 +43,8 @@ from benchmarks.harness.records import PARTS, Check, report
 
 BENCHMARK = Benchmark(
     question=(
-        "Are posteriors of posteriordb right by default arguments, on minibatches of small data, "
-        "or does the run say that they are not?"
+        "Are posteriors of posteriordb right with default arguments, on minibatches of small data, "
+        "or else does the run warn?"
     ),
     asked=(
         "Every mean within 0.15 sd of the reference and every sd ratio in 0.85 to 1.15 in 27 of "

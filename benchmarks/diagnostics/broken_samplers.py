@@ -29,8 +29,7 @@ from pymc_geodesic.algorithms.thermostat import Thermostat
 BENCHMARK = Benchmark(
     question="Which checks catch samplers that are broken on purpose?",
     asked=(
-        "In every seed a check that catches what is broken; at most one alarm in 20 where nothing "
-        "is."
+        "With every seed, a check that detects the fault; at most one alarm in 20 without a fault."
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3, 4, 5),

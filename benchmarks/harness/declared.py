@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import sys
+import tokenize
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 __all__ = ["ROOT", "Benchmark", "fingerprint", "this_command"]
 
 ROOT = Path(__file__).parents[2]
+IGNORED = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL, tokenize.ENDMARKER}
+BEFORE_STATEMENTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +51,8 @@ class Benchmark:
 def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
     """Return a hash of the measured code, which does not depend on git or on the system.
 
+    Comments and docstrings do not count: they do not change what is measured.
+
     Parameters
     ----------
     measures : tuple of str
@@ -64,8 +71,19 @@ def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
             raise ValueError(f"`measures` expected folders of pymc_geodesic, got {name!r}.")
         for file in sorted(files, key=Path.as_posix):
             digest.update(file.relative_to(ROOT).as_posix().encode())
-            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+            digest.update("\0".join(_statements(file)).encode())
     return digest.hexdigest()[:16]
+
+
+def _statements(file: Path) -> Iterator[str]:
+    """Yield the tokens of a module without its comments and docstrings."""
+    source = BytesIO(file.read_bytes().replace(b"\r\n", b"\n"))
+    starts = True
+    for token in tokenize.tokenize(source.readline):
+        if token.type in IGNORED or (starts and token.type in {tokenize.STRING, tokenize.NEWLINE}):
+            continue
+        starts = token.type in BEFORE_STATEMENTS
+        yield tokenize.tok_name[token.type] if starts else token.string
 
 
 def this_command(*arguments: str) -> list[str]:

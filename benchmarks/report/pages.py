@@ -89,8 +89,11 @@ def _measured(records: dict[str, dict[str, Any]], names: list[str]) -> str:
     """Say when the figures of a page were measured."""
     old = [name for name in names if not current(records[name])]
     dates = sorted(records[name]["date"] for name in names)
-    first = f"The figures of this page were measured from {dates[0]} to {dates[-1]}"
+    days = f"on {dates[0]}" if dates[0] == dates[-1] else f"from {dates[0]} to {dates[-1]}"
+    first = f"The figures on this page were measured {days}"
     if not old:
         return f"{first}, with the present code."
-    which = "all of them" if len(old) == len(names) else ", ".join(f"`{name}`" for name in old)
-    return f"{first}; {which} before later changes of the code."
+    if len(old) == len(names):
+        return f"{first}, all of them before later changes to the code."
+    which = ", ".join(f"`{name}`" for name in old)
+    return f"{first}. Those of {which} were measured before later changes to the code."

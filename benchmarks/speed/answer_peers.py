@@ -37,8 +37,8 @@ from benchmarks.speed.answer import SEED, laplace, logistic, logistic_model
 
 BENCHMARK = Benchmark(
     question=(
-        "How many seconds to 400 and to 2,500 effective draws, beside NUTS of two packages and "
-        "ADVI?"
+        "How many seconds do 400 and 2,500 effective draws take, compared with NUTS of "
+        "two packages and ADVI?"
     ),
     asked="",
     fixed="2026-11-22",

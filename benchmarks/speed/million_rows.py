@@ -31,7 +31,9 @@ from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import Check, report
 
 BENCHMARK = Benchmark(
-    question="How many effective samples per second on a million rows, beside NUTS on all rows?",
+    question=(
+        "How many effective samples per second on a million rows, compared with NUTS on all rows?"
+    ),
     asked="1,000 times nutpie's, compilation counted; bias at most 0.1 sd, sd within 5 per cent.",
     fixed="2026-11-21",
     seeds=(1,),

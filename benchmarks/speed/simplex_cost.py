@@ -27,7 +27,7 @@ from benchmarks.harness.records import Check, report
 from pymc_geodesic.kernel.streams import draw_noise
 
 BENCHMARK = Benchmark(
-    question="What does a transition of SGRLD cost, beside its gradient alone?",
+    question="What does a transition of SGRLD cost, compared with its gradient alone?",
     asked="At most 1.5 times the gradient.",
     fixed="2026-11-21",
     seeds=(1,),

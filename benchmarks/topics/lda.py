@@ -58,7 +58,7 @@ from benchmarks.topics.lda_baselines import (
 
 BENCHMARK = Benchmark(
     question="Latent Dirichlet allocation: is SGRLD better than online variational Bayes?",
-    asked="Ends below online variational Bayes, and is at its last figure no later.",
+    asked="Ends below online variational Bayes, and reaches its last figure no later.",
     fixed="2026-11-21",
     seeds=(1,),
     measures=("topic_models", "algorithms"),

@@ -25,7 +25,9 @@ from benchmarks.tuning.noise_schemes import SCHEMES, Map, Quality, quality
 from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise, thermostat_rule
 
 BENCHMARK = Benchmark(
-    question="What does an effective draw cost at a bound on the bias, by rule and by scheme?",
+    question=(
+        "At a given bound on the bias, what does an effective draw cost under each rule and scheme?"
+    ),
     asked="Variances by the tuning rule within twice the accuracy on a Gaussian.",
     fixed="2026-11-22",
     seeds=(1, 3, 5),

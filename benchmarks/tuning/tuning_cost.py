@@ -33,7 +33,9 @@ from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.self_tuner import SelfTuner
 
 BENCHMARK = Benchmark(
-    question="What does the tuning phase cost before the first draw, beside ADVI and `find_MAP`?",
+    question=(
+        "What does the tuning phase cost before the first draw, compared with ADVI and `find_MAP`?"
+    ),
     asked="",
     fixed="2026-11-22",
     seeds=(1,),

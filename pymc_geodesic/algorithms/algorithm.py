@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +17,18 @@ from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["Algorithm", "Kernel", "Setup", "any_manifold", "draw_velocity", "flat_only"]
+__all__ = [
+    "Algorithm",
+    "Integrator",
+    "Kernel",
+    "Setup",
+    "any_manifold",
+    "draw_velocity",
+    "flat_only",
+]
+
+Integrator = Literal["splitting", "euler"]
+"""Second order, or as the papers printed it, first order."""
 
 
 class Setup(NamedTuple):
@@ -125,7 +136,7 @@ class Algorithm:
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
     needs_step_size : str
-        What the tuning phase cannot choose a step size for, if the user must give one.
+        The feature for which the tuning phase cannot choose a step size, if there is one.
     takes_covariance : bool
         Whether the transition uses covariances of the gradient noise between entries.
     coordinates : mapping of Manifold class to Manifold

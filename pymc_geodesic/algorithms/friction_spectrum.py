@@ -46,7 +46,7 @@ class Spectrum:
 
 
 class MatrixBalance(NamedTuple):
-    """What multiplies velocities in B, and gradients and standard normals in O."""
+    """The factors of velocities in B, and of gradients and standard normals in O."""
 
     damp: Map
     scale: Map

@@ -16,8 +16,9 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.potential.entry_matrices import finite_array, read_entries, require_definite
+from pymc_geodesic.potential.entry_matrices import finite_array, read_entries
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.validation import definite
 
 __all__ = ["GivenFriction", "is_number", "read_friction"]
 
@@ -97,7 +98,7 @@ def read_friction(friction: Any, variables: Sequence[SampledVariable]) -> GivenF
         entries = read_entries("friction", of_flat, flat, missing=None)
     for given in (entries, *(part.ravel() for part in points)):
         if given.size:
-            require_definite("friction", given, strictly=True)
+            definite("friction", given)
     entries = entries.astype(dtype)
     if entries.ndim == 1:
         return GivenFriction(entries, None, tuple(points))

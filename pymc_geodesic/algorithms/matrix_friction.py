@@ -72,9 +72,9 @@ def transition(
             + (2 \sinh(C \epsilon) - \epsilon^2 f V f)^{1/2} z], \quad f = \cosh(C \epsilon / 2)
 
     in the order A, B, O, B, A. If the covariance to inject has negative eigenvalues, C is raised by
-    what it lacks, in both B and O; see
+    the missing amount, in both B and O; see
     :func:`~pymc_geodesic.algorithms.friction_spectrum.balanced_matrix`. ``given`` has the
-    frictions; without, ``friction`` is that of all entries.
+    frictions; if it is None, all entries have ``friction``.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     estimate = gradient(position)
@@ -114,7 +114,7 @@ def _parts(
     friction: TensorVariable | None,
     estimate: Estimate,
 ) -> list[tuple[list[int], Any]]:
-    """Divide the variables into those of the matrix, all at once, and each of the others."""
+    """Divide the variables: those of the matrix form one part, each other variable its own."""
     frictions = [friction] * len(manifold.factors) if given is None else given.of_factors(manifold)
     matrix = None if given is None else given.matrix
     flat = [i for i, factor in enumerate(manifold.factors) if factor.is_flat]
@@ -176,7 +176,7 @@ def _covariance(estimate: Estimate, places, shapes) -> TensorVariable | None:
 
 
 def with_friction(algorithm: Algorithm, friction: Any, gradient_noise: Any) -> Algorithm:
-    """Return SGGMC for frictions that differ, or noise that entries share, if they are given.
+    """Return SGGMC with matrices if frictions differ or the noise is shared by entries.
 
     Other discretisations are returned as they are.
     """
@@ -210,5 +210,5 @@ def _bind(
 def _statistics(
     largest: float, state: State, *, step_size: float, noise_variance: float, **measured: Any
 ) -> dict[str, float]:
-    """Return the largest friction, or that which the largest noise needs if it is more."""
+    """Return the largest friction, or the one that the largest noise needs if that is larger."""
     return {"friction": max(largest, float(least_friction(step_size, noise_variance)))}

@@ -3,8 +3,8 @@
 r"""Stochastic gradient Nose-Hoover thermostats with a matrix of frictions, on Euclidean space.
 
 One thermostat assumes that the gradient noise is the same in all directions, and one per entry that
-it is independent between entries. A symmetric matrix :math:`\Xi` finds any covariance V: it settles
-around :math:`A + \epsilon V / 2`, for noise that entries share too.
+it is independent between entries. A symmetric matrix :math:`\Xi` adapts to any covariance V, also
+of noise that entries share: it settles around :math:`A + \epsilon V / 2`.
 """
 
 from __future__ import annotations

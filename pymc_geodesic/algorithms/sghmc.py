@@ -1,26 +1,23 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient Hamiltonian Monte Carlo, as first printed, on Euclidean space."""
+"""Stochastic gradient Hamiltonian Monte Carlo, as first published, on Euclidean space."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.sggmc import SGHMC, State
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["Integrator", "euler_transition", "sghmc"]
-
-Integrator = Literal["splitting", "euler"]
+__all__ = ["euler_transition", "sghmc"]
 
 
 def euler_transition(
@@ -40,7 +37,7 @@ def euler_transition(
         r &\leftarrow r - \epsilon \nabla \tilde U(\theta) - \epsilon C r
             + \sqrt{2 (C - \epsilon V / 2) \epsilon}\, z
 
-    The second line uses the new position. The friction is raised to that which balances V.
+    The second line uses the new position. If the friction is too small to balance V, it is raised.
     """
     position, momentum = manifold.geodesic(state.position, state.velocity, step_size)
     estimate = gradient(position)
@@ -55,7 +52,7 @@ def euler_transition(
 
 
 def sghmc(integrator: Integrator = "splitting") -> Algorithm:
-    """Return the algorithm: the symmetric splitting, or the steps as first printed."""
+    """Return the algorithm: the symmetric splitting, or the steps as first published."""
     if integrator == "splitting":
         return SGHMC
     return replace(SGHMC, dynamics=Dynamics(euler_transition), order=1)

@@ -1,27 +1,24 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Stochastic gradient Nose-Hoover thermostats, as first printed, on Euclidean space."""
+"""Stochastic gradient Nose-Hoover thermostats, as first published, on Euclidean space."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.algorithms.algorithm import Algorithm, flat_only
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator, flat_only
 from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
 
-__all__ = ["Integrator", "euler_transition", "sgnht"]
-
-Integrator = Literal["splitting", "euler"]
+__all__ = ["euler_transition", "sgnht"]
 
 
 def euler_transition(
@@ -67,7 +64,7 @@ def euler_transition(
 
 
 def sgnht(grouping: Grouping, *, integrator: Integrator = "splitting") -> Algorithm:
-    """Return the algorithm: the geodesic splitting, or the steps as first printed."""
+    """Return the algorithm: the geodesic splitting, or the steps as first published."""
     splitting = replace(gsgnht(grouping), require=flat_only)
     if integrator == "splitting":
         return splitting

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast, get_args
+from typing import Literal
 
 import numpy as np
 import pytensor.tensor as pt
@@ -13,17 +13,9 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
 
-__all__ = ["Grouping", "Thermostat", "require_grouping"]
+__all__ = ["Grouping", "Thermostat"]
 
 Grouping = Literal["shared", "per_variable", "per_point"]
-
-
-def require_grouping(grouping: str, *others: str) -> Grouping:
-    """Return the user's ``thermostat`` if it is one of the three; errors name others too."""
-    if grouping not in get_args(Grouping):
-        choices = ", ".join(repr(choice) for choice in (*get_args(Grouping), *others))
-        raise ValueError(f"`thermostat` expected one of {choices}, got {grouping!r}.")
-    return cast("Grouping", grouping)
 
 
 class Thermostat:

@@ -19,16 +19,17 @@ variances of position and velocity between transitions are
         \Bigl(\frac{\cosh h}{f} - \frac{\lambda \epsilon^2}{4}\Bigr)
 
 at any step size at which the map is stable. The autocorrelations of x add up to
-:math:`\tau = 4 \sinh h / (\lambda f \epsilon^2)` transitions. Noise whose variance exceeds what a
-friction was chosen for by :math:`\Delta V` therefore makes the variance of x too large by the share
+:math:`\tau = 4 \sinh h / (\lambda f \epsilon^2)` transitions. If the variance of the noise exceeds
+by :math:`\Delta V` the one for which a friction was chosen, the variance of x is too large by the
+share
 
 .. math::
 
     \delta = \frac{\Delta V}{\lambda \tau} .
 
 Bias times autocorrelation time depends neither on the step size nor on the friction: only friction
-that fits the noise of each entry lowers it. And :math:`\tau` cannot be below
-:math:`V / \lambda`, where gradient noise is all of the heat. Wang, Ding and Huggins (2026) give
+that fits the noise of each entry lowers it. And :math:`\tau` cannot be below :math:`V / \lambda`,
+its value if gradient noise supplies all of the heat. Wang, Ding and Huggins (2026) give
 discrete-time covariances of first-order and momentum methods.
 """
 
@@ -152,7 +153,7 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         step_size = np.sqrt(product / per_step)
     else:
         step_size = np.sqrt(4 * excess**2 + 8 * b) - 2 * excess
-        # What curvature varies by adds to the width: half of b is for that.
+        # Variation of the curvature adds to the width: half of b is reserved for it.
         step_size = min(step_size, 2 * np.sqrt(b))
         if demands.noise.mean > 0:
             step_size = min(step_size, 1 / ((0.5 + LEAST_INJECTED) * demands.noise.mean))

@@ -17,8 +17,8 @@ __all__ = ["Statistic", "extrapolated", "has_failed", "statistics_of"]
 
 # Below it, independent runs would do nearly as well.
 LEAST_GAIN = 2.0
-# The standard error itself has an error of seven per cent at this size, and differences that are
-# rare and large are found out: they are few effective draws.
+# The standard error itself has an error of seven per cent at this size, and large differences
+# that are rare are detected, because they make few effective draws.
 LEAST_EFFECTIVE = 100
 
 
@@ -32,7 +32,7 @@ class Statistic(NamedTuple):
     coarse, fine : float
         Its estimates.
     of_coarse, of_fine : ndarray
-        The contribution of each draw ``(chain, draw)``, by whose mean the estimate varies.
+        The contribution of each draw ``(chain, draw)``: the estimate varies as their mean does.
     """
 
     name: str
@@ -87,7 +87,7 @@ def extrapolated(found: Statistic, *, order: int, probability: float) -> dict[st
 
 
 def has_failed(found: Statistic, gain: float) -> bool:
-    """Return whether coupled chains have parted: no gain, or hardly any independent differences."""
+    """Return whether coupled chains have separated: no gain, or few independent differences."""
     change = found.of_coarse - found.of_fine
     if not np.isfinite(change).all():
         return True

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
+from pymc_geodesic.validation import one_of
+
 __all__ = ["align_frames", "column_angles", "mean_frame"]
 
 Symmetry = Literal["signs", "permutations", "rotations"]
@@ -115,9 +117,7 @@ def align_frames(
     array([[ 1. ,  0. ],
            [ 0.8, -0.6]])
     """
-    if symmetry not in get_args(Symmetry):
-        choices = ", ".join(map(repr, get_args(Symmetry)))
-        raise ValueError(f"`symmetry` expected one of {choices}, got {symmetry!r}.")
+    one_of("symmetry", symmetry, get_args(Symmetry))
     x = np.asarray(x, dtype=float)
     if x.ndim < 3:
         raise ValueError(f"`x` expected draws of matrices, got shape {x.shape}.")

@@ -73,13 +73,15 @@ class StepHalving:
             text += f" ({share_of_sd:.2g} posterior standard deviations)"
         text += (
             f", the most significant of {len(self.table)} biases of order {self.order}; at half "
-            f"the step size it is 1/{2**self.order} of that. {self.n_transitions:_d} transitions "
-            f"found it; independent runs would need {self.table['gain'].median():.2g} times as "
+            f"the step size it is 1/{2**self.order} of that. This took {self.n_transitions:_d} "
+            f"transitions; independent runs would need {self.table['gain'].median():.2g} times as "
             "many."
         )
         if self.n_diverging:
             text += f" {self.n_diverging} draws had a transition that was undone."
-        return text + (f" The coupling failed for {len(self.failed)}." if self.failed else "")
+        if self.failed:
+            text += f" The coupling failed for {len(self.failed)} of {len(self.table)} statistics."
+        return text
 
 
 def step_halving(
@@ -112,11 +114,12 @@ def step_halving(
     form of :class:`SGNHT`.
 
     Chains are tuned at the step size. Then each gets a partner with the same friction and mass,
-    which makes two transitions of half the step size in the time of one. Both use the same noise,
-    the sum of the increments of the two shorter transitions being that of the longer one, and the
-    longer one uses the rows of the first of them. So the two stay close to each other, and their
-    difference, which gives the bias, has a much smaller error than that of independent runs. Each
-    chain by itself has the distribution of an ordinary run at its step size.
+    which makes two transitions of half the step size in the time of one. Both use the same noise:
+    the increment of the longer transition is the sum of the increments of the two shorter ones. The
+    longer transition uses the rows of the first shorter one. The two chains therefore stay close to
+    each other, and the error of their difference, which gives the bias, is much smaller than that
+    of independent runs. Each chain by itself has the distribution of an ordinary run at its step
+    size.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ def step_halving(
         The model to sample.
     step : StochasticStep, type of StochasticStep or callable, optional
         A stochastic-gradient step, its class, or a function that returns a step; by default that of
-        :func:`sample`. If it has no ``step_size``, it tunes itself, and the bias is that at the
+        :func:`sample`. If it has no ``step_size``, it tunes itself, and the bias is measured at the
         step size that it finds.
     functions : mapping of str to callable, optional
         Further quantities whose mean is to be reported: functions of the Dataset of the draws,
@@ -134,7 +137,7 @@ def step_halving(
     order : int, optional
         The order p; by default that of the step.
     draws : int
-        Number of draws kept per chain. A tenth as many before them are discarded.
+        Number of draws kept per chain. Before them a tenth as many are discarded.
     tune : int
         Draws of the tuning phase, in which only the chains at the step size move.
     chains : int
@@ -149,7 +152,7 @@ def step_halving(
     Returns
     -------
     StepHalving
-        Print it for sentences; ``table`` has all entries.
+        Print it for a summary in words; ``table`` has all entries.
 
     Raises
     ------
@@ -162,9 +165,10 @@ def step_halving(
     -----
     log
         If the coupling fails for an entry. It has failed if the gain is below two, or if the
-        difference of the chains has fewer than 100 effective draws. Chains part if the posterior
-        has several modes, or if the friction is so small that neighbouring paths diverge. With a
-        small gain the interval is valid but wide; with few effective draws it is unreliable.
+        difference of the chains has fewer than 100 effective draws. The chains of a pair separate
+        if the posterior has several modes, or if the friction is so small that neighbouring paths
+        diverge. With a small gain the interval is valid but wide; with few effective draws it is
+        unreliable.
 
     Notes
     -----

@@ -19,6 +19,7 @@ from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 from pymc_geodesic.diagnostics.seams import circular_mean, wrapped_about
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
+from pymc_geodesic.validation import one_of
 
 __all__ = ["summary"]
 
@@ -167,8 +168,7 @@ def summary(
 
     from arviz_base import dataset_to_dataframe, extract
 
-    if kind not in KINDS:
-        raise ValueError(f"`kind` expected one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
+    one_of("kind", kind, KINDS)
     selection: dict[str, Any] = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
     draws = extract(idata, combined=False, keep_dataset=True, **selection)
     draws = draws if coords is None else draws.sel(coords)

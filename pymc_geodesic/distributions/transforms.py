@@ -222,7 +222,7 @@ rotation = RotationTransform()
 
 
 class TorusTransform(CircularTransform):
-    """Write several angles with a joint density as PyMC writes one: as any numbers, with wraps."""
+    """Map several angles with a joint density to real numbers, wrapped as PyMC wraps one angle."""
 
     ndim_supp = 1
 

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Graphs that are written and rewritten quickly."""
+"""Building and rewriting graphs quickly."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from pytensor.configdefaults import config
 
 __all__ = ["quick_building"]
 
-# New objects after which Python looks for garbage. A graph has tens of thousands, all in use. With
-# 100,000 the garbage of compilers made the memory of a process .2 GB larger at its peak.
+# Number of new objects after which Python collects garbage. A graph has tens of thousands of
+# objects, all in use. With 100,000 the garbage of compilers raised the peak memory of a process by
+# .2 GB.
 RARELY = 10_000
 
 
 @contextmanager
 def quick_building() -> Iterator[None]:
-    """Write and rewrite graphs without stack traces, and rarely looking for garbage.
+    """Build and rewrite graphs without stack traces and with rare garbage collection.
 
     PyTensor keeps the source lines that led to each operation, for its own error messages. Python
-    looks for garbage whenever a few thousand objects have been created, and visits all that exist,
-    but the operations of a graph are in use. Each takes about a tenth of the time.
+    collects garbage whenever a few thousand objects have been created, and visits all objects,
+    although the operations of a graph are in use. Each of the two takes about a tenth of the time.
 
     Examples
     --------

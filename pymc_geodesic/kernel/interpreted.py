@@ -80,7 +80,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
 
 
 class Interpreted:
-    """A function like those of :func:`interpreted`, which its first call makes.
+    """A function like those of :func:`interpreted`, which is made when it is first called.
 
     Parameters
     ----------

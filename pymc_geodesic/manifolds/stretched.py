@@ -79,7 +79,7 @@ class Stretched(Manifold):
         return self.base.unembed(self.base.project(self._times(self.factor, x)))
 
     def fold(self, x, v):
-        """Choose the end of an axis whose value the base would choose: L keeps ends apart."""
+        """Choose the end of an axis that maps to the end that the base would choose."""
         if self.base.covering is self.base:
             return x, v
         value = self._times(self.factor, x)

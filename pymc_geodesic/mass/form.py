@@ -37,7 +37,7 @@ def mass_form(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) ->
 
 
 def n_flat_entries(factors: Sequence[Manifold], shapes: Sequence[tuple[int, ...]]) -> int:
-    """Count the entries between which a mass may have any directions.
+    """Count the entries for which a mass may be any matrix.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.manifolds.base import MassKind
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.validation import definite
 
 __all__ = ["GivenMass", "read_mass", "require_kind"]
 
@@ -73,7 +74,7 @@ def _of_variable(mass: ArrayLike, variable: SampledVariable) -> tuple[np.ndarray
                 f"shape {variable.shape}, or a matrix of shape {(size, size)} along its last axis, "
                 f"got shape {mass.shape}."
             ) from None
-        return _checked_matrix(mass), True
+        return definite("mass", mass), True
     return _checked_diagonal(mass), False
 
 
@@ -85,7 +86,7 @@ def _of_all_entries(mass: ArrayLike, variables: Sequence[SampledVariable], dtype
         require_kind(variable, kind, f"an array of shape {mass.shape}")
     size, shapes = sum(sizes), [variable.shape for variable in variables]
     if mass.shape == (size, size) and mass.ndim == 2:
-        return JointMass(_checked_matrix(mass), shapes=shapes, dtype=dtype)
+        return JointMass(definite("mass", mass), shapes=shapes, dtype=dtype)
     if mass.shape not in ((), (size,)):
         raise ValueError(
             f"`mass` expected a number, {size} diagonal entries of shape {(size,)} or a matrix of "
@@ -116,20 +117,6 @@ def _as_array(mass: Any) -> np.ndarray:
 def _checked_diagonal(mass: np.ndarray) -> np.ndarray:
     if not np.all(np.isfinite(mass)) or np.any(mass <= 0):
         raise ValueError(f"`mass` expected positive and finite entries, got {mass}.")
-    return mass
-
-
-def _checked_matrix(mass: np.ndarray) -> np.ndarray:
-    if not np.allclose(mass, mass.T):
-        raise ValueError(
-            "`mass` expected a symmetric matrix, got an asymmetric one. Pass `(mass + mass.T) / 2`."
-        )
-    smallest = np.linalg.eigvalsh(mass)[0] if np.all(np.isfinite(mass)) else np.nan
-    if not smallest > 0:
-        raise ValueError(
-            "`mass` expected a positive definite matrix, got one whose smallest eigenvalue is "
-            f"{smallest:.3g}."
-        )
     return mass
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.stretched import Stretched
+from pymc_geodesic.validation import definite
 
 __all__ = ["SMALLEST_WIDTH", "WIDEST", "TangentMass", "separated"]
 
@@ -51,7 +52,7 @@ class TangentMass:
     still finds a number for the same variable.
 
     Steps that tune themselves find the tangent mass of a unit vector of up to 50 entries by
-    themselves, where the widths of its posterior differ by five times or more.
+    themselves, if the widths of its posterior differ by a factor of five or more.
 
     References
     ----------
@@ -75,17 +76,7 @@ class TangentMass:
         scatter = np.asarray(scatter, dtype=float)
         if scatter.ndim != 2 or len(scatter) != scatter.shape[1]:
             raise ValueError(f"`scatter` expected a square matrix, got shape {scatter.shape}.")
-        if not np.allclose(scatter, scatter.T):
-            raise ValueError(
-                "`scatter` expected a symmetric matrix, got an asymmetric one. Pass `(s + s.T) / "
-                "2`."
-            )
-        values, vectors = np.linalg.eigh(scatter)
-        if not values[0] > 0:
-            raise ValueError(
-                "`scatter` expected a positive definite matrix, got one whose smallest eigenvalue "
-                f"is {values[0]:.3g}."
-            )
+        values, vectors = np.linalg.eigh(definite("scatter", scatter))
         self.factor = (vectors * np.sqrt(values / values[-1])) @ vectors.T
 
     @classmethod
@@ -104,8 +95,9 @@ class TangentMass:
         -----
         With the eigenvalues :math:`s_1 \ge \dots` of the second moments the scatter matrix has
         the eigenvalues :math:`\min(1, s_k / \min(s_{p + 1}, 1 / 16))`: the widest direction across
-        the mean is unchanged and the others are widened to it, or to a quarter of a radian if it is
-        wider. For a girdle, whose first two eigenvalues are about equal, the normal of its plane is
+        the mean is unchanged and the others are widened to its width, or to a quarter of a radian
+        if that direction is wider. For a girdle, whose first two eigenvalues are about equal, the
+        normal of its plane is
         widened.
         """
         x = np.asarray(x, dtype=float)

@@ -25,6 +25,7 @@ from pymc_geodesic.plots.selection import Coordinates, Draws, labelled_vectors, 
 from pymc_geodesic.plots.style import HALO, color_of, in_degrees, radius_in_degrees
 from pymc_geodesic.plots.world_map import WorldMap
 from pymc_geodesic.plots.zoomed_map import ZoomedMap
+from pymc_geodesic.validation import one_of
 
 __all__ = ["plot_sphere"]
 
@@ -80,7 +81,7 @@ def plot_sphere(
     mass : sequence of float
         Probabilities of the highest-density regions of `log_density` that are shaded.
     cap : float or None
-        Probability of the cap about the mean direction; None for no cap, and about a circle for no
+        Probability of the cap about the mean direction; None for no cap, and on a circle for no
         mark of the mean either.
     contours : sequence of float
         Probabilities of the highest-density regions of the draws that are outlined, for directions
@@ -229,10 +230,7 @@ def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> 
 
 
 def _canvas(projection: str, ax: Axes | None, center: tuple[float, float], tilt: float) -> Canvas:
-    if projection not in CANVASES:
-        expected = ", ".join(f'"{name}"' for name in CANVASES)
-        raise ValueError(f"`projection` expected one of {expected}, got {projection!r}.")
-    canvas = CANVASES[projection]
+    canvas = CANVASES[one_of("projection", projection, CANVASES)]
     return canvas(_axes(ax, canvas.axes_projection, canvas.figsize), center, tilt)
 
 

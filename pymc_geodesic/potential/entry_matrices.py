@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 
-__all__ = ["EntryArray", "finite_array", "has_matrix", "read_entries", "require_definite"]
+__all__ = ["EntryArray", "finite_array", "has_matrix", "read_entries"]
 
 
 class EntryArray(Protocol):
@@ -118,22 +118,3 @@ def finite_array(argument: str, given: Any) -> np.ndarray:
     if not np.all(np.isfinite(array)):
         raise ValueError(f"`{argument}` expected finite numbers, got {given!r}.")
     return array
-
-
-def require_definite(argument: str, entries: np.ndarray, *, strictly: bool) -> None:
-    """Raise an error for a matrix that is not symmetric and positive (semi)definite.
-
-    Numbers per entry are the diagonal. ``strictly`` refuses eigenvalues of zero.
-    """
-    if entries.ndim == 2 and not np.allclose(entries, entries.T):
-        raise ValueError(
-            f"`{argument}` expected a symmetric matrix, got an asymmetric one. Pass "
-            f"`(matrix + matrix.T) / 2`."
-        )
-    values = np.linalg.eigvalsh(entries) if entries.ndim == 2 else np.sort(entries)
-    smallest = float(values[0])
-    # Rounding makes zero eigenvalues of a covariance slightly negative.
-    allowed = -1e-10 * float(np.abs(values).max())
-    if smallest <= 0 if strictly else smallest < allowed:
-        kind = "positive" if strictly else "non-negative"
-        raise ValueError(f"`{argument}` expected {kind} eigenvalues, got one of {smallest:.3g}.")

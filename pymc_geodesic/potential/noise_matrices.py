@@ -17,11 +17,11 @@ from pymc_geodesic.potential.entry_matrices import (
     EntryArray,
     has_matrix,
     read_entries,
-    require_definite,
 )
 from pymc_geodesic.potential.noise_models import FisherNoise, averaged, share_left
 from pymc_geodesic.potential.potential import Potential
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.validation import definite
 
 __all__ = ["FISHER_MATRIX", "FisherMatrix", "KnownCovariance", "is_noise_matrix"]
 
@@ -56,7 +56,7 @@ class KnownCovariance:
     def __init__(self, variables: Sequence[SampledVariable], *, covariance: Any) -> None:
         _require_flat(variables)
         matrix = read_entries("gradient_noise", covariance, variables, missing=0.0)
-        require_definite("gradient_noise", matrix, strictly=False)
+        definite("gradient_noise", matrix, strictly=False)
         self.matrix = matrix.astype(variables[0].position.dtype)
 
     def initial(self) -> list[np.ndarray]:  # noqa: D102
@@ -74,8 +74,8 @@ class KnownCovariance:
 class FisherMatrix:
     r"""Covariance of the gradient, from the spread of the scores of single rows.
 
-    The matrix :math:`\hat V` of :class:`~pymc_geodesic.potential.noise_models.FisherNoise`, of
-    which that takes the diagonal, over the entries of all variables.
+    The matrix :math:`\hat V` over the entries of all variables, of which
+    :class:`~pymc_geodesic.potential.noise_models.FisherNoise` uses the diagonal.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ from pymc_geodesic.validation import whole
 __all__ = ["KeepArgument", "Running", "running_of"]
 
 KeepArgument = Mapping[str, Literal["mean"] | int] | None
-"""By name of a large variable: its moments, or every so many draws too."""
+"""By variable name: ``"mean"`` keeps moments alone, a number keeps every so many draws too."""
 
 
 class Running:

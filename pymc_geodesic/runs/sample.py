@@ -30,7 +30,7 @@ from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.validation import flag, positive, whole
+from pymc_geodesic.validation import flag, one_of, positive, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -168,10 +168,7 @@ def sample(
         _phase_length("tune", tune, thin, least=0),
         _phase_length("draws", draws, thin),
     )
-    if chain_method not in get_args(ChainMethod):
-        raise ValueError(
-            f"`chain_method` expected one of {get_args(ChainMethod)}, got {chain_method!r}."
-        )
+    one_of("chain_method", chain_method, get_args(ChainMethod))
     if client is not None:
         require_client(client)
     path = None if checkpoint is None else Path(checkpoint)

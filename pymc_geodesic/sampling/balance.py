@@ -19,7 +19,7 @@ __all__ = ["no_noise", "observe_velocity", "rebalance"]
 
 
 def no_noise(manifold: Product, dtype: str, *, n_directions: int) -> tuple[np.ndarray, ...]:
-    """Return zero noise in the form of measured noise, for a mass with so many directions."""
+    """Return zero noise in the form of measured noise, for a mass with these directions."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     entries = [
         np.zeros((*factor.batch_shape(shape), *(1,) * factor.ndim_core), dtype)

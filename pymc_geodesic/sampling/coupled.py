@@ -10,9 +10,9 @@ chain draws its noise and rows as always. For each transition the coarse chain t
     z = (z_1 + z_2) / \sqrt 2
 
 from the normals of the two fine transitions of the same time, and the rows of the first. So both
-chains see the same Brownian motion, and half of the fine chain's rows. Given the past, z is
-standard normal, and the rows are a batch drawn at random: each chain by itself follows exactly the
-same distribution as without the other.
+chains see the same Brownian motion, and the coarse chain sees half of the fine chain's rows. Given
+the past, z is standard normal, and the rows are a batch drawn at random: each chain by itself
+follows exactly the same distribution as without the other.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def require_halvable(sampler: StochasticSampler, chain: GradientChain) -> None:
         )
     if not calls.batches.replacement:
         raise ValueError(
-            "`step` expected batches with replacement, because half of the batches of one order of "
-            "the rows would not be all rows; got `replacement=False`."
+            "`step` expected batches with replacement, because half of the batches of a pass "
+            "would not contain all rows; got `replacement=False`. Leave it out."
         )
     if not isinstance(settings.schedule, ConstantSchedule):
         raise ValueError(
@@ -80,7 +80,7 @@ def paired(chains: Sequence[GradientChain]) -> list[Pair]:
     """Give every tuned chain a partner at half the step size, which begins at the same state.
 
     Half the step halves the friction that a thermostat needs for the noise of gradients. A
-    thermostat is slow to find it, so the partners begin there.
+    thermostat is slow to find it, so the partners begin with this friction.
     """
     shift = _thermostat_shift(chains)
     return [Pair(chain, _halved(chain, shift)) for chain in chains]
@@ -99,7 +99,7 @@ def _halved(chain: GradientChain, shift: Sequence[np.ndarray]) -> GradientChain:
 
 
 def _thermostat_shift(chains: Sequence[GradientChain]) -> list[np.ndarray]:
-    """Half of what thermostats exceed the injected noise by, averaged over the chains."""
+    """Half of the excess of thermostats over the injected noise, averaged over the chains."""
     diffusion = chains[0].settings.parameters.get("diffusion")
     if diffusion is None or "thermostat" not in chains[0].state._fields:
         return []

@@ -215,7 +215,7 @@ def longest_step(manifold: Product) -> float:
     """Return the step in which a point of compact manifolds moves by about half a turn.
 
     A density that is nearly uniform accepts any step. Adaptation would then lengthen steps without
-    end, up to where a geodesic of thousands of turns has no correct digits.
+    limit, until a geodesic of thousands of turns has no correct digits.
     """
     if not all(factor.is_compact for factor in manifold.factors):
         return math.inf

@@ -29,7 +29,7 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
 
     It is returned as it is if no variable needs one, and where widths cannot be measured before
     chains begin: they depend on variables of other steps, or the data come from a loader, which a
-    step does not read before. With it comes what evaluates its gradients on the host.
+    step does not read before. The second value evaluates the gradients of the problem on the host.
     """
     potential, manifold = problem.potential, problem.manifold
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
@@ -51,8 +51,9 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
     names = [variable.name for variable in problem.variables]
     for i, one in found.items():
         log.info(
-            f"{problem.name} found that the widths of the posterior of `{names[i]}` differ by up "
-            f"to {one.ratio:.0f} times, and moves it in coordinates in which they are equal."
+            f"{problem.name} found that the widths of the posterior of `{names[i]}` differ by a "
+            f"factor of up to {one.ratio:.0f}. It moves `{names[i]}` in coordinates in which they "
+            "are equal."
         )
     problem = problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
     return problem, HostGradient(problem.potential)

@@ -38,6 +38,6 @@ def require_fitting(
         )
     if problem.mass is not None:
         raise ValueError(
-            "`gradient_noise` with covariances between entries expected no `mass`, in whose frame "
-            f"they would be others; got {problem.mass!r}. Leave out one of them."
+            "`gradient_noise` with covariances between entries expected no `mass`, because they "
+            f"would change in its frame; got {problem.mass!r}. Leave out one of them."
         )

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Unpack, get_args
 
 from pymc_geodesic.algorithms.gsgnht import gsgnht
-from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
+from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.learning_rate import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
+from pymc_geodesic.validation import one_of
 
 __all__ = ["gSGNHT"]
 
@@ -110,7 +111,7 @@ class gSGNHT(StochasticStep, FromLearningRate):
     ) -> None:
         super().__init__(
             vars,
-            gsgnht(require_grouping(thermostat)),
+            gsgnht(one_of("thermostat", thermostat, get_args(Grouping))),
             step_size=step_size,
             parameters={"diffusion": diffusion},
             keywords=options,

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from typing import Unpack, get_args
 
+from pymc_geodesic.algorithms.algorithm import Integrator
 from pymc_geodesic.algorithms.given_friction import is_number
-from pymc_geodesic.algorithms.sghmc import Integrator, sghmc
+from pymc_geodesic.algorithms.sghmc import sghmc
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.sggmc import SGGMC, Friction
+from pymc_geodesic.validation import one_of
 
 __all__ = ["SGHMC"]
 
@@ -31,7 +33,7 @@ class SGHMC(SGGMC):
         \theta \leftarrow \theta + \tfrac{\epsilon}{2} v
 
     with :math:`f = \cosh(C \epsilon / 2)`. It serves as a baseline: without the gradient noise V it
-    is too hot. With ``integrator="euler"``, first order, it is the algorithm as first printed:
+    is too hot. With ``integrator="euler"``, of first order, it is the algorithm as first published:
 
     .. math::
 
@@ -90,10 +92,7 @@ class SGHMC(SGGMC):
         integrator: Integrator = "splitting",
         **options: Unpack[GradientOptions],
     ) -> None:
-        if integrator not in get_args(Integrator):
-            raise ValueError(
-                f"`integrator` expected one of {sorted(get_args(Integrator))}, got {integrator!r}."
-            )
+        one_of("integrator", integrator, get_args(Integrator))
         if integrator == "euler" and not is_number(friction):
             raise ValueError(
                 "`friction` expected a number with `integrator='euler'`, got several. Use "

@@ -8,15 +8,15 @@ from typing import Any, Literal, Self, Unpack, get_args
 
 import numpy as np
 
-from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.matrix_thermostat import MATRIX_SGNHT
-from pymc_geodesic.algorithms.sgnht import Integrator, sgnht
-from pymc_geodesic.algorithms.thermostat import Grouping, require_grouping
+from pymc_geodesic.algorithms.sgnht import sgnht
+from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
-from pymc_geodesic.validation import positive
+from pymc_geodesic.validation import one_of, positive
 
 __all__ = ["SGNHT"]
 
@@ -25,7 +25,7 @@ class SGNHT(StochasticStep):
     r"""Stochastic gradient Nose-Hoover thermostats for variables of Euclidean space.
 
     With ``integrator="splitting"``, second order, each transition is that of :class:`gSGNHT`. With
-    ``"euler"``, first order, it is the algorithm as first printed:
+    ``"euler"``, of first order, it is the algorithm as first published:
 
     .. math::
 
@@ -53,8 +53,8 @@ class SGNHT(StochasticStep):
             p \leftarrow e^{-\Xi h / 2} p, \qquad
             \Xi \leftarrow \Xi + \tfrac{h}{2} (p p^\top - I)
 
-        It settles around :math:`A + h V / 2` with V the covariance of the gradient, needs a
-        ``step_size`` and many transitions, and computes a matrix exponential in each.
+        It settles around :math:`A + h V / 2`, where V is the covariance of the gradient. It needs a
+        ``step_size`` and many transitions, each of which computes a matrix exponential.
     steps_per_batch, gradient_noise
         See :class:`gSGNHT`.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
@@ -107,10 +107,8 @@ class SGNHT(StochasticStep):
         thermostat: Grouping | Literal["matrix"] = "shared",
         **options: Unpack[GradientOptions],
     ) -> None:
-        if integrator not in get_args(Integrator):
-            raise ValueError(
-                f"`integrator` expected one of {sorted(get_args(Integrator))}, got {integrator!r}."
-            )
+        one_of("integrator", integrator, get_args(Integrator))
+        one_of("thermostat", thermostat, (*get_args(Grouping), "matrix"))
         super().__init__(
             vars,
             _algorithm(thermostat, integrator),
@@ -145,9 +143,9 @@ class SGNHT(StochasticStep):
         return cls(vars, step_size=step_size, diffusion=positive("a", a) / step_size, **keywords)
 
 
-def _algorithm(thermostat: str, integrator: Integrator) -> Algorithm:
+def _algorithm(thermostat: Grouping | Literal["matrix"], integrator: Integrator) -> Algorithm:
     if thermostat != "matrix":
-        return sgnht(require_grouping(thermostat, "matrix"), integrator=integrator)
+        return sgnht(thermostat, integrator=integrator)
     if integrator == "euler":
         raise ValueError(
             "`integrator` expected 'splitting' with `thermostat='matrix'`, got 'euler'. Leave it "

@@ -12,6 +12,7 @@ from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
+from pymc_geodesic.validation import one_of
 
 __all__ = ["SGRLD"]
 
@@ -123,9 +124,9 @@ class SGRLD(StochasticStep):
         metropolis: bool = False,
         **options: Unpack[GradientOptions],
     ) -> None:
-        _require_choice("parameterization", parameterization, get_args(Parameterization))
-        _require_choice("metric", metric, get_args(Metric))
-        _require_choice("dynamics", dynamics, ("euler", "cir"))
+        one_of("parameterization", parameterization, get_args(Parameterization))
+        one_of("metric", metric, get_args(Metric))
+        one_of("dynamics", dynamics, ("euler", "cir"))
         if dynamics == "cir":
             _require_exact(parameterization, metric, metropolis, options.get("variance_reduction"))
         algorithm = sgrld(
@@ -159,8 +160,3 @@ def _require_exact(
             "its Gamma distributions positive, got `variance_reduction='control_variates'`. Use "
             "`dynamics='euler'`."
         )
-
-
-def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"`{name}` expected one of {', '.join(choices)}, got {value!r}.")

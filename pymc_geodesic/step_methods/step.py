@@ -182,8 +182,8 @@ class Step(BlockedStep):
         log_above_the_progress_bar()
         if getattr(self.sampler, "tuning", None) is not None:
             log.info(
-                f"{type(self).__name__} searches the mode for each chain, and measures curvature "
-                "and gradient noise there"
+                f"{type(self).__name__} searches for the mode in each chain, and measures "
+                "curvature and gradient noise there"
             )
         return progress_updates(self.shown)
 

@@ -35,8 +35,8 @@ def align(
     Parameters
     ----------
     idata : DataTree
-        Result of ``pm.sample`` or of ``pmg.sample``, whose ``keep=`` may have kept moments alone:
-        all groups are reordered.
+        Result of ``pm.sample`` or of ``pmg.sample``, also with ``keep=``, which keeps moments. All
+        groups are reordered.
     var_name : str
         The variable with the topics, with K vectors of V entries.
     others : mapping of str to str, optional
@@ -55,7 +55,7 @@ def align(
     ------
     ValueError
         If a variable or dimension does not exist or has another size, topics are not matrices, or
-        draws are to be matched of which only moments were kept.
+        single draws are to be matched although only moments were kept.
 
     Notes
     -----

@@ -57,8 +57,8 @@ class BagOfWords:
     Raises
     ------
     ValueError
-        If there is a document without words, a weight that is not finite, no document at all, or
-        another number of words in the vocabulary.
+        If there is a document without words, a weight that is not finite, no document at all, or if
+        the vocabulary has another number of words.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class BagOfWords:
         BagOfWords
             Counts, or the unit vectors that :meth:`unit_vectors` or :meth:`tf_idf` makes of them
             with the weights of these documents. Documents without a word of positive weight are
-            left out with a warning; its attribute ``rows`` numbers the others.
+            left out with a warning; ``rows`` of the result has the numbers of the others.
 
         Raises
         ------
@@ -204,7 +204,7 @@ class BagOfWords:
         return self._weighted(self.matrix, idf=self.idf)
 
     def _weighted(self, matrix: sparse.csr_array, *, idf: np.ndarray | None) -> BagOfWords:
-        """Return unit vectors that are read as these documents are."""
+        """Return unit vectors with the vocabulary and the vectorizer of these documents."""
         found = BagOfWords(unit_rows(matrix), vocabulary=self.vocabulary)
         found.idf, found.rows, found._vectorizer = idf, self.rows, self._vectorizer
         found._is_normalised = True

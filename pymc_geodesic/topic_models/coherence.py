@@ -34,7 +34,7 @@ def coherence(
         Draws of the topics, as for :func:`pymc_geodesic.topic_models.top_words`. The top words are
         those of the posterior mean.
     documents : BagOfWords, sparse matrix or array_like
-        Documents of shape (D, V), best others than those that the topics come from.
+        Documents of shape (D, V), preferably not those from which the topics were learned.
     n : int
         Number of top words of each topic.
     var_name : str

@@ -51,7 +51,7 @@ def plot_topics(
     A topic is a probability vector over words, or a unit vector, as in spherical admixture models.
     Its words are ordered by posterior mean. The bar shows the mean, the line the interval
     that holds `ci_prob` of the draws. More than 20 topics are drawn as a list: a line of words for
-    each topic, the more probable the darker.
+    each topic, with more probable words darker.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _sizes(sizes: ArrayLike | None, n_topics: int) -> tuple[np.ndarray | None, n
         return None, np.arange(n_topics)
     shares = np.asarray(sizes, dtype=float)
     if shares.shape != (n_topics,):
-        raise ValueError(f"`sizes` expected {n_topics}, one per topic, got shape {shares.shape}.")
+        raise ValueError(f"`sizes` expected {n_topics}, one per topic; got {shares.shape}.")
     return shares, np.argsort(-shares, kind="stable")
 
 

@@ -17,7 +17,8 @@ __all__ = ["draw_list"]
 
 # Inches: a line, a column of words, and the bars of sizes with their labels.
 _LINE, _COLUMN, _BARS = 0.19, 0.92, 1.0
-# Words are as dark as they are probable beside the first word of the topic, and never invisible.
+# Words are as dark as they are probable relative to the first word of the topic, but never
+# invisible.
 _PALEST = 0.35
 
 
@@ -30,7 +31,7 @@ def draw_list(
     sizes: np.ndarray | None,
     ax: Axes | None,
 ) -> Axes:
-    """Write the top words of each topic in a line, the more probable the darker.
+    """Write the top words of each topic in a line, with more probable words darker.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def fit_priors(
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
 ) -> TopicPriors:
-    r"""Learn the concentrations of the priors from documents, beginning at a draw of the topics.
+    r"""Learn the concentrations of the priors from documents, starting from a draw of the topics.
 
     Stochastic EM: each round draws the topic of every token by Gibbs sampling, maximises the
     likelihood of the assignments, which is Dirichlet-multinomial, and draws the topics given the
@@ -97,8 +97,8 @@ def fit_priors(
     These are estimates, without an uncertainty: with more than some hundred documents it is
     negligible. Learned priors matter most for predictions of short documents. The topics are drawn
     anew because alpha is sensitive to them: with topics that have three per cent of their
-    probability on words that they lack, as draws of :class:`SGRLD` at large steps may, 0.2 came
-    out as 0.13.
+    probability on words that they lack, as draws of :class:`SGRLD` at large steps may have, the
+    estimate was 0.13 instead of 0.2.
 
     References
     ----------

@@ -43,8 +43,8 @@ type Documents = BagOfWords | sp.sparray | sp.spmatrix | ArrayLike
 def posterior_variable(idata: xr.DataTree, var_name: str) -> xr.DataArray:
     """Return a matrix from the draws, with the dimensions (chain, draw, topics, words).
 
-    A variable of which ``pmg.sample(keep=...)`` kept moments has the draws that were kept too, or
-    else its mean as the only draw of each chain.
+    If ``pmg.sample(keep=...)`` kept moments of a variable, the draws are those that were kept too,
+    or else the mean is the only draw of each chain.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def read_documents(documents: Documents, n_words: int | None = None) -> sp.csr_a
     Raises
     ------
     ValueError
-        If they are not a matrix, or have not ``n_words`` columns if that is given.
+        If they are not a matrix, or do not have ``n_words`` columns if that is given.
     """
     matrix = documents.matrix if isinstance(documents, BagOfWords) else documents
     found = sp.csr_array(matrix, copy=True)

@@ -25,8 +25,8 @@ def topic_sizes(shares: ArrayLike, *, documents: Documents | None = None) -> np.
     shares : array_like of float, shape (D, K)
         Result of :func:`pymc_geodesic.topic_models.proportions`.
     documents : BagOfWords, sparse matrix or array_like, optional
-        Counts of words of the documents, of shape (D, V). With them a document counts as
-        often as it has tokens; otherwise all documents count the same.
+        Counts of words of the documents, of shape (D, V). With them a document is weighted by its
+        number of tokens; otherwise all have the same weight.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def top_documents(
         Result of :func:`pymc_geodesic.topic_models.proportions`. These are posterior means, so that
         a short document has no large share by chance.
     texts : sequence of str, optional
-        The D texts or titles, without those that ``corpus.rows`` does not name.
+        The D texts or titles, only of the documents in ``corpus.rows``.
     n : int
         Number of documents per topic.
 

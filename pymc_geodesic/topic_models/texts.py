@@ -18,7 +18,7 @@ __all__ = ["fitted_vectorizer", "read_texts", "rows_with_words"]
 
 # Words of three letters or more, in any alphabet, without digits.
 _WORDS = r"(?u)\b[^\W\d_]{3,}\b"
-# Topics consist of words that several documents share, and hardly of those in most documents.
+# Topics consist of words that several documents share, and rarely of words in most documents.
 _LEAST_DOCUMENTS, _LARGEST_SHARE, _MOST_WORDS = 2, 0.5, 10_000
 
 
@@ -65,7 +65,7 @@ def read_texts(texts: Iterable[str]) -> list[str]:
     Raises
     ------
     TypeError
-        If they are one text, or something else than texts.
+        If they are a single string, or not strings.
     """
     found = [texts] if isinstance(texts, str) else list(texts)
     if isinstance(texts, str) or not all(isinstance(text, str) for text in found):
@@ -83,7 +83,7 @@ def rows_with_words(weights: sparse.csr_array, what: str) -> np.ndarray:
     n_empty = int(np.sum(~filled))
     if n_empty:
         warnings.warn(
-            f"{n_empty:,} of {len(filled):,} {what} have no word with a weight and were left out, "
+            f"{n_empty:,} of {len(filled):,} {what} have no word with a weight and were left out; "
             f"the first is number {np.argmin(filled)}. `rows` has the numbers of the others.",
             stacklevel=3,
         )

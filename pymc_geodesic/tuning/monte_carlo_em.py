@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pymc_geodesic.validation import whole
+from pymc_geodesic.validation import one_of, whole
 
 __all__ = ["Kind", "MonteCarloEM"]
 
@@ -110,9 +110,7 @@ class MonteCarloEM:
 
     def __post_init__(self) -> None:
         """Check the arguments."""
-        if self.kind not in get_args(Kind):
-            choices = ", ".join(repr(choice) for choice in get_args(Kind))
-            raise ValueError(f"`kind` expected one of {choices}, got {self.kind!r}.")
+        one_of("kind", self.kind, get_args(Kind))
         if self.update_every is not None:
             whole("update_every", self.update_every)
         if not self.growth >= 1:

@@ -19,10 +19,10 @@ from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["FoundMass", "takes_tangent_mass", "tangent_masses"]
 
-# Ratio of the largest to the smallest width from which a mass pays: the number of transitions per
-# draw falls by about this factor, and the map costs a product with a matrix in each.
+# Smallest ratio of the largest to the smallest width at which a mass saves time: the number of
+# transitions per draw falls by about this ratio, and the map costs a product with a matrix in each.
 SMALLEST_RATIO = 5.0
-# Entries of a unit vector, each of which needs two gradients at every point of the measurement.
+# Most entries of a unit vector: each needs two gradients at every point of the measurement.
 LARGEST = 50
 # Points around the mode at which curvature is averaged, so that a mode that is flat or sharp only
 # at one point does not decide.
@@ -31,7 +31,7 @@ LEAST_CURVATURE = 1 / WIDEST**2
 
 
 class FoundMass(NamedTuple):
-    """A tangent mass and what it is for.
+    """A tangent mass, and the ratio of widths that calls for it.
 
     Attributes
     ----------

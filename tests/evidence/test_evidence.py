@@ -198,10 +198,23 @@ def test_a_change_of_the_code_makes_a_record_old(load, monkeypatch, tmp_path):
     # Line ends differ between systems.
     (folder / "scan.py").write_bytes(b"x = 1\n")
     assert store.current(record)
+    (folder / "scan.py").write_bytes(b'"""What."""\n\nx = 1  # Why.\n')
+    assert store.current(record)
     (folder / "scan.py").write_bytes(b"x = 2\n")
     assert "before later changes" in store.when(record)
     with pytest.raises(ValueError, match="folders of pymc_geodesic"):
         declared.fingerprint(["nowhere"])
+
+
+def test_moving_a_statement_out_of_a_block_changes_the_code(load, monkeypatch, tmp_path):
+    declared = load("harness.declared")
+    (tmp_path / "pymc_geodesic").mkdir()
+    monkeypatch.setattr(declared, "ROOT", tmp_path)
+    found = set()
+    for text in ("if x:\n    y = 1\n    z = 2\n", "if x:\n    y = 1\nz = 2\n", 'x = "y"', 'x = ""'):
+        (tmp_path / "pymc_geodesic" / "schedules.py").write_text(text)
+        found.add(declared.fingerprint(["schedules"]))
+    assert len(found) == 4
 
 
 def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path, capsys):

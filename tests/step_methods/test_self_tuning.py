@@ -181,7 +181,7 @@ def test_log_lines_say_what_goes_on_and_what_was_found(caplog, cores):
             **options,
         )
     messages = [record.message for record in caplog.records]
-    assert sum("searches the mode for each chain" in line for line in messages) == 1
+    assert sum("searches for the mode in each chain" in line for line in messages) == 1
     lines = [record for record in caplog.records if "tuned itself" in record.message]
     assert len(lines) == 2
     for line in lines:

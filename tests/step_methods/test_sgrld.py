@@ -288,10 +288,10 @@ def test_corners_stay_finite(dynamics):
     [
         (
             {"parameterization": "mean"},
-            "`parameterization` expected one of expanded_mean, .*'mean'",
+            "`parameterization` expected one of 'expanded_mean', .*'mean'",
         ),
-        ({"metric": "euclidean"}, "`metric` expected one of fisher, identity, got 'euclidean'"),
-        ({"dynamics": "exact"}, "`dynamics` expected one of euler, cir, got 'exact'"),
+        ({"metric": "euclidean"}, "`metric` expected one of 'fisher', 'identity', got 'euclidean'"),
+        ({"dynamics": "exact"}, "`dynamics` expected one of 'euler', 'cir', got 'exact'"),
         (
             {"dynamics": "cir", "parameterization": "reduced_mean"},
             "`dynamics='cir'` expected the expanded-mean coordinates.*'reduced_mean'",

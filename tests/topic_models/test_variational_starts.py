@@ -4,6 +4,8 @@
 
 import itertools
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -114,7 +116,8 @@ def test_one_step_of_hybrid_gibbs_by_enumeration():
     """With weight one the parameters are the prior plus the exact expected counts."""
     counts = np.array([[2, 0, 1], [0, 2, 1]])
     parameters = np.array([[3.0, 1.0, 2.0], [1.0, 4.0, 1.0]])
-    start = pmg.topics.fit_hybrid_gibbs(
+    step = partial(
+        pmg.topics.fit_hybrid_gibbs,
         counts,
         n_topics=2,
         alpha=0.5,
@@ -123,9 +126,8 @@ def test_one_step_of_hybrid_gibbs_by_enumeration():
         delay=1e-9,
         decay=0.51,
         topics=parameters,
-        sweeps=2,
-        rng=0,
-    ).concentration
+    )
+    start = step(sweeps=2, rng=0).concentration
     assert start.shape == (2, 3)
     # The start is the prior plus three tokens per topic.
     before = 0.1 + 3 * parameters / parameters.sum(axis=1, keepdims=True)
@@ -140,24 +142,7 @@ def test_one_step_of_hybrid_gibbs_by_enumeration():
         for z, term in terms.items():
             for k, w in zip(z, words, strict=True):
                 exact[k, w] += term / total
-    runs = np.array(
-        [
-            pmg.topics.fit_hybrid_gibbs(
-                counts,
-                n_topics=2,
-                alpha=0.5,
-                concentration=0.1,
-                n_batches=1,
-                delay=1e-9,
-                decay=0.51,
-                topics=parameters,
-                sweeps=200,
-                discard=50,
-                rng=seed,
-            ).concentration
-            for seed in range(200)
-        ]
-    )
+    runs = np.array([step(sweeps=200, discard=50, rng=seed).concentration for seed in range(200)])
     error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     assert np.all(np.abs(runs.mean(axis=0) - exact) < 4.5 * error + 1e-6)
 
