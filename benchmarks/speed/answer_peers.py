@@ -215,7 +215,7 @@ def main() -> None:
     from benchmarks.harness.records import PARTS, keep, report
 
     reader = parser(__doc__)
-    reader.add_argument("--rows", nargs="+", type=float, default=[1e4, 1e5, 1e6])
+    reader.add_argument("--rows", nargs="*", type=float, default=[1e4, 1e5, 1e6])
     reader.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     given = reader.parse_args()
     sizes, goals, iterations = [int(n) for n in given.rows], GOALS, ADVI_ITERATIONS
