@@ -1,11 +1,13 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A model with local variables against NUTS on all variables and all data."""
+"""Models with local variables against NUTS on all variables and all data."""
 
 import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
+
+from local_models import GROUP_MEANS, N_ROWS, local_gmc
 
 import pymc_geodesic as pmg
 
@@ -97,3 +99,36 @@ def test_topics_by_blockwise_gibbs(documents, topics_by_nuts):
         )
     found = ours.posterior["topics"].values
     assert_same_means(invariant(found), invariant(topics_by_nuts))
+
+
+def test_random_effects_with_unknown_spread():
+    def model(batch_size=None):
+        rows = pm.Minibatch(GROUP_MEANS, batch_size=batch_size) if batch_size else GROUP_MEANS
+        with pm.Model() as result:
+            location = pm.Normal("location", 0.0, 2.0)
+            spread = pm.HalfNormal("spread", 2.0)
+            effect = pm.Normal("effect", location, spread, shape=batch_size or N_ROWS)
+            pm.Normal("y", effect, 0.5, observed=rows, total_size=N_ROWS)
+        return result
+
+    reference = nuts(model())
+    with model(batch_size=100):
+        local = local_gmc("effect", draws=10, tune=10, n_leapfrog=4)
+        step = pmg.SGNHT(
+            ["location", "spread"],
+            local=local,
+            step_size=0.004,
+            diffusion=10.0,
+            n_steps=10,
+            backend="jax",
+        )
+        ours = pm.sample(
+            4000, tune=500, chains=2, cores=1, step=step, random_seed=8, progressbar=False
+        )
+    names = ["location", "spread"]
+    assert_same_means(
+        *([idata.posterior[name].values for name in names] for idata in (ours, reference))
+    )
+    for name in names:
+        ratio = ours.posterior[name].values.std() / reference.posterior[name].values.std()
+        assert 0.85 < ratio < 1.15
