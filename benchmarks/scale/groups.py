@@ -125,17 +125,27 @@ def main() -> None:
     )
     least = effective_samples(found)
     worst, spread = float(np.abs(bias).max()), float(np.abs(ratio - 1).max())
+    of = f"{arguments.groups:,} groups"
     checks = [
-        Check("worst bias", f"{worst:.3f} sd", f"<= {MOST_BIAS}", worst <= MOST_BIAS),
+        Check(f"worst bias, {of}", f"{worst:.3f} sd", f"<= {MOST_BIAS}", worst <= MOST_BIAS),
         Check(
-            "worst sd", f"{spread:.3f} off", f"<= {MOST_SPREAD_ERROR}", spread <= MOST_SPREAD_ERROR
+            f"worst sd, {of}",
+            f"{spread:.3f} off",
+            f"<= {MOST_SPREAD_ERROR}",
+            spread <= MOST_SPREAD_ERROR,
         ),
-        Check("processor", f"{seconds:.0f} s", f"<= {MOST_SECONDS:.0f}", seconds <= MOST_SECONDS),
-        Check("memory", f"{memory:.2f} GB", f"<= {MOST_GIGABYTES}", memory <= MOST_GIGABYTES),
+        Check(
+            f"processor, {of}",
+            f"{seconds:.0f} s",
+            f"<= {MOST_SECONDS:.0f}",
+            seconds <= MOST_SECONDS,
+        ),
+        Check(
+            f"memory, {of}", f"{memory:.2f} GB", f"<= {MOST_GIGABYTES}", memory <= MOST_GIGABYTES
+        ),
     ]
-    how = "local" if arguments.local else "marginal"
     report(
-        f"groups_{how}_{arguments.groups}",
+        "groups_local" if arguments.local else "groups",
         checks,
         about=BENCHMARK,
         quick=arguments.quick,
