@@ -112,7 +112,7 @@ def test_refuses_axes_of_other_projections(draws, projection, needed):
 
 
 def test_refuses_unknown_projections():
-    with pytest.raises(ValueError, match='"mollweide", "3d", "zoom", got \'mercator\''):
+    with pytest.raises(ValueError, match="'mollweide', '3d', 'zoom', got 'mercator'"):
         plot_sphere(projection="mercator")
 
 

@@ -124,7 +124,7 @@ def test_draws_show_the_widths():
     [
         (lambda: pmg.TangentMass(np.ones(3)), "square matrix"),
         (lambda: pmg.TangentMass([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
-        (lambda: pmg.TangentMass(np.diag([1.0, -1.0])), "positive definite"),
+        (lambda: pmg.TangentMass(np.diag([1.0, -1.0])), "positive eigenvalues"),
     ],
 )
 def test_what_is_no_scatter_matrix_is_refused(make, message):
