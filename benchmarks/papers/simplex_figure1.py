@@ -74,12 +74,17 @@ def draw_picture(figures: dict) -> None:
     fig.savefig(PICTURE, dpi=150)
 
 
-def main() -> None:
-    quick = arguments(__doc__.splitlines()[0]).quick
-    draws, burn_in = (50, 10) if quick else (DRAWS, BURN_IN)
+def build_model() -> pm.Model:
     with pm.Model() as model:
         p = pm.Dirichlet("p", np.full(len(COUNTS), ALPHA))
         pm.Multinomial("x", COUNTS.sum(), p, observed=COUNTS)
+    return model
+
+
+def main() -> None:
+    quick = arguments(__doc__.splitlines()[0]).quick
+    draws, burn_in = (50, 10) if quick else (DRAWS, BURN_IN)
+    model = build_model()
     rows, figures, checks, all_finite = [], {}, [], True
     for metropolis in (False, True):
         for name, options in METHODS.items():

@@ -9,7 +9,6 @@ discarded, thinned by 100.
 from __future__ import annotations
 
 import numpy as np
-import pymc as pm
 
 import pymc_geodesic as pmg
 
@@ -19,12 +18,11 @@ from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import of_seeds
 from benchmarks.papers.pictures import EXACT, panels, save
 from benchmarks.papers.simplex_figure1 import (
-    ALPHA,
     BURN_IN,
-    COUNTS,
     DRAWS,
     METHODS,
     THIN,
+    build_model,
     effective_sizes,
 )
 from benchmarks.papers.simplex_figure1 import (
@@ -70,9 +68,7 @@ def draw(traces: dict[str, np.ndarray]) -> None:
 def main() -> None:
     quick = arguments(__doc__.splitlines()[0]).quick
     draws, burn_in = (50, 10) if quick else (DRAWS, BURN_IN)
-    with pm.Model() as model:
-        p = pm.Dirichlet("p", np.full(len(COUNTS), ALPHA))
-        pm.Multinomial("x", COUNTS.sum(), p, observed=COUNTS)
+    model = build_model()
     rows, traces, checks = [], {}, []
     for method, metropolis, step_size in SHOWN:
         step = pmg.SGRLD(

@@ -45,13 +45,19 @@ def correlation(grid: np.ndarray, posterior: np.ndarray) -> float:
     return float(a @ posterior @ b / np.sqrt((p @ a**2) * (q @ b**2)))
 
 
+def exact(data: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Return a fine grid of angles, the posterior on it, and both shares of each bin."""
+    grid = np.arange(EDGES[0] + 0.00125, EDGES[-1], 0.0025)
+    posterior = grid_posterior(data, grid)
+    bins = [posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)]
+    return grid, posterior, bins
+
+
 def main() -> None:
     quick = arguments(__doc__).quick
     draws, n_steps = (500, 10) if quick else (10_000, 200)
     data = make_data()
-    grid = np.arange(EDGES[0] + 0.00125, EDGES[-1], 0.0025)
-    posterior = grid_posterior(data, grid)
-    bins = [posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)]
+    grid, posterior, bins = exact(data)
     true_correlation = correlation(grid, posterior)
 
     def step(model, **options):

@@ -16,7 +16,6 @@ from two_directions import (
     MOMENTUM_DECAY,
     angle,
     build_model,
-    grid_posterior,
     make_data,
 )
 
@@ -28,7 +27,7 @@ from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import of_seeds
 from benchmarks.harness.statistics import histogram, total_variation
 from benchmarks.papers.pictures import panels, save
-from benchmarks.papers.two_vmf import EDGES, correlation
+from benchmarks.papers.two_vmf import EDGES, correlation, exact
 
 BENCHMARK = Benchmark(
     question=(
@@ -91,9 +90,7 @@ def main() -> None:
     quick = arguments(__doc__.splitlines()[0]).quick
     tune, draws = (100, 300) if quick else (15_000, 25_000)
     data = make_data()
-    grid = np.arange(EDGES[0] + 0.00125, EDGES[-1], 0.0025)
-    posterior = grid_posterior(data, grid)
-    bins = [posterior.sum(axis=axis).reshape(len(EDGES) - 1, -1).sum(axis=1) for axis in (1, 0)]
+    grid, posterior, bins = exact(data)
     true = correlation(grid, posterior)
     index = np.digitize(grid, PLOTTED)
     inside = [posterior[index == i].T for i in range(1, len(PLOTTED))]

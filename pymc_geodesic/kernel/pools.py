@@ -67,7 +67,7 @@ class PoolReader:
         self._ahead: dict[int, tuple[int, ReadAhead]] = {}
 
     def settle(self, cursors: Sequence[PoolCursor]) -> None:
-        """Forget the pools of chains that are moved elsewhere, or have ended."""
+        """Forget the pools of all other chains: these have ended, or another process moves them."""
         present = {cursor.seed for cursor in cursors}
         for seed in self._ahead.keys() - present:
             self._ahead.pop(seed)[1].abandon()

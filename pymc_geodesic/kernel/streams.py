@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.pools import PoolCursor, PoolReader
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 from pymc_geodesic.potential.stream import Source, StreamSource
@@ -48,8 +49,6 @@ class Reader(Protocol):
 # Normals are drawn in parts of this size, each by its own generator, if there are enough of them
 # to keep several threads busy.
 PART = 2**16
-# JAX does not copy arrays whose address is a multiple of this number of bytes.
-ALIGNMENT = 64
 
 
 def reader_of(sources: Sequence[Source]) -> Reader | None:
@@ -74,7 +73,7 @@ def draw_noise(
 def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     if math.prod(shape) < 2 * PART:
         return rng.standard_normal(shape).astype(dtype, copy=False)
-    normals = _aligned(shape, dtype)
+    normals = aligned_empty(shape, dtype)
     flat = normals.reshape(-1)
     parts = [flat[start : start + PART] for start in range(0, flat.size, PART)]
     # Seeded by draws, because a saved state does not contain the count of `rng.spawn`'s children.
@@ -87,13 +86,6 @@ def _normals(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
 def _fill(part: np.ndarray, seed: np.random.SeedSequence) -> None:
     # The fastest of NumPy's generators; the Ziggurat takes most of the time.
     np.random.Generator(np.random.SFC64(seed)).standard_normal(dtype=part.dtype, out=part)
-
-
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    n_bytes = math.prod(shape) * dtype.itemsize
-    memory = np.empty(n_bytes + ALIGNMENT, dtype="uint8")
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 class BatchStream:

@@ -97,8 +97,7 @@ class TangentMass:
         the eigenvalues :math:`\min(1, s_k / \min(s_{p + 1}, 1 / 16))`: the widest direction across
         the mean is unchanged and the others are widened to its width, or to a quarter of a radian
         if that direction is wider. For a girdle, whose first two eigenvalues are about equal, the
-        normal of its plane is
-        widened.
+        normal of its plane is widened.
         """
         x = np.asarray(x, dtype=float)
         x = x[..., None] if columns == 1 and x.shape[-1] != 1 else x

@@ -26,7 +26,7 @@ MassArgument = MonteCarloEM | GivenMass | None
 SMALLEST, LARGEST = 1e-6, 1e6
 # A longer E step adds no information to the previous ones.
 MOST_SAMPLES = 100_000
-# One E step of bad trajectories shall not make the next one as long as all before.
+# One E step with bad trajectories must not make the next one as long as all the earlier ones.
 MOST_GROWTH = 2.0
 # Largest number of entries of a mass that is recorded after every M step.
 LARGEST_RECORD = 10_000

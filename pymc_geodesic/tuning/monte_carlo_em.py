@@ -46,10 +46,10 @@ class MonteCarloEM:
         Factor by which the E step grows after an M step whose change is within its own Monte Carlo
         error. For positions, whose covariance needs long windows, it grows after each M step.
     energy_error : float, optional
-        Let the error of the leapfrog set the length of the E step instead, for :class:`GMC` alone:
-        after each M step it grows by the mean of -log(acceptance rate) over this number, by no
-        factor below 1 or above 2. A draw from a trajectory of one energy error :math:`\Delta H` has
-        -log(acceptance rate) equal to :math:`\max(0, \Delta H)`.
+        For :class:`GMC` alone: the error of the leapfrog sets the length of the E step, in place of
+        ``growth``. After each M step the length is multiplied by the mean of -log(acceptance rate)
+        divided by ``energy_error``, but by at least 1 and at most 2. A trajectory with the energy
+        error :math:`\Delta H` has -log(acceptance rate) equal to :math:`\max(0, \Delta H)`.
     decay : float, default 0.75
         c, above 1/2 and at most 1.
     regularization : float, default 0.05

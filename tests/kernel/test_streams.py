@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from pymc_geodesic.kernel import streams
+from pymc_geodesic.kernel.aligned import ALIGNMENT
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise
 
 SOURCES = [SimpleNamespace(n_rows=1000, batch_size=3), SimpleNamespace(n_rows=50, batch_size=4)]
@@ -111,7 +112,7 @@ def test_many_normals(dtype):
     normals = many_normals(dtype=dtype)
     assert normals.shape == (1, *MANY)
     assert normals.dtype == dtype
-    assert normals.ctypes.data % streams.ALIGNMENT == 0
+    assert normals.ctypes.data % ALIGNMENT == 0
     assert np.unique(normals).size > (0.9 if dtype == "float32" else 0.9999) * normals.size
     assert stats.kstest(normals.ravel().astype("float64"), "norm").pvalue > 1e-4
     # Parts have generators of their own.

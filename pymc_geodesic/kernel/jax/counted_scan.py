@@ -106,7 +106,7 @@ def _in_jax(op: CountedScan, **kwargs: Any) -> Callable[..., Any]:
         begin, lengths = scan.outer_untraced_sit_sot(outer), scan.outer_nitsot(outer)
 
         def one(i, states):
-            # Indices are in bounds. What tests them is compiled for each sequence and trace.
+            # JAX would compile a test of the indices, which are in bounds, for each sequence.
             here = (x.at[i].get(mode=IN_BOUNDS, wrap_negative_indices=False) for x in sequences)
             found = inner(*here, *states, *others)
             return scan.inner_untraced_sit_sot_outs(found), scan.inner_nitsot_outs(found)

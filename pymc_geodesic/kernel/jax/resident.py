@@ -22,6 +22,7 @@ from pytensor.graph.rewriting.basic import dfs_rewriter
 from pytensor.link.basic import Container
 from pytensor.link.jax.linker import JAXLinker
 
+from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
 from pymc_geodesic.kernel.jax.counted_scan import (
     count_iterations,
@@ -33,8 +34,8 @@ from pymc_geodesic.kernel.jax.stacking import Stacking
 __all__ = ["can_be_resident", "copied_to_device", "on_device", "resident"]
 
 TAG = "resident_jax"
-# Bytes: where XLA expects arrays to begin, and from which size pages matter.
-ALIGNMENT, LARGE = 64, 2**22
+# Number of bytes from which the size of pages matters.
+LARGE = 2**22
 
 # Clones of a shared variable have its container: functions of the same data share one copy.
 _ON_DEVICE: WeakKeyDictionary[Container, Any] = WeakKeyDictionary()
@@ -66,21 +67,18 @@ def on_device(variable: SharedVariable) -> Any:
     """Return the value of a shared variable on the device, copied there once."""
     container = variable.container
     if container not in _ON_DEVICE:
-        _ON_DEVICE[container] = copied_to_device(_aligned(container.storage[0]))
+        _ON_DEVICE[container] = copied_to_device(_on_large_pages(container.storage[0]))
     return _ON_DEVICE[container]
 
 
-def _aligned(array: np.ndarray) -> np.ndarray:
-    """Copy a large array to where JAX uses it without another copy.
+def _on_large_pages(array: np.ndarray) -> np.ndarray:
+    """Copy a large array to memory of NumPy, which asks the system for large pages; JAX does not.
 
-    NumPy asks the system for large pages, and JAX does not. Rows at random places of 160 MB are
-    then read in 85 per cent of the time.
+    Rows at random places of 160 MB are then read in 85 per cent of the time.
     """
     if array.nbytes < LARGE:
         return array
-    memory = np.empty(array.nbytes + ALIGNMENT, np.uint8)
-    begin = -memory.ctypes.data % ALIGNMENT
-    copy = memory[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy = aligned_empty(array.shape, array.dtype)
     copy[...] = array
     return copy
 

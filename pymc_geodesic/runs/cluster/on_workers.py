@@ -82,8 +82,9 @@ class OnWorkers:
         self._forwards = _process_function()() not in processes
         self._run = f"pymc_geodesic-{uuid4().hex}"
         client.register_plugin(_plugin(sampler), name=self._run)
-        # Of chains that are tuned together: another worker would compile and read all anew.
-        # Workers import the package for it, which the plugin must precede.
+        # Chains that are tuned together stay with the worker that holds this result: another one
+        # would compile and read everything again. The plugin comes first, because a worker imports
+        # the package for this task.
         self._home = client.submit(home, pure=False)
         if self._forwards:
             client.forward_logging("pymc")

@@ -47,7 +47,7 @@ class Segment(NamedTuple):
 
 
 def home() -> None:
-    """Do nothing. Dask prefers the worker that holds the result for tasks that depend on it."""
+    """Return nothing. Dask gives tasks that depend on this result to the worker that holds it."""
 
 
 def advance_segment(segment: Segment, at_home: None = None) -> tuple[list[Chain], Arrays, Arrays]:
