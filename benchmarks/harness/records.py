@@ -109,7 +109,7 @@ def commit() -> str:
     try:
         found = [
             subprocess.run(["git", *given], cwd=ROOT, capture_output=True, text=True, check=True)
-            for given in (["rev-parse", "--short=10", "HEAD"], ["status", "--porcelain", "-uno"])
+            for given in (["rev-parse", "--short=10", "HEAD"], ["status", "--porcelain", "-uno", "--", ":!benchmarks/results"])
         ]
     except (OSError, subprocess.CalledProcessError):
         return ""
