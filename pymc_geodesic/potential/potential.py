@@ -24,7 +24,7 @@ from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
-from pymc_geodesic.potential.terms import total, without_latents
+from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
 
 __all__ = ["Potential"]
@@ -182,11 +182,15 @@ class Potential:
 
     @cached_property
     def _energy_terms(self) -> list[TensorVariable]:
-        return without_checks(self._terms, impossible=True)
+        return self._stacked(without_checks(self._terms, impossible=True))
 
     @cached_property
     def _smooth_terms(self) -> list[TensorVariable]:
-        return with_softmax_gradients(without_checks(self._terms, impossible=False))
+        return self._stacked(with_softmax_gradients(without_checks(self._terms, impossible=False)))
+
+    def _stacked(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
+        scalars = [x.position for x in self.variables if x.is_flat and x.shape == ()]
+        return with_stacked_scalars(terms, scalars, self._rows)
 
     def _soft_terms(self, width: Width) -> list[TensorVariable]:
         widths = width if isinstance(width, tuple) else [width] * len(self.variables)

@@ -134,7 +134,7 @@ def winds():
         s, d, count = pm.Minibatch(
             season, np.c_[np.cos(angle), np.sin(angle)], rng.poisson(3, n), batch_size=40
         )
-        mu = pmg.SphericalUniform("mu", n=2)
+        mu = pmg.SphericalUniform("mu", shape=2)
         kappa = pm.Gamma("kappa", 2, 0.5, shape=4)
         alpha = pm.Gamma("alpha", 2, 0.5, shape=4)
         pmg.VonMisesFisher("d", mu=mu, kappa=kappa[s], observed=d, total_size=n)
