@@ -15,6 +15,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
+from pymc_geodesic.algorithms.tuning_rules import trajectory_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, Estimator
@@ -205,7 +206,7 @@ def _with_one_more(manifold: Product) -> list[tuple[int, ...]]:
     return [*manifold.shapes, ()]
 
 
-def sgnphmc(n_leapfrog: int) -> Algorithm:
+def sgnphmc(n_leapfrog: int, *, noise_is_known: bool = False) -> Algorithm:
     """Return the algorithm with a given number of steps per trajectory."""
     return Algorithm(
         state=State,
@@ -215,5 +216,6 @@ def sgnphmc(n_leapfrog: int) -> Algorithm:
         noise_shapes=_with_one_more,
         statistics=statistics,
         statistic_names=("time_scaling", "energy_error"),
+        tuning_rule=partial(trajectory_rule, n_leapfrog=n_leapfrog, noise_is_known=noise_is_known),
         require=flat_only,
     )
