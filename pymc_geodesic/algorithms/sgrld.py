@@ -37,7 +37,7 @@ __all__ = [
 
 # Totals near zero shorten the time in which probabilities change, by so much that steps found for
 # the mean total go astray. Gamma distributions of this shape leave them no room there.
-LEAST_TOTAL = 10.0
+LEAST_TOTAL = 20.0
 
 Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
 

@@ -29,7 +29,7 @@ def euler_rule(demands: Demands, *, total: float) -> tuple[float, dict[str, floa
     r"""Step size of Euler's method in expanded-mean coordinates.
 
     A transition brings a probability nearer to its mean by the share :math:`\rho = \epsilon \kappa
-    / 2 r`, where the total r of the coordinates is about ``total``. Its variance is too large by
+    / 2 r`, where r is the total of the coordinates. Its variance is too large by
     the share :math:`\rho (1 + V) / 2`; the limit is b. Reflection at zero moves the mean of an
     entry near zero by :math:`0.7 \rho^a` standard deviations, where a is its concentration; the
     limit is b too. Concentrations below 0.3 would need steps too small to be of use.
@@ -39,7 +39,7 @@ def euler_rule(demands: Demands, *, total: float) -> tuple[float, dict[str, floa
     demands : Demands
         The measurements.
     total : float
-        Smallest mean of the totals.
+        Smallest shape of the Gamma distributions of the totals.
 
     Returns
     -------
@@ -60,7 +60,9 @@ def euler_rule(demands: Demands, *, total: float) -> tuple[float, dict[str, floa
                 UserWarning,
                 stacklevel=2,
             )
-    return float(2 * rate * total / demands.curvature), {}
+    # One over the mean of 1 / r, for r with a Gamma distribution of this shape.
+    typical = max(total - 1, 1.0)
+    return float(2 * rate * typical / demands.curvature), {}
 
 
 def cir_rule(demands: Demands) -> tuple[float, dict[str, float]]:
