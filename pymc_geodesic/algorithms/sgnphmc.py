@@ -101,7 +101,8 @@ def transition(
 
     At the start of each trajectory v and q are drawn anew, s is one and :math:`H_0` makes H zero.
     :math:`\tilde U - H_0` is formed from the energies of the same minibatch at both positions: the
-    difference of two minibatches' energies would be noise.
+    difference of two minibatches' energies would be noise. With control variates it is corrected as
+    the gradient is.
     """
     velocity, begun = _begun(
         state, noise, manifold=manifold, thermal_mass=thermal_mass, n_leapfrog=n_leapfrog
@@ -112,7 +113,7 @@ def transition(
     velocity, log_s, q = _rescale(velocity, begun.log_s, q, step_size, thermal_mass)
 
     estimate = gradient(position)
-    difference = gradient.energy(position) - gradient.energy(begun.start)
+    difference = gradient.energy_change(begun.start, position)
     potential = difference - begun.kinetic + dim * log_s
     error = potential + _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
     velocity = _kick(manifold, position, velocity, estimate, noise, step_size)
