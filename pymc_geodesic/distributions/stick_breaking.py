@@ -24,8 +24,8 @@ def stick_breaking(shares: ArrayLike | TensorVariable) -> TensorVariable:
     many of its components as the data need.
 
     PyMC's ``StickBreakingWeights`` has the same distribution, as a point of the simplex. Its
-    density is infinite at corners for small :math:`\alpha`. Free shares have smooth densities on the
-    log-odds scale, on which PyMC's and this package's steps move them.
+    density is infinite at corners for small :math:`\alpha`. Free shares have smooth densities on
+    the log-odds scale, on which PyMC's and this package's steps move them.
 
     Parameters
     ----------
