@@ -73,7 +73,9 @@ def cir_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     missing, as in mixtures, the variance is too small by :math:`f (1 - e^{-h}) / 2`. The limit of
     both is b.
     """
-    b, noise = demands.variance_error, demands.noise.largest
+    # In units of the entries' own concentrations, if they were measured.
+    largest = [float(np.max(v)) for v in demands.noise.by_entry]
+    b, noise = demands.variance_error, max(largest, default=demands.noise.largest)
     longest = 2 * b
     if noise > b:
         longest = min(longest, 2 * np.arctanh(b / noise))

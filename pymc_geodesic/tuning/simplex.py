@@ -39,6 +39,8 @@ NEAR_ENOUGH = 0.1
 N_POWER = 12
 # Entries with less than these many counts are near a face, where only their concentration counts.
 NEAR_A_FACE = 3.0
+# A concentration below it is one that was not estimated well.
+SMALLEST_SHAPE = 0.01
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
 
@@ -164,7 +166,8 @@ def near(point: Point, curvature: float, rng: np.random.Generator) -> list[np.nd
     drawn = []
     for x in point:
         floor = FLOOR[x.dtype.name]
-        gammas = np.maximum(rng.gamma(np.maximum(curvature * np.exp(x), 0.01)), floor)
+        shapes = np.maximum(curvature * np.exp(x), SMALLEST_SHAPE)
+        gammas = np.maximum(rng.gamma(shapes), floor)
         drawn.append(np.log(gammas / gammas.sum(axis=-1, keepdims=True)).astype(x.dtype))
     return drawn
 
@@ -190,25 +193,36 @@ def measure_noise(
 ) -> tuple[GradientNoise, GradientNoise | None]:
     r"""Measure the noise of the drift in units of the posterior, :math:`V_k / \kappa \pi_k`.
 
-    Plain, and relative to a center if there is one.
+    Plain, and relative to a center if there is one. The plain noise of every entry is in units of
+    its own concentration, :math:`V_k / a_k`: vectors may have very different counts.
     """
     n_batches = max(2, N_BATCHES // len(points))
     plain: list[list[np.ndarray]] = []
     controlled: list[list[np.ndarray]] = []
+    shapes: list[list[np.ndarray]] = []
     for point in points:
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [one.gradient for one in gradient.many([point] * n_batches, rows)]
         plain.append(_variances(point, here))
+        shapes.append([1 - g for g in _means(here)])
         if center is not None:
             there = [one.gradient for one in gradient.many([center] * n_batches, rows)]
             changes = [
-                [a - b for a, b in zip(*pair, strict=True)]
-                for pair in zip(here, there, strict=True)
+                [a - b for a, b in zip(*both, strict=True)]
+                for both in zip(here, there, strict=True)
             ]
             controlled.append(_variances(point, changes))
-    weights = [curvature * np.mean(np.exp(arrays), axis=0) for arrays in zip(*points, strict=True)]
-    found = _in_units(plain, weights)
+    weights = [curvature * pi for pi in _means([[np.exp(x) for x in point] for point in points])]
+    by_entry = [
+        v / np.maximum(a, SMALLEST_SHAPE)
+        for v, a in zip(_means(plain), _means(shapes), strict=True)
+    ]
+    found = _in_units(plain, weights)._replace(by_entry=tuple(by_entry))
     return found, _in_units(controlled, weights) if center is not None else None
+
+
+def _means(points: Sequence[Point]) -> list[np.ndarray]:
+    return [np.mean(np.array(arrays), axis=0) for arrays in zip(*points, strict=True)]
 
 
 def _variances(point: Point, slopes: Sequence[Point]) -> list[np.ndarray]:
@@ -217,8 +231,7 @@ def _variances(point: Point, slopes: Sequence[Point]) -> list[np.ndarray]:
 
 
 def _in_units(variances: Sequence[Point], weights: Point) -> GradientNoise:
-    means = [np.mean(np.array(arrays), axis=0) for arrays in zip(*variances, strict=True)]
-    shares = [v / w for v, w in zip(means, weights, strict=True)]
+    shares = [v / w for v, w in zip(_means(variances), weights, strict=True)]
     # The sum over entries of V / pi has a direction less than there are entries.
     mean = float(np.mean([np.mean(v.sum(axis=-1) / (v.shape[-1] - 1)) for v in shares]))
     return GradientNoise(mean, max(float(np.max(v)) for v in shares))

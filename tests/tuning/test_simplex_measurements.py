@@ -62,6 +62,7 @@ def test_noise_in_units_of_the_posterior(gradient):
     exact = N_ROWS**2 / BATCH_SIZE * shares * (1 - shares) / SHAPES
     # A variance from 192 batches is right to a tenth.
     assert plain.largest == pytest.approx(exact.max(), rel=0.4)
+    np.testing.assert_allclose(plain.by_entry[0], exact, rtol=0.4)
     assert plain.mean == pytest.approx(exact.sum() / 3, rel=0.4)
     # The gradient of counts in log probabilities does not depend on them.
     assert controlled.largest < 1e-12
