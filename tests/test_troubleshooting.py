@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="not part of a source
 SAYS = {
     "algorithms/algorithm.py": ["made a transition to a state that is not finite and undid it"],
     "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
+    "algorithms/simplex_rules.py": ["moves the means of probabilities near zero by"],
     "diagnostics/direction_statistics.py": [
         "has no mean direction: the mean resultant length",
         "lies at both ends of an axis, with mean resultant length",

@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass
 from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.tuning import simplex
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.center import require_near_mode
 from pymc_geodesic.tuning.curvature import largest_curvature
+from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
@@ -38,47 +40,6 @@ PRIOR_DRAWS = 5
 # Transitions per draw, up to the most that are worth waiting for, about a factor of two apart.
 ROUNDED_DOWN = 0.9
 NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
-
-
-class Center(NamedTuple):
-    """The center of control variates, with the gradient of the whole data there."""
-
-    point: list[np.ndarray]
-    gradient: list[np.ndarray]
-
-
-class Findings(NamedTuple):
-    """The results of the tuning phase.
-
-    Attributes
-    ----------
-    mass : Mass
-        Mass in whose frame the posterior has about unit variance.
-    noise : GradientNoise
-        Noise of the estimator in use, in that frame.
-    curvature : float
-        Largest curvature in that frame.
-    variance_ratio : float
-        Noise variance with control variates divided by that without; NaN without a center.
-    controlled : bool
-        Whether control variates are used.
-    center : Center or None
-        Center of the control variates.
-    is_gaussian : bool
-        Whether its mode and the curvature there describe the posterior.
-    """
-
-    mass: Mass
-    noise: GradientNoise
-    curvature: float
-    variance_ratio: float
-    controlled: bool
-    center: Center | None
-    is_gaussian: bool = True
-
-    def demands(self, accuracy: float) -> Demands:
-        """Collect the quantities that limit a step size."""
-        return Demands(self.noise, self.curvature, accuracy)
 
 
 class SelfTuner:
@@ -130,6 +91,8 @@ class SelfTuner:
         Variables that are ``loose`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_start`.
         """
+        if not self.gradient.manifold.has_geodesics:
+            return self._begin_on_simplex(start, rng, loose)
         if self.given_center is None and any(loose):
             start = best_start(self.gradient, start, loose=loose, rng=rng)
         rows = self.gradient.rows(rng, SUBSAMPLE)
@@ -187,15 +150,31 @@ class SelfTuner:
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             center = self.center_at(self._mean(draws))
-        return self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
+        again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
+        return again._replace(smallest_shape=found.smallest_shape)
 
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
     ) -> list[np.ndarray]:
         """Draw a start for one of several chains around a center, with positive density."""
         rows = self.gradient.rows(rng)
-        near = self._around(point, found.mass, rng)
+        if not self.gradient.manifold.has_geodesics:
+            near = simplex.near(point, found.curvature, rng)
+        else:
+            near = self._around(point, found.mass, rng)
         return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
+
+    def _begin_on_simplex(self, start, rng, loose) -> tuple[list[np.ndarray], Findings]:
+        """Do the same in coordinates without geodesics, around the posterior's mean."""
+        if (mass := self.fixed_mass) is None:
+            raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
+        rows = self.gradient.rows(rng, SUBSAMPLE)
+        start = self.given_center or simplex.scattered(start, loose, rng)
+        mean = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
+        center = self.center_at(mean.point) if self.reduction is not None else None
+        points = [simplex.near(mean.point, mean.curvature, rng) for _ in range(self.n_points)]
+        found = self._measure(points, mass, center, rows, rng, is_gaussian=True)
+        return mean.point, found._replace(smallest_shape=mean.smallest_shape)
 
     def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
         """Draw from the Gaussian approximation at a point."""
@@ -210,27 +189,35 @@ class SelfTuner:
     def _measure(
         self, points, mass: Mass, center: Center | None, rows, rng, *, is_gaussian: bool
     ) -> Findings:
-        width = None if is_gaussian else HALF_WIDTH
-        curvature = max(
-            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
-            for point in points[:N_CURVATURE_POINTS]
+        curvature = self._largest_curvature(
+            points[:N_CURVATURE_POINTS], mass, rows, rng, is_gaussian
         )
         none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:
             return none
-        plain, controlled = measure_noise(
-            self.gradient,
-            points,
-            mass=mass,
-            center=None if center is None else center.point,
-            rng=rng,
-        )
+        there = None if center is None else center.point
+        if self.gradient.manifold.has_geodesics:
+            noises = measure_noise(self.gradient, points, mass=mass, center=there, rng=rng)
+        else:
+            noises = simplex.measure_noise(
+                self.gradient, points, curvature=curvature, center=there, rng=rng
+            )
+        plain, controlled = noises
         if controlled is None:
             return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
         noise = controlled if pays else plain
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
+
+    def _largest_curvature(self, points, mass: Mass, rows, rng, is_gaussian: bool) -> float:
+        if not self.gradient.manifold.has_geodesics:
+            return simplex.largest_curvature(self.gradient, points, rows=rows, rng=rng)
+        width = None if is_gaussian else HALF_WIDTH
+        return max(
+            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
+            for point in points
+        )
 
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
         """Covariance of the draws in the frame, or its diagonal, shrunk towards the identity."""
