@@ -130,6 +130,8 @@ def main() -> None:
         sys.stdout.flush()
         save(example.plot(idata), name, arguments.folder)
         found = {"report": report, "seconds": seconds, "date": date.today().isoformat()}
+        if "backend" in options:
+            found["backend"] = options["backend"]
         record(name, found, arguments.folder / FOUND.name)
 
 

@@ -82,7 +82,7 @@ FOUND_TEXT = """## What it finds
 ```
 """
 
-TIME = "The run took {seconds} seconds of a processor, compilation included, on {date}."
+TIME = "The run took {seconds} seconds of a processor{how}, compilation included, on {date}."
 
 CARD = """:::{{grid-item-card}} {title}
 :link: pages/{name}
@@ -104,6 +104,7 @@ def describe(name: str) -> dict[str, str]:
     conclusion = conclusion.removeprefix("Conclusion: ")
     stored = json.loads(FOUND.read_text()).get(name, {})
     report = stored.get("report")
+    how = f' with `backend="{stored["backend"]}"`' if "backend" in stored else ""
     return {
         "name": name,
         "title": title,
@@ -114,7 +115,7 @@ def describe(name: str) -> dict[str, str]:
         "model": section(path, "build_model"),
         "run": section(path, "run"),
         "found": FOUND_TEXT.format(report=report) if report else "",
-        "time": TIME.format(**stored) if "seconds" in stored else "",
+        "time": TIME.format(how=how, **stored) if "seconds" in stored else "",
     }
 
 
