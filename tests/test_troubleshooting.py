@@ -41,7 +41,7 @@ SAYS = {
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],
     "sampling/monitors.py": ["diverged: its potential energy is"],
-    "sampling/news.py": ["tuned itself: step size", "Such short steps mean"],
+    "sampling/news.py": ["tuned itself: ", "Such short steps mean"],
     "sampling/problem.py": ["Compiling"],
     "sampling/self_tuning.py": ["disagree after most of the tuning phase"],
     "sampling/tangent_coordinates.py": ["in coordinates in which they are equal"],
