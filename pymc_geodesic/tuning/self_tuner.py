@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,15 +16,8 @@ from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass
 from pymc_geodesic.mass.form import MassForm
-from pymc_geodesic.tuning import simplex
-from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.center import require_near_mode
-from pymc_geodesic.tuning.curvature import largest_curvature
 from pymc_geodesic.tuning.findings import Center, Findings
-from pymc_geodesic.tuning.frame import anchored_frame, frame_at
-from pymc_geodesic.tuning.noise import measure_noise
-from pymc_geodesic.tuning.secants import HALF_WIDTH
-from pymc_geodesic.tuning.starts import best_start
+from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -72,9 +66,9 @@ class SelfTuner:
         by_entry: bool = False,
     ) -> None:
         self.gradient = gradient
-        self.form: MassForm = form
         self.reduction = reduction if gradient.n_rows else None
-        self.given_center, self.fixed_mass = center, fixed_mass
+        self.fixed_mass = fixed_mass
+        self._surroundings = _surroundings(gradient, form, center, fixed_mass)
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
         # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
@@ -91,31 +85,14 @@ class SelfTuner:
         Variables that are ``loose`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_start`.
         """
-        if not self.gradient.manifold.has_geodesics:
-            return self._begin_on_simplex(start, rng, loose)
-        if self.given_center is None and any(loose):
-            start = best_start(self.gradient, start, loose=loose, rng=rng)
-        rows = self.gradient.rows(rng, SUBSAMPLE)
-        if self.given_center is None:
-            frame = anchored_frame(
-                self.gradient, start, rows=rows, form=self.form, fixed=self.fixed_mass, rng=rng
-            )
-        else:
-            frame = frame_at(
-                self.gradient,
-                [np.asarray(x) for x in self.given_center],
-                rows=rows,
-                form=self.form,
-                fixed=self.fixed_mass,
-                rng=rng,
-            )
-            require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
-        point, mass, is_gaussian = frame
+        anchor = self._surroundings.anchor(start, rng, loose=loose)
+        point, mass, rows = anchor.point, anchor.mass, anchor.rows
         center = self.center_at(point) if self.reduction is not None else None
-        points = [self._around(point, mass, rng) for _ in range(self.n_points)]
+        draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
+        points = [draw(point) for _ in range(self.n_points)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
-        found = self._measure(points, mass, center, rows, rng, is_gaussian=is_gaussian)
-        return point, found
+        found = self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
+        return point, found._replace(smallest_shape=anchor.smallest_shape)
 
     def center_at(self, point: list[np.ndarray]) -> Center:
         """Evaluate the whole data's gradient at a center.
@@ -158,28 +135,8 @@ class SelfTuner:
     ) -> list[np.ndarray]:
         """Draw a start for one of several chains around a center, with positive density."""
         rows = self.gradient.rows(rng)
-        if not self.gradient.manifold.has_geodesics:
-            near = simplex.near(point, found.curvature, rng)
-        else:
-            near = self._around(point, found.mass, rng)
+        near = self._surroundings.near(point, mass=found.mass, curvature=found.curvature, rng=rng)
         return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
-
-    def _begin_on_simplex(self, start, rng, loose) -> tuple[list[np.ndarray], Findings]:
-        """Do the same in coordinates without geodesics, around the posterior's mean."""
-        if (mass := self.fixed_mass) is None:
-            raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
-        rows = self.gradient.rows(rng, SUBSAMPLE)
-        start = self.given_center or simplex.scattered(start, loose, rng)
-        mean = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
-        center = self.center_at(mean.point) if self.reduction is not None else None
-        points = [simplex.near(mean.point, mean.curvature, rng) for _ in range(self.n_points)]
-        found = self._measure(points, mass, center, rows, rng, is_gaussian=True)
-        return mean.point, found._replace(smallest_shape=mean.smallest_shape)
-
-    def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
-        """Draw from the Gaussian approximation at a point."""
-        noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
-        return around(self.gradient, point, mass, noise)
 
     def _mean(self, draws: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
         """Average draws in the embedding, and project the mean onto the manifold."""
@@ -189,35 +146,22 @@ class SelfTuner:
     def _measure(
         self, points, mass: Mass, center: Center | None, rows, rng, *, is_gaussian: bool
     ) -> Findings:
-        curvature = self._largest_curvature(
-            points[:N_CURVATURE_POINTS], mass, rows, rng, is_gaussian
+        curvature = self._surroundings.largest_curvature(
+            points[:N_CURVATURE_POINTS], mass=mass, rows=rows, rng=rng, is_gaussian=is_gaussian
         )
         none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:
             return none
         there = None if center is None else center.point
-        if self.gradient.manifold.has_geodesics:
-            noises = measure_noise(self.gradient, points, mass=mass, center=there, rng=rng)
-        else:
-            noises = simplex.measure_noise(
-                self.gradient, points, curvature=curvature, center=there, rng=rng
-            )
-        plain, controlled = noises
+        plain, controlled = self._surroundings.measure_noise(
+            points, mass=mass, curvature=curvature, center=there, rng=rng
+        )
         if controlled is None:
             return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
         noise = controlled if pays else plain
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
-
-    def _largest_curvature(self, points, mass: Mass, rows, rng, is_gaussian: bool) -> float:
-        if not self.gradient.manifold.has_geodesics:
-            return simplex.largest_curvature(self.gradient, points, rows=rows, rng=rng)
-        width = None if is_gaussian else HALF_WIDTH
-        return max(
-            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
-            for point in points
-        )
 
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
         """Covariance of the draws in the frame, or its diagonal, shrunk towards the identity."""
@@ -229,6 +173,19 @@ class SelfTuner:
         size = frame.shape[1]
         weight = n / (n + PRIOR_DRAWS + size)
         return weight * np.cov(frame.T, ddof=0).reshape(size, size) + (1 - weight) * np.eye(size)
+
+
+def _surroundings(
+    gradient: HostGradient,
+    form: MassForm,
+    center: Sequence[np.ndarray] | None,
+    mass: Mass | None,
+) -> Surroundings:
+    if gradient.manifold.has_geodesics:
+        return InFrame(gradient, form, center, mass)
+    if mass is None:
+        raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
+    return OnSimplex(gradient, center, mass)
 
 
 def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
