@@ -20,7 +20,7 @@ from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.counted_scan import COUNTED
-from pymc_geodesic.kernel.room import Room
+from pymc_geodesic.kernel.room import Room, draws_for
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
@@ -56,6 +56,8 @@ class TransitionKernel:
     has_one_step_size : bool
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
+    makes_several : bool
+        Whether one call for several chains may make several draws, on JAX.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class TransitionKernel:
         mass: Mass | None = None,
         is_counted: bool = False,
         has_one_step_size: bool = False,
+        makes_several: bool = False,
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size
@@ -93,9 +96,15 @@ class TransitionKernel:
             rows=_row_inputs(joint, inputs.fresh, shares=self._shares_rows),
         )
         outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
-        held = ("parameters", "mass", "center", "fresh", "reference", "made")
+        of_a_draw = [*example.noise, *example.rows, *leaves_of(example.state)]
         self._compiled = CompiledMap(
-            inputs, outputs, backend=backend, held=held, shareable=("mass", "center", "made")
+            inputs,
+            outputs,
+            backend=backend,
+            held=("parameters", "mass", "center", "fresh", "reference", "made"),
+            shareable=("mass", "center", "made"),
+            varying=("step_sizes", "noise", "rows", "fresh"),
+            most_turns=draws_for(of_a_draw) if makes_several else 1,
         )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
@@ -110,6 +119,20 @@ class TransitionKernel:
     def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
         """Make the transitions of several chains at once."""
         return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+
+    @property
+    def most_draws(self) -> int:
+        """The largest number of draws that :meth:`in_turn` can make."""
+        return self._compiled.most_turns
+
+    def in_turn(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
+        """Make several draws of several chains at once.
+
+        Of every chain the inputs of each draw are given. State and memory are those of the first;
+        every other draw continues where the one before it has ended.
+        """
+        chains = [[self._joined(draw) for draw in draws] for draws in inputs]
+        return [[self._apart(x) for x in found] for found in self._compiled.in_turn(chains)]
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""
