@@ -86,8 +86,8 @@ class CompiledMap:
         turns = None
         if self.most_turns > 1:
             ends = _places_of_fields(outputs)
-            pairs = [pair for n in ends if n in places for pair in zip(places[n], ends[n])]
-            carried = tuple((i, self._output_places[end]) for i, end in pairs)
+            fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
+            carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
             turns = Turns(most_turns, tuple(i for name in varying for i in places[name]), carried)
         self._many = ManyCalls(self.function, turns) if backend.is_jax else None
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.kernel.interface import Inputs
+from pymc_geodesic.kernel.trees import leaves_of
 
 __all__ = ["Room", "draws_for", "room_for"]
 
@@ -35,14 +36,9 @@ def room_for(arrays: Sequence[np.ndarray]) -> int:
 MOST_DRAWS, BYTES_OF_DRAWS = 32, 2**21
 
 
-def draws_for(arrays: Sequence[np.ndarray]) -> int:
-    """Return how many draws of a chain one call should make at most.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-        Noise, rows and state of one draw.
-    """
+def draws_for(inputs: Inputs) -> int:
+    """Return how many draws of a chain one call should make at most, given the inputs of one."""
+    arrays = [*inputs.noise, *inputs.rows, *leaves_of(inputs.state)]
     n_bytes = sum(np.asarray(x).nbytes for x in arrays)
     return min(MOST_DRAWS, max(1, BYTES_OF_DRAWS // max(n_bytes, 1)))
 

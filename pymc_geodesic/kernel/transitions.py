@@ -15,7 +15,7 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.blocks import Blocks, blocks_of, joined, n_variables
+from pymc_geodesic.kernel.blocks import blocks_for, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
@@ -75,7 +75,7 @@ class TransitionKernel:
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size
-        self._blocks = blocks = _blocks(potential, noise_model, example.state, mass)
+        self._blocks = blocks = blocks_for(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
         example = self._joined(example)
@@ -91,12 +91,9 @@ class TransitionKernel:
                 noise=[of_length(None, x) for x in inputs.noise],
                 fresh=of_length(None, inputs.fresh),
             )
-        inputs = inputs._replace(
-            conditioned=joint.conditioned,
-            rows=_row_inputs(joint, inputs.fresh, shares=self._shares_rows),
-        )
+        rows = _row_inputs(joint, inputs.fresh, shares=self._shares_rows)
+        inputs = inputs._replace(conditioned=joint.conditioned, rows=rows)
         outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
-        of_a_draw = [*example.noise, *example.rows, *leaves_of(example.state)]
         self._compiled = CompiledMap(
             inputs,
             outputs,
@@ -104,7 +101,7 @@ class TransitionKernel:
             held=("parameters", "mass", "center", "fresh", "reference", "made"),
             shareable=("mass", "center", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            most_turns=draws_for(of_a_draw) if makes_several else 1,
+            most_turns=draws_for(example) if makes_several else 1,
         )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
@@ -128,11 +125,10 @@ class TransitionKernel:
     def in_turn(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
         """Make several draws of several chains at once.
 
-        Of every chain the inputs of each draw are given. State and memory are those of the first;
-        every other draw continues where the one before it has ended.
+        State and memory are those of a chain's first draw; the others continue where it ends.
         """
-        chains = [[self._joined(draw) for draw in draws] for draws in inputs]
-        return [[self._apart(x) for x in found] for found in self._compiled.in_turn(chains)]
+        found = self._compiled.in_turn([[*map(self._joined, draws)] for draws in inputs])
+        return [[*map(self._apart, draws)] for draws in found]
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""
@@ -169,19 +165,6 @@ class TransitionKernel:
             center=center,
             reference=blocks.join_groups(inputs.reference, self._n_moments),
         )
-
-
-def _blocks(potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None) -> Blocks:
-    """Join scalars if only position and velocity have a part for each variable."""
-    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
-    others = [part for name, part in state._asdict().items() if name not in MOVED]
-    if is_exact and len(leaves_of(others)) < 2:
-        return blocks_of(potential, mass)
-    return Blocks((1,) * len(potential.variables))
-
-
-MOVED = ("position", "velocity")
-"""Fields of a state with a part for each variable."""
 
 
 def _row_inputs(

@@ -105,7 +105,7 @@ class Calls:
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
-        for part in self._parts(length):
+        for part in self.parts(length):
             inputs = self.inputs(
                 chain,
                 drawn.arrays,
@@ -123,37 +123,12 @@ class Calls:
         chain.n_transitions += length
         return merged(outputs, lengths), drawn.statistics
 
-    def most_draws(self, chain: GradientChain) -> int:
-        """Return how many draws of several chains one call can make: 1 if calls are in between."""
-        if len(self._parts(self.length(chain))) > 1 or not self._makes_several(chain):
-            return 1
-        return self.kernel_of(chain).most_draws
-
-    def make_several(self, chain: GradientChain, step_sizes: np.ndarray) -> Moves[list[Outputs]]:
-        """Make the transitions of several draws, with the step sizes of each; return the outputs.
-
-        The chain does not move: the outputs have the states to which :meth:`arrive` brings it.
-        """
-        inputs = []
-        for steps in step_sizes:
-            noise, rows, fresh = self.randomness(chain, len(steps))
-            inputs.append(
-                self.inputs(chain, [], step_sizes=steps, noise=noise, rows=rows, fresh=fresh)
-            )
-        chain.n_transitions += step_sizes.size
-        return (yield KernelCall(self.kernel_of(chain), inputs, chain.rng, in_turn=True))
-
-    def arrive(self, chain: GradientChain, made: Outputs) -> None:
-        """Bring a chain to the state after one of several draws."""
-        chain.state, chain.memory = made.state, tuple(made.memory)
-        chain.values |= dict(zip(self.problem.names, made.values, strict=True))
-
-    def _makes_several(self, chain: GradientChain) -> bool:
-        """Whether nothing but the kernel and its random inputs leads from one draw to the next."""
-        between = self.latents, self.reader, chain.mass_adaptation, self.algorithm.kernel
+    def makes_several(self, chain: GradientChain) -> bool:
+        """Whether only the kernel and its random inputs lead from one draw to the next."""
+        between = self.latents, self.reader, chain.mass_adaptation
         return self.problem.backend.is_jax and not any(between)
 
-    def _parts(self, length: int) -> list[slice]:
+    def parts(self, length: int) -> list[slice]:
         """Divide transitions into calls for which a kernel has room."""
         if self._room is None or length <= self._room:
             return [EVERYTHING]
@@ -211,7 +186,7 @@ class Calls:
             mass=chain.mass,
             is_counted=self._room is not None,
             has_one_step_size=self._has_one_step_size(chain),
-            makes_several=self._makes_several(chain),
+            makes_several=self.makes_several(chain),
         )
 
     def _find_room(self) -> int:

@@ -26,6 +26,7 @@ from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
+from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
 from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
@@ -188,26 +189,20 @@ class StochasticSampler:
 
     def draws_at_once(self, chain: GradientChain) -> int:
         """Return how many draws :meth:`draws` may make now, with :func:`together`."""
-        until = chain.monitors.reference.until_change
-        if chain.tune:
-            stages = [stage - chain.n_drawn for stage in self.stages(chain)]
-            until = min([until, chain.tuning_draws - chain.n_drawn, *(n for n in stages if n > 0)])
-            if chain.settling is not None:
-                until = min(until, chain.settling.until_change)
-        return max(1, min(until, self.calls.most_draws(chain)))
+        return draws_at_once(self.calls, chain, self.stages(chain))
 
     def draws(self, chain: GradientChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
         """Make the transitions of several draws at once; yield the statistics after each."""
         n_steps = chain.settings.n_steps
         step_sizes = self.calls.step_sizes(chain, n_draws).reshape(n_draws, n_steps)
-        made = yield from self.calls.make_several(chain, step_sizes)
+        made = yield from make_several(self.calls, chain, step_sizes)
         return self._arrivals(chain, made, step_sizes)
 
     def _arrivals(
         self, chain: GradientChain, made: Sequence[Outputs], step_sizes: np.ndarray
     ) -> Iterator[dict[str, Any]]:
         for outputs, steps in zip(made, step_sizes, strict=True):
-            self.calls.arrive(chain, outputs)
+            arrive(self.calls, chain, outputs)
             yield self._observed(chain, outputs, steps)
 
     def _observed(

@@ -94,7 +94,9 @@ class ManyCalls:
                 results = [np.asarray(x)[None] for x in run(*arguments, *data)]
             else:
                 for i in self._turns.varying:
-                    arguments[i] = _in_turn([[x[i] for x in calls] for calls in filled], self._turns)
+                    arguments[i] = _in_turn(
+                        [[x[i] for x in calls] for calls in filled], self._turns
+                    )
                 results = [np.asarray(x) for x in run(len(block[0]), *arguments, *data)]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [
