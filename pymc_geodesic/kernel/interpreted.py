@@ -29,7 +29,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
 
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.ufuncs import call_ufunc
+from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
 
 __all__ = ["Interpreted", "for_many", "interpreted", "runs_by_numpy"]
 
@@ -72,6 +72,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
         optdb.query(query),
         WalkingGraphRewriter(expand_without_ufunc, order="in_to_out"),
         WalkingGraphRewriter(call_ufunc, order="in_to_out"),
+        WalkingGraphRewriter(reduce_few, order="in_to_out"),
     )
     with config.change_flags(cxx=""):
         return pytensor.function(
