@@ -92,7 +92,7 @@ def run(
         while draw < n_draws:
             prepare(sampler, moved, drive=drive)
             if drive is together and len(moved) > 1:
-                n_made = min(n_draws - draw, sampler.draws_at_once(moved[0]))
+                n_made = min(n_draws - draw, *map(sampler.draws_at_once, moved))
             else:
                 n_made = 1
             _make(sampler, moved, n_made, drive=drive, rows=rows, first=draw)

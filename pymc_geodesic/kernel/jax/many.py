@@ -107,8 +107,10 @@ class ManyCalls:
 
     def _block_size(self, chains: Sequence[Sequence[Arguments]]) -> int:
         """Size of the blocks, for the smallest number of equal blocks that are small enough."""
-        n_calls = 1 if self._turns is None else self._turns.most
-        n_bytes = sum(x.nbytes for x in chains[0][0]) * n_calls * len(chains)
+        n_bytes = sum(x.nbytes for x in chains[0][0])
+        if self._turns is not None:
+            n_bytes += self._turns.most * sum(chains[0][0][i].nbytes for i in self._turns.varying)
+        n_bytes *= len(chains)
         n_blocks = max(1, math.ceil(n_bytes / MOST_BYTES))
         return max(1, math.ceil(len(chains) / n_blocks))
 
