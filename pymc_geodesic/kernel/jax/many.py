@@ -82,7 +82,8 @@ class ManyCalls:
         outputs: list[list[list[np.ndarray]]] = []
         # The shapes are always the same, and JAX takes long to tell the size of an array.
         if (size := self._sizes.get(len(chains))) is None:
-            size = self._sizes[len(chains)] = self._block_size(chains)
+            first = [calls[0] for calls in chains]
+            size = self._sizes[len(chains)] = _block_size(first, self._turns)
         for start in range(0, len(chains), size):
             block = list(chains[start : start + size])
             # All blocks have one size, because JAX compiles anew for another.
@@ -104,15 +105,6 @@ class ManyCalls:
                 for i, calls in enumerate(block)
             ]
         return outputs
-
-    def _block_size(self, chains: Sequence[Sequence[Arguments]]) -> int:
-        """Size of the blocks, for the smallest number of equal blocks that are small enough."""
-        n_bytes = sum(x.nbytes for x in chains[0][0])
-        if self._turns is not None:
-            n_bytes += self._turns.most * sum(chains[0][0][i].nbytes for i in self._turns.varying)
-        n_bytes *= len(chains)
-        n_blocks = max(1, math.ceil(n_bytes / MOST_BYTES))
-        return max(1, math.ceil(len(chains) / n_blocks))
 
 
 def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
@@ -174,3 +166,12 @@ def _repeated(function: Callable[..., Any], turns: Turns) -> Callable[..., Any]:
         return jax.lax.fori_loop(0, n_turns, one, (begin, kept))[1]
 
     return run
+
+
+def _block_size(calls: Sequence[Arguments], turns: Turns | None) -> int:
+    """Size of the blocks, for the smallest number of equal blocks that are small enough."""
+    n_bytes = sum(x.nbytes for x in calls[0])
+    if turns is not None:
+        n_bytes += turns.most * sum(calls[0][i].nbytes for i in turns.varying)
+    n_blocks = max(1, math.ceil(n_bytes * len(calls) / MOST_BYTES))
+    return max(1, math.ceil(len(calls) / n_blocks))
