@@ -100,7 +100,7 @@ def axial_statistics(draws: xr.DataArray) -> dict[str, np.ndarray]:
 
 def _standard_error(draws: xr.DataArray, influence: np.ndarray) -> np.ndarray:
     """Monte Carlo standard errors of means; infinite if the influence of a draw is infinite."""
-    import arviz as az
+    import arviz_stats as az
 
     known = np.isfinite(influence).all(axis=0)
     values = np.where(known, influence, 0.0).reshape(draws.shape)
@@ -123,7 +123,7 @@ def _has_two_ends(x: np.ndarray, length: np.ndarray) -> np.ndarray:
 
 def _convergence(draws: xr.DataArray, values: np.ndarray) -> dict[str, np.ndarray]:
     """Return the worst value over coordinates that do not depend on the axes."""
-    import arviz as az
+    import arviz_stats as az
 
     frame, axis = draws.copy(data=values.reshape(draws.shape)), draws.dims[-1]
     return {

@@ -17,7 +17,7 @@ def frame_statistics(draws: xr.DataArray, *, axial: bool = False) -> dict[str, n
 
     With ``axial`` the signs of columns are chosen to agree first.
     """
-    import arviz as az
+    import arviz_stats as az
 
     if axial:
         draws = draws.copy(data=_with_signs(draws.values))

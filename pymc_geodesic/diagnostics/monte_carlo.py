@@ -13,9 +13,9 @@ __all__ = ["effective_draws", "halves", "mcse", "mean_and_mcse", "r_hat", "z_sco
 
 def mcse(values: np.ndarray, *, method: Literal["mean", "sd"] = "mean") -> np.ndarray:
     """Monte Carlo standard error of each statistic of ``(chain, draw, ...)``."""
-    import arviz
+    import arviz_stats
 
-    return arviz.mcse(values, method=method)
+    return arviz_stats.mcse(values, method=method)
 
 
 def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
@@ -32,10 +32,10 @@ def z_score(distance: float, error: float) -> float:
 
 def r_hat(values: np.ndarray) -> float:
     """Rank-normalised R-hat of ``(chain, draw)``, with each chain split in two."""
-    import arviz
+    import arviz_stats
 
     # ArviZ needs two chains. The halves of one chain, split again, are an equally good comparison.
-    return float(arviz.rhat(values if len(values) > 1 else halves(values)))
+    return float(arviz_stats.rhat(values if len(values) > 1 else halves(values)))
 
 
 def halves(values: np.ndarray) -> np.ndarray:
@@ -46,6 +46,6 @@ def halves(values: np.ndarray) -> np.ndarray:
 
 def effective_draws(values: np.ndarray) -> float:
     """Effective sample size for the mean of ``(chain, draw)``; zero if nothing moves."""
-    import arviz
+    import arviz_stats
 
-    return float(arviz.ess(values, method="mean")) if np.ptp(values) > 0 else 0.0
+    return float(arviz_stats.ess(values, method="mean")) if np.ptp(values) > 0 else 0.0

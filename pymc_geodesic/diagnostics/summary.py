@@ -166,7 +166,7 @@ def summary(
     1.0
     """
     # Imported on first use, because ArviZ imports JAX if installed.
-    import arviz as az
+    import arviz_stats as az
 
     from arviz_base import dataset_to_dataframe, extract
 

@@ -18,6 +18,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
+from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
 from pymc_geodesic.mass import Mass
@@ -25,9 +26,18 @@ from pymc_geodesic.mass.arrays import JointMass, VariableMasses
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Width
+from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["Blocks", "JoinedPotential", "Scalars", "blocks_of", "joined", "n_variables"]
+__all__ = [
+    "Blocks",
+    "JoinedPotential",
+    "Scalars",
+    "blocks_for",
+    "blocks_of",
+    "joined",
+    "n_variables",
+]
 
 # Measured: fewer scalars compile equally fast in separate arrays.
 FEWEST = 6
@@ -187,6 +197,21 @@ def n_variables(manifold: Product) -> int:
     """Count the variables in the arrays of a product."""
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     return sum(shape[0] if isinstance(factor, Scalars) else 1 for factor, shape in pairs)
+
+
+def blocks_for(
+    potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None
+) -> Blocks:
+    """Join scalars if only position and velocity have a part for each variable."""
+    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
+    others = [part for name, part in state._asdict().items() if name not in MOVED]
+    if is_exact and len(leaves_of(others)) < 2:
+        return blocks_of(potential, mass)
+    return Blocks((1,) * len(potential.variables))
+
+
+MOVED = ("position", "velocity")
+"""Fields of a state with a part for each variable."""
 
 
 def blocks_of(potential: Potential, mass: Mass | None) -> Blocks:

@@ -17,7 +17,7 @@ import numpy as np
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.jax.many import ManyCalls
+from pymc_geodesic.kernel.jax.many import ManyCalls, Turns
 from pymc_geodesic.kernel.jax.resident import copied_to_device
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
@@ -52,6 +52,11 @@ class CompiledMap:
     shareable : collection of str
         Fields whose arrays several calls may share. If they are identical objects, a call for all
         chains receives only one.
+    varying : collection of str
+        Fields that consecutive calls of a chain have each for itself; the others are those of the
+        first call, except for fields of the outputs of the same name.
+    most_turns : int, default 1
+        The largest number of consecutive calls of a chain that are made at once.
     """
 
     def __init__(
@@ -62,6 +67,8 @@ class CompiledMap:
         backend: Backend,
         held: Collection[str] = (),
         shareable: Collection[str] = (),
+        varying: Collection[str] = (),
+        most_turns: int = 1,
     ) -> None:
         # PyMC's value of a flat variable is its position: it is one array, computed once.
         found = leaves_of(outputs)
@@ -75,7 +82,14 @@ class CompiledMap:
         self._held = [i for name in held for i in places[name]] if backend.is_jax else []
         self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
-        self._many = ManyCalls(self.function) if backend.is_jax else None
+        self.most_turns = most_turns if backend.is_jax else 1
+        turns = None
+        if self.most_turns > 1:
+            ends = _places_of_fields(outputs)
+            fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
+            carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
+            turns = Turns(most_turns, tuple(i for name in varying for i in places[name]), carried)
+        self._many = ManyCalls(self.function, turns) if backend.is_jax else None
 
     @property
     def serves_many(self) -> bool:
@@ -91,9 +105,17 @@ class CompiledMap:
 
     def of_many(self, inputs: Sequence[Any]) -> list[Any]:
         """Call the function on several trees at once, if it serves many."""
+        return [outputs for [outputs] in self.in_turn([[tree] for tree in inputs])]
+
+    def in_turn(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """Call the function for several chains at once, several times for each.
+
+        At most :attr:`most_turns` times. A call continues where the one before has ended.
+        """
         if self._many is None:
-            return [self(tree) for tree in inputs]
-        first, *others = calls = [self._arguments(tree) for tree in inputs]
+            return [[self(tree)] for [tree] in inputs]
+        calls = [[self._arguments(tree) for tree in trees] for trees in inputs]
+        first, *others = [arguments[0] for arguments in calls]
         common = [
             i
             for places in self._shareable
@@ -104,7 +126,8 @@ class CompiledMap:
         is_common = [False] * len(first)
         for i in common:
             is_common[i] = True
-        return [self._outputs(x) for x in self._many(calls, is_common=is_common)]
+        found = self._many(calls, is_common=is_common)
+        return [[self._outputs(x) for x in results] for results in found]
 
     def _outputs(self, different: Sequence[np.ndarray]) -> Any:
         return self._rebuild([different[i] for i in self._output_places])

@@ -29,6 +29,7 @@ from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
 
 from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
 
 __all__ = ["Interpreted", "for_many", "interpreted", "runs_by_numpy"]
 
@@ -68,7 +69,10 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
     """
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
-        optdb.query(query), WalkingGraphRewriter(expand_without_ufunc, order="in_to_out")
+        optdb.query(query),
+        WalkingGraphRewriter(expand_without_ufunc, order="in_to_out"),
+        WalkingGraphRewriter(call_ufunc, order="in_to_out"),
+        WalkingGraphRewriter(reduce_few, order="in_to_out"),
     )
     with config.change_flags(cxx=""):
         return pytensor.function(

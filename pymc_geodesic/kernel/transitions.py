@@ -15,12 +15,12 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable, tensor
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.blocks import Blocks, blocks_of, joined, n_variables
+from pymc_geodesic.kernel.blocks import blocks_for, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.counted_scan import COUNTED
-from pymc_geodesic.kernel.room import Room
+from pymc_geodesic.kernel.room import Room, draws_for
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
@@ -56,6 +56,8 @@ class TransitionKernel:
     has_one_step_size : bool
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
+    makes_several : bool
+        Whether one call for several chains may make several draws, on JAX.
     """
 
     def __init__(
@@ -69,10 +71,11 @@ class TransitionKernel:
         mass: Mass | None = None,
         is_counted: bool = False,
         has_one_step_size: bool = False,
+        makes_several: bool = False,
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size
-        self._blocks = blocks = _blocks(potential, noise_model, example.state, mass)
+        self._blocks = blocks = blocks_for(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
         example = self._joined(example)
@@ -88,14 +91,17 @@ class TransitionKernel:
                 noise=[of_length(None, x) for x in inputs.noise],
                 fresh=of_length(None, inputs.fresh),
             )
-        inputs = inputs._replace(
-            conditioned=joint.conditioned,
-            rows=_row_inputs(joint, inputs.fresh, shares=self._shares_rows),
-        )
+        rows = _row_inputs(joint, inputs.fresh, shares=self._shares_rows)
+        inputs = inputs._replace(conditioned=joint.conditioned, rows=rows)
         outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
-        held = ("parameters", "mass", "center", "fresh", "reference", "made")
         self._compiled = CompiledMap(
-            inputs, outputs, backend=backend, held=held, shareable=("mass", "center", "made")
+            inputs,
+            outputs,
+            backend=backend,
+            held=("parameters", "mass", "center", "fresh", "reference", "made"),
+            shareable=("mass", "center", "made"),
+            varying=("step_sizes", "noise", "rows", "fresh"),
+            most_turns=draws_for(example) if makes_several else 1,
         )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
@@ -110,6 +116,19 @@ class TransitionKernel:
     def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
         """Make the transitions of several chains at once."""
         return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
+
+    @property
+    def most_draws(self) -> int:
+        """The largest number of draws that :meth:`in_turn` can make."""
+        return self._compiled.most_turns
+
+    def in_turn(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
+        """Make several draws of several chains at once.
+
+        State and memory are those of a chain's first draw; the others continue where it ends.
+        """
+        found = self._compiled.in_turn([[*map(self._joined, draws)] for draws in inputs])
+        return [[*map(self._apart, draws)] for draws in found]
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""
@@ -146,19 +165,6 @@ class TransitionKernel:
             center=center,
             reference=blocks.join_groups(inputs.reference, self._n_moments),
         )
-
-
-def _blocks(potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None) -> Blocks:
-    """Join scalars if only position and velocity have a part for each variable."""
-    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
-    others = [part for name, part in state._asdict().items() if name not in MOVED]
-    if is_exact and len(leaves_of(others)) < 2:
-        return blocks_of(potential, mass)
-    return Blocks((1,) * len(potential.variables))
-
-
-MOVED = ("position", "velocity")
-"""Fields of a state with a part for each variable."""
 
 
 def _row_inputs(

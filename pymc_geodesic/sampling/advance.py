@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, Protocol
 
@@ -57,6 +57,14 @@ class Sampler(Protocol):
 
     def draw(self, chain: Any) -> Moves[dict[str, Any]]:
         """Move a chain by a draw; return its statistics."""
+        ...
+
+    def draws_at_once(self, chain: Any) -> int:
+        """Return how many draws of several chains one call may make now; 1 if it makes one."""
+        ...
+
+    def draws(self, chain: Any, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
+        """Make several draws; return what moves a chain by one at a time, with its statistics."""
         ...
 
     def stop_tuning(self, chain: Any) -> None:

@@ -105,7 +105,7 @@ class Calls:
         drawn = self._draw_latents(chain, rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
-        for part in self._parts(length):
+        for part in self.parts(length):
             inputs = self.inputs(
                 chain,
                 drawn.arrays,
@@ -123,16 +123,21 @@ class Calls:
         chain.n_transitions += length
         return merged(outputs, lengths), drawn.statistics
 
-    def _parts(self, length: int) -> list[slice]:
+    def makes_several(self, chain: GradientChain) -> bool:
+        """Whether only the kernel and its random inputs lead from one draw to the next."""
+        between = self.latents, self.reader, chain.mass_adaptation
+        return self.problem.backend.is_jax and not any(between)
+
+    def parts(self, length: int) -> list[slice]:
         """Divide transitions into calls for which a kernel has room."""
         if self._room is None or length <= self._room:
             return [EVERYTHING]
         return [slice(i, i + self._room) for i in range(0, length, self._room)]
 
-    def step_sizes(self, chain: GradientChain) -> np.ndarray:
-        """Return the step sizes of the next draw of a chain."""
+    def step_sizes(self, chain: GradientChain, n_draws: int = 1) -> np.ndarray:
+        """Return the step sizes of the next draws of a chain."""
         settings, begin = chain.settings, chain.n_transitions
-        transitions = np.arange(begin, begin + settings.n_steps)
+        transitions = np.arange(begin, begin + n_draws * settings.n_steps)
         return np.asarray(settings.schedule(transitions), dtype=settings.dtype)
 
     def trial(self, chain: GradientChain, *, is_start: bool = False) -> Moves[float]:
@@ -181,6 +186,7 @@ class Calls:
             mass=chain.mass,
             is_counted=self._room is not None,
             has_one_step_size=self._has_one_step_size(chain),
+            makes_several=self.makes_several(chain),
         )
 
     def _find_room(self) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,6 +115,14 @@ class ExactSampler:
     def stages(self, chain: ExactChain) -> list[int]:
         """Return none."""
         return []
+
+    def draws_at_once(self, chain: ExactChain) -> int:
+        """Return one: the step size is adapted after each draw."""
+        return 1
+
+    def draws(self, chain: ExactChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
+        """Make the one draw that can be made at once."""
+        return iter([(yield from self.draw(chain))])
 
     def draw(self, chain: ExactChain) -> Moves[dict[str, Any]]:
         """Make the trajectories of one draw; move the chain, and return statistics."""

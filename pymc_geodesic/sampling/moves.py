@@ -17,11 +17,24 @@ __all__ = ["ChainFailure", "Drive", "KernelCall", "Moves", "alone", "in_turn", "
 
 
 class KernelCall(NamedTuple):
-    """A request of a chain for a call of a kernel."""
+    """A request of a chain for a call of a kernel.
+
+    Attributes
+    ----------
+    kernel : kernel
+        The kernel.
+    inputs : NamedTuple or list of NamedTuple
+        Inputs of the call, or with ``in_turn`` those of each of several draws.
+    rng : numpy.random.Generator
+        Source of random numbers of kernels that draw some.
+    in_turn : bool
+        Whether several draws are asked for, which only :func:`together` can answer.
+    """
 
     kernel: Any
     inputs: Any
     rng: np.random.Generator
+    in_turn: bool = False
 
 
 type Moves[T] = Generator[KernelCall, Any, T]
@@ -113,6 +126,8 @@ def together[T](moves: Sequence[Moves[T]]) -> list[T]:
 
 def _answered(calls: Sequence[KernelCall]) -> list[Any]:
     kernel = calls[0].kernel
+    if calls[0].in_turn:
+        return kernel.in_turn([call.inputs for call in calls])
     if len(calls) > 1 and getattr(kernel, "serves_many", False):
         return kernel.of_many([call.inputs for call in calls])
     return [kernel(call.inputs, call.rng) for call in calls]

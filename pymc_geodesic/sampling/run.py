@@ -88,13 +88,38 @@ def run(
     if sampler.reads_stream:
         _run_one_after_another(sampler, moved, n_draws, rows)
     else:
-        drive = DRIVES[chain_method]
-        for draw in range(n_draws):
+        draw, drive = 0, DRIVES[chain_method]
+        while draw < n_draws:
             prepare(sampler, moved, drive=drive)
-            statistics = drive([sampler.draw(chain) for chain in moved])
-            for number, (chain, stats) in enumerate(zip(moved, statistics, strict=True)):
-                rows.put(number, draw, chain, stats)
+            if drive is together and len(moved) > 1:
+                n_made = min(n_draws - draw, *map(sampler.draws_at_once, moved))
+            else:
+                n_made = 1
+            _make(sampler, moved, n_made, drive=drive, rows=rows, first=draw)
+            draw += n_made
     return moved, rows.draws, rows.statistics
+
+
+def _make(
+    sampler: Sampler,
+    chains: Sequence[Chain],
+    n_draws: int,
+    *,
+    drive: Drive,
+    rows: _Rows,
+    first: int,
+) -> None:
+    """Make draws of all chains and store them, as numbers ``first`` and following."""
+    if n_draws == 1:
+        found = [iter([stats]) for stats in drive([sampler.draw(chain) for chain in chains])]
+    else:
+        found = drive([sampler.draws(chain, n_draws) for chain in chains])
+    for number, (chain, statistics) in enumerate(zip(chains, found, strict=True)):
+        try:
+            for draw, stats in enumerate(statistics, start=first):
+                rows.put(number, draw, chain, stats)
+        except Exception as error:
+            raise ChainFailure(number) from error
 
 
 def _copied(chains: Sequence[Chain]) -> list[Chain]:

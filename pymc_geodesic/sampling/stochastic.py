@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,7 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
@@ -25,6 +26,7 @@ from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves, alone
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
+from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
 from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
 from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
@@ -178,11 +180,36 @@ class StochasticSampler:
     def draw(self, chain: GradientChain) -> Moves[dict[str, Any]]:
         """Make the transitions of one draw; move the chain, and return statistics."""
         calls = self.calls
-        step_sizes, n_steps = calls.step_sizes(chain), chain.settings.n_steps
+        step_sizes = calls.step_sizes(chain)
         length, made = calls.length(chain), []
         for part in step_sizes.reshape(-1, length):
             made.append((yield from calls.make(chain, part)))
         outputs = merged([outputs for outputs, _ in made], [length] * len(made))
+        return self._observed(chain, outputs, step_sizes) | averaged([local for _, local in made])
+
+    def draws_at_once(self, chain: GradientChain) -> int:
+        """Return how many draws :meth:`draws` may make now, with :func:`together`."""
+        return draws_at_once(self.calls, chain, self.stages(chain))
+
+    def draws(self, chain: GradientChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
+        """Make the transitions of several draws at once; yield the statistics after each."""
+        n_steps = chain.settings.n_steps
+        step_sizes = self.calls.step_sizes(chain, n_draws).reshape(n_draws, n_steps)
+        made = yield from make_several(self.calls, chain, step_sizes)
+        return self._arrivals(chain, made, step_sizes)
+
+    def _arrivals(
+        self, chain: GradientChain, made: Sequence[Outputs], step_sizes: np.ndarray
+    ) -> Iterator[dict[str, Any]]:
+        for outputs, steps in zip(made, step_sizes, strict=True):
+            arrive(self.calls, chain, outputs)
+            yield self._observed(chain, outputs, steps)
+
+    def _observed(
+        self, chain: GradientChain, outputs: Outputs, step_sizes: np.ndarray
+    ) -> dict[str, Any]:
+        """Observe a draw that a chain has made; return its statistics."""
+        n_steps = chain.settings.n_steps
         chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
@@ -193,9 +220,8 @@ class StochasticSampler:
             chain,
             outputs,
             step_size=float(step_sizes[-1]),
-            noise_variance=calls.noise.largest(chain.memory),
+            noise_variance=self.calls.noise.largest(chain.memory),
         )
-        stats |= averaged([local for _, local in made])
         stats["warning"] = warning_of(
             self.problem.name,
             chain,

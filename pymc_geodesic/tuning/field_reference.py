@@ -49,6 +49,11 @@ class FieldReference:
         """Whether there is a reference."""
         return self.n_known > 0
 
+    @property
+    def until_change(self) -> float:
+        """Draws after which the reference may be another one."""
+        return np.inf if self.frozen else self.window - self.n_mean
+
     def observe(self, moments: Sequence[np.ndarray]) -> None:
         """Learn from a draw."""
         if self.frozen:

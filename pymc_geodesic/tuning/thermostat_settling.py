@@ -85,6 +85,15 @@ class ThermostatSettling:
         """Begin to average after the approach to the posterior."""
         self.averaged_from = int(AVERAGED_FROM * self.tuning_draws)
 
+    @property
+    def _checks(self) -> list[int]:
+        return [int(share * self.tuning_draws) for share in CHECKED_AT]
+
+    @property
+    def until_change(self) -> float:
+        """Draws of the tuning phase after which :meth:`observe` may change the thermostats."""
+        return min((n - self.n_tuned for n in self._checks if n > self.n_tuned), default=np.inf)
+
     def observe(
         self, thermostat: Thermostats, *, energy: float, step_sizes: np.ndarray, next_step: float
     ) -> Thermostats:
@@ -95,7 +104,7 @@ class ThermostatSettling:
             self._average(thermostat)
         else:
             self.measured_time += float(np.sum(step_sizes))
-        if self.n_tuned in [int(share * self.tuning_draws) for share in CHECKED_AT]:
+        if self.n_tuned in self._checks:
             return self._checked(thermostat, next_step)
         return thermostat
 

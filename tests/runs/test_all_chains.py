@@ -149,18 +149,18 @@ def test_a_real_ctrl_c(made, monkeypatch, request):
     # Workers of a parallel test run ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-    draw, begun = step.sampler.draw, threading.Event()
+    at_once, begun = step.sampler.draws_at_once, threading.Event()
 
     def watched(chain):
-        if chain.n_drawn == 20:
+        if chain.n_drawn >= 20:
             begun.set()
-        return draw(chain)
+        return at_once(chain)
 
     def press():
         begun.wait()
         _thread.interrupt_main()
 
-    monkeypatch.setattr(step.sampler, "draw", watched)
+    monkeypatch.setattr(step.sampler, "draws_at_once", watched)
     threading.Thread(target=press, daemon=True).start()
     idata = pmg.sample(model=model, step=step, **SHORT | {"draws": 100_000, "tune": 0})
     assert 0 < idata.posterior.sizes["draw"] < 100_000

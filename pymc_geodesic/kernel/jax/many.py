@@ -1,8 +1,9 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A compiled function of JAX that is called for several chains at once.
+"""A compiled function of JAX that is called for several chains at once, and several times in turn.
 
-A call for 16 chains of a small model takes four times as long as a call for one chain.
+A call for 16 chains of a small model takes four times as long as a call for one chain. What
+happens on the host between two calls takes as long as the call.
 """
 
 from __future__ import annotations
@@ -10,18 +11,43 @@ from __future__ import annotations
 import math
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.memo import Compiled
 
-__all__ = ["ManyCalls"]
+__all__ = ["ManyCalls", "Turns"]
 
 # Bytes of inputs of one call. Chains with more inputs are moved in blocks; in a block of this size
 # the cost of a call is negligible.
 MOST_BYTES = 2**28
+IN_BOUNDS = "promise_in_bounds"
+
+Arguments = Sequence[Any]
+"""The arguments of one call of the function."""
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How several calls of a chain follow one another.
+
+    Attributes
+    ----------
+    most : int
+        The largest number of calls. Any smaller number uses the same compiled function.
+    varying : tuple of int
+        Inputs that each call has for itself; the others are those of the first call.
+    carried : tuple of (int, int)
+        Inputs that are an output of the call before, with the index of that output.
+    """
+
+    most: int
+    varying: tuple[int, ...]
+    carried: tuple[tuple[int, int], ...]
 
 
 class ManyCalls:
@@ -31,40 +57,53 @@ class ManyCalls:
     ----------
     function : JAXFunction
         The function. Its data are the same for all calls.
+    turns : Turns, optional
+        How the calls of a chain follow one another; by default a chain makes one call.
     """
 
-    def __init__(self, function: JAXFunction) -> None:
-        self._function = function
+    def __init__(self, function: JAXFunction, turns: Turns | None = None) -> None:
+        self._function, self._turns = function, turns
         self._sizes: dict[int, int] = {}
 
     def __call__(
-        self, calls: Sequence[Sequence[Any]], *, is_common: Sequence[bool]
-    ) -> list[list[np.ndarray]]:
-        """Return the outputs of each call.
+        self, chains: Sequence[Sequence[Arguments]], *, is_common: Sequence[bool]
+    ) -> list[list[list[np.ndarray]]]:
+        """Return the outputs of each call of each chain.
 
         Parameters
         ----------
-        calls : sequence of sequence of array
-            Arguments of each call.
+        chains : sequence of sequence of sequence of array
+            Arguments of the calls of each chain, of which all have equally many.
         is_common : sequence of bool
             Whether each argument is the same for all calls; then that of the first call is used.
         """
         compiled, data = self._function.ready()
-        vectorized = _vectorized(compiled, tuple(is_common), n_data=len(data))
-        outputs: list[list[np.ndarray]] = []
+        run = _vectorized(compiled, tuple(is_common), self._turns, n_data=len(data))
+        outputs: list[list[list[np.ndarray]]] = []
         # The shapes are always the same, and JAX takes long to tell the size of an array.
-        if (size := self._sizes.get(len(calls))) is None:
-            size = self._sizes[len(calls)] = _block_size(calls)
-        for start in range(0, len(calls), size):
-            block = list(calls[start : start + size])
+        if (size := self._sizes.get(len(chains))) is None:
+            first = [calls[0] for calls in chains]
+            size = self._sizes[len(chains)] = _block_size(first, self._turns)
+        for start in range(0, len(chains), size):
+            block = list(chains[start : start + size])
             # All blocks have one size, because JAX compiles anew for another.
             filled = block + [block[-1]] * (size - len(block))
-            columns = zip(*filled, strict=True)
+            columns = zip(*(calls[0] for calls in filled), strict=True)
             pairs = zip(columns, is_common, strict=True)
             arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
-            results = [np.asarray(x) for x in vectorized(*arguments, *data)]
+            if self._turns is None:
+                results = [np.asarray(x)[None] for x in run(*arguments, *data)]
+            else:
+                for i in self._turns.varying:
+                    arguments[i] = _in_turn(
+                        [[x[i] for x in calls] for calls in filled], self._turns
+                    )
+                results = [np.asarray(x) for x in run(len(block[0]), *arguments, *data)]
             # With an ellipsis an entry is an array without axes, and not a number.
-            outputs += [[x[i, ...] for x in results] for i in range(len(block))]
+            outputs += [
+                [[x[turn, i, ...] for x in results] for turn in range(len(calls))]
+                for i, calls in enumerate(block)
+            ]
         return outputs
 
 
@@ -73,20 +112,66 @@ def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
     return np.stack(arrays) if len(arrays) > 1 else np.asarray(arrays[0])[None]
 
 
+def _in_turn(arrays: Sequence[Sequence[np.ndarray]], turns: Turns) -> np.ndarray:
+    """Put arrays of ``(chain, call)`` side by side, with room for the largest number of calls."""
+    first = arrays[0][0]
+    # JAX uses this memory as it is, so that the empty room costs nothing.
+    stacked = aligned_empty((turns.most, len(arrays), *np.shape(first)), first.dtype)
+    for chain, calls in enumerate(arrays):
+        for turn, array in enumerate(calls):
+            stacked[turn, chain] = array
+    return stacked
+
+
 def _vectorized(
-    compiled: Compiled, is_common: tuple[bool, ...], *, n_data: int
+    compiled: Compiled, is_common: tuple[bool, ...], turns: Turns | None, *, n_data: int
 ) -> Callable[..., Any]:
     """Return the function of several lists of inputs."""
     import jax
 
-    if is_common not in compiled.vectorized:
+    key = is_common, turns
+    if key not in compiled.vectorized:
         axes = [None if same else 0 for same in is_common] + [None] * n_data
-        compiled.vectorized[is_common] = jax.jit(jax.vmap(compiled.run, in_axes=axes))
-    return compiled.vectorized[is_common]
+        many = jax.vmap(compiled.run, in_axes=axes)
+        compiled.vectorized[key] = jax.jit(many if turns is None else _repeated(many, turns))
+    return compiled.vectorized[key]
 
 
-def _block_size(calls: Sequence[Sequence[Any]]) -> int:
+def _repeated(function: Callable[..., Any], turns: Turns) -> Callable[..., Any]:
+    """Return the function of a number of turns, and of the inputs of all of them."""
+    import jax
+    import jax.numpy as jnp
+
+    def at(turn, carried, arguments):
+        now = list(arguments)
+        for i in turns.varying:
+            now[i] = now[i].at[turn].get(mode=IN_BOUNDS, wrap_negative_indices=False)
+        for (i, _), x in zip(turns.carried, carried, strict=True):
+            now[i] = x
+        return now
+
+    def run(n_turns, *arguments):
+        def one(turn, before):
+            carried, kept = before
+            found = function(*at(turn, carried, arguments))
+            pairs = zip(kept, found, strict=True)
+            kept = [
+                x.at[turn].set(y, mode=IN_BOUNDS, wrap_negative_indices=False) for x, y in pairs
+            ]
+            return [found[i] for _, i in turns.carried], kept
+
+        begin = [arguments[i] for i, _ in turns.carried]
+        shapes = jax.eval_shape(lambda: function(*at(0, begin, arguments)))
+        kept = [jnp.zeros((turns.most, *x.shape), x.dtype) for x in shapes]
+        return jax.lax.fori_loop(0, n_turns, one, (begin, kept))[1]
+
+    return run
+
+
+def _block_size(calls: Sequence[Arguments], turns: Turns | None) -> int:
     """Size of the blocks, for the smallest number of equal blocks that are small enough."""
-    n_bytes = sum(x.nbytes for x in calls[0]) * len(calls)
-    n_blocks = max(1, math.ceil(n_bytes / MOST_BYTES))
+    n_bytes = sum(x.nbytes for x in calls[0])
+    if turns is not None:
+        n_bytes += turns.most * sum(calls[0][i].nbytes for i in turns.varying)
+    n_blocks = max(1, math.ceil(n_bytes * len(calls) / MOST_BYTES))
     return max(1, math.ceil(len(calls) / n_blocks))

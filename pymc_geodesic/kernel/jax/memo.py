@@ -32,11 +32,12 @@ class Compiled:
     run : callable
         Takes the inputs, then the data in the order of :attr:`Structure.data`.
     vectorized : dict
-        The same for several lists of inputs, by which inputs are common to all.
+        The same for several lists of inputs, by which inputs are common to all and by how calls
+        follow one another.
     """
 
     run: Callable[..., Any]
-    vectorized: dict[tuple[bool, ...], Callable[..., Any]] = field(default_factory=dict)
+    vectorized: dict[Hashable, Callable[..., Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
