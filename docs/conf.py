@@ -78,4 +78,5 @@ html_title = "pymc_geodesic"
 def setup(app):
     app.connect("builder-inited", gallery.write)
     app.connect("autodoc-skip-member", public_names.skip_interface_of_pymc)
+    app.connect("autodoc-process-signature", public_names.readable_signature)
     app.connect("missing-reference", public_names.find_by_identity)

@@ -35,6 +35,18 @@ def skip_interface_of_pymc(
     return True if what == "class" and name in OF_PYMC | OF_STEPS else None
 
 
+def readable_signature(
+    app: Sphinx, what: str, name: str, obj: object, options: object, signature: str, returned: str
+) -> tuple[str | None, str] | None:
+    """Give interfaces no signature: nobody calls them. Write defaults that are made as dots."""
+    if getattr(obj, "_is_protocol", False):
+        return "", returned
+    if signature and "<factory>" in signature:
+        # Sphinx would not read the signature and print it as it is.
+        return signature.replace("<factory>", "..."), returned
+    return None
+
+
 def find_by_identity(
     app: Sphinx, env: BuildEnvironment, node: Element, contnode: Element
 ) -> Element | None:
