@@ -33,6 +33,8 @@ def test_every_example_has_a_page(gallery):
         page = gallery.describe(name)
         assert page["model"].startswith("def build_model")
         assert page["run"].startswith("def run")
+        assert page["found"], f"{name} lacks what it finds: run docs/draw_gallery.py {name}"
+        assert page["time"], f"{name} lacks its time: run docs/draw_gallery.py {name}"
         for kind in ("", "_thumbnail"):
             assert (gallery.PICTURES / f"{name}{kind}.png").is_file()
 
