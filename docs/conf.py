@@ -47,6 +47,8 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False
+# Longer signatures have a line for each parameter.
+maximum_signature_line_length = 88
 
 nitpicky = True
 nitpick_ignore_regex = [
