@@ -47,6 +47,8 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 numpydoc_show_class_members = False
+# Longer signatures have a line for each parameter.
+maximum_signature_line_length = 88
 
 nitpicky = True
 nitpick_ignore_regex = [
@@ -78,4 +80,5 @@ html_title = "pymc_geodesic"
 def setup(app):
     app.connect("builder-inited", gallery.write)
     app.connect("autodoc-skip-member", public_names.skip_interface_of_pymc)
+    app.connect("autodoc-process-signature", public_names.readable_signature)
     app.connect("missing-reference", public_names.find_by_identity)

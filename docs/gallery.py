@@ -82,7 +82,7 @@ FOUND_TEXT = """## What it finds
 ```
 """
 
-TIME = "The run took {seconds} seconds of a processor{how}, compilation included, on {date}."
+TIME = "The run took {seconds} seconds of a processor{how}, {included}, on {date}."
 
 CARD = """:::{{grid-item-card}} {title}
 :link: pages/{name}
@@ -115,7 +115,9 @@ def describe(name: str) -> dict[str, str]:
         "model": section(path, "build_model"),
         "run": section(path, "run"),
         "found": FOUND_TEXT.format(report=report) if report else "",
-        "time": TIME.format(how=how, **stored) if "seconds" in stored else "",
+        "time": TIME.format(**{"how": how, "included": "compilation included"} | stored)
+        if "seconds" in stored
+        else "",
     }
 
 

@@ -8,6 +8,8 @@ by any module from which it can be imported.
 
 from __future__ import annotations
 
+import re
+
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -31,8 +33,23 @@ OF_STEPS = frozenset({"record", "shared", "tune"})
 def skip_interface_of_pymc(
     app: Sphinx, what: str, name: str, obj: object, skip: bool, options: object
 ) -> bool | None:
-    """Leave out what only PyMC and other classes call, in the pages of classes."""
-    return True if what == "class" and name in OF_PYMC | OF_STEPS else None
+    """Leave out what only PyMC and other classes call, and fields without a text of their own."""
+    if what != "class":
+        return None
+    is_field = type(obj).__name__ == "_tuplegetter"
+    return True if is_field or name in OF_PYMC | OF_STEPS else None
+
+
+def readable_signature(
+    app: Sphinx, what: str, name: str, obj: object, options: object, signature: str, returned: str
+) -> tuple[str | None, str] | None:
+    """Give interfaces no signature: nobody calls them. Write defaults that are made as dots."""
+    if getattr(obj, "_is_protocol", False):
+        return "", returned
+    if signature:
+        # Sphinx reads signatures as Python, which `<factory>` and `<function f>` are not.
+        return re.sub(r"<[^<>]+>", "...", signature), returned
+    return None
 
 
 def find_by_identity(

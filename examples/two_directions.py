@@ -116,7 +116,7 @@ def plot(idata: xr.DataTree) -> Figure:
 
 def report(idata: xr.DataTree) -> str:
     """Summarise the directions."""
-    return pmg.summary(idata).to_string()
+    return pmg.summary(idata)[["mean", "sd", "angular_sd", "ess_bulk", "r_hat"]].to_string()
 
 
 if __name__ == "__main__":

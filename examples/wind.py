@@ -113,8 +113,9 @@ def plot(idata: xr.DataTree) -> Figure:
 
 def report(idata: xr.DataTree) -> str:
     """Print a summary of the posterior and the values that generated the data."""
+    summary = pmg.summary(idata)[["mean", "sd", "angular_sd", "ess_bulk", "r_hat"]]
     return (
-        f"{pmg.summary(idata)}\ngenerated from: prevailing {PREVAILING.round(3)}, daily "
+        f"{summary.to_string()}\ngenerated from: prevailing {PREVAILING.round(3)}, daily "
         f"{DAILY.tolist()}, kappa {KAPPA}"
     )
 

@@ -25,6 +25,7 @@ from benchmarks.report.store import ROOMS, current
 __all__ = ["filled", "pages", "quoted", "unfinished"]
 
 FIGURE = re.compile(r"<!--fig (.+?)-->(.*?)<!--/fig-->", re.DOTALL)
+TABLE = re.compile(r"<!--table (\w+)")
 BLOCK = re.compile(r"<!--(table|about|summary|totals|measured)( .+?)?-->\n.*?<!--/\1-->", re.DOTALL)
 
 
@@ -38,7 +39,7 @@ def pages() -> list[Path]:
 
 def filled(text: str, records: dict[str, dict[str, Any]]) -> str:
     """Fill in everything that is marked on a page."""
-    names = quoted(text)
+    names = sorted({*quoted(text), *TABLE.findall(text)})
     text = FIGURE.sub(
         lambda m: f"<!--fig {m[1]}-->{like(figure(records, m[1]), m[2])}<!--/fig-->", text
     )

@@ -11,24 +11,24 @@ from benchmarks.report.store import when
 
 __all__ = ["about", "of_room", "totals"]
 
-HEADER = ["claim", "found", "asked", "", "command", "measured"]
+HEADER = ["claim", "found", "asked", ""]
 WORDS = {"pass": "pass", "miss": "**miss**", "withdrawn": "withdrawn", "not run": "not run", "": ""}
 
 
 def of_room(records: dict[str, dict[str, Any]], room: str) -> str:
-    """Write the claims of a room as a table."""
-    lines = [HEADER, ["---"] * len(HEADER)]
+    """Write the claims of a room, one table for each record."""
+    parts = []
     for record in records.values():
         if room_of(record) != room:
             continue
-        command, measured = f"`{record['command']}`", when(record)
-        for claim in record["claims"]:
-            verdict = WORDS[claim["verdict"]]
-            lines.append(
-                [claim["claim"], claim["figure"], claim["asked"], verdict, command, measured]
-            )
-            command = measured = ""
-    return "\n" + "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines) + "\n"
+        lines = [HEADER, ["---"] * len(HEADER)]
+        lines += [
+            [claim["claim"], claim["figure"], claim["asked"], WORDS[claim["verdict"]]]
+            for claim in record["claims"]
+        ]
+        table = "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines)
+        parts.append(f"*{record['question']}* `{record['command']}`, {when(record)}\n\n{table}\n")
+    return "\n" + "\n".join(parts)
 
 
 def room_of(record: dict[str, Any]) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
+# What it finds are the times of two samplers.
+TIMED_BY_ITSELF = {"beside_nuts"}
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="not part of a source archive")
@@ -33,6 +35,9 @@ def test_every_example_has_a_page(gallery):
         page = gallery.describe(name)
         assert page["model"].startswith("def build_model")
         assert page["run"].startswith("def run")
+        assert page["found"], f"{name} lacks what it finds: run docs/draw_gallery.py {name}"
+        timed = page["time"] or name in TIMED_BY_ITSELF
+        assert timed, f"{name} lacks its time: run docs/draw_gallery.py {name}"
         for kind in ("", "_thumbnail"):
             assert (gallery.PICTURES / f"{name}{kind}.png").is_file()
 
