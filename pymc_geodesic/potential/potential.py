@@ -14,6 +14,7 @@ import pytensor.tensor as pt
 from pymc.model import Model
 from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
@@ -246,6 +247,9 @@ def _for_each_row(
 ) -> TensorVariable:
     """Return the gradient of each row separately, even if it is the same for all rows."""
     if one_row in ancestors([gradient]):
+        # Shapes that depend on a row's number, as those of repeated parameters of a mixture, are
+        # not constants for JAX when rows are put side by side. Rewritten they are.
+        gradient = rewrite_graph(gradient, include=("ShapeOpt", "canonicalize"))
         return vectorize_graph(gradient, {one_row: rows[:, None]})
     return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
 

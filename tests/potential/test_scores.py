@@ -206,3 +206,22 @@ def test_known_noise(potential, variance, expected):
     got = [None if v is None else v.data.tolist() for v in noise.variance]
     assert got == expected
     assert noise.largest([]) == max((np.max(v) for v in expected if v is not None), default=0.0)
+
+
+@pytest.mark.parametrize("backend", ["JAX", "NUMBA"])
+def test_scores_of_a_mixture(backend):
+    """Each row alone, by its responsibilities: mixtures repeat their parameters for every row."""
+    with pm.Model() as model:
+        x = pm.Minibatch(X, batch_size=6)
+        mu = pmg.SphericalUniform("mu", shape=(2, 3))
+        pm.Mixture(
+            "x", [0.3, 0.7], pmg.VonMisesFisher.dist(mu, [3.0, 5.0]), observed=x, total_size=N
+        )
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    [[score]] = potential.scores(potential.positions, potential.indices, width=WIDTH)
+    function = pytensor.function([*potential.positions, *potential.indices], score, mode=backend)
+    at, rows, kappa = np.array([MU, -MU]), np.array([3, 1, 4, 1, 5, 9]), np.array([3.0, 5.0])
+    weights = np.array([0.3, 0.7]) * kappa / np.sinh(kappa) * np.exp(kappa * (X[rows] @ at.T))
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    exact = N * (shares * kappa)[..., None] * X[rows][:, None]
+    np.testing.assert_allclose(function(at, rows), exact, rtol=1e-9)
