@@ -51,8 +51,7 @@ def methods(data: np.ndarray, length: int) -> dict:
     """Return the model of each method and the step that samples it."""
     batches, full = build_model(data, BATCH_SIZE), build_model(data, None)
     common = {"n_steps": length, "model": batches}
-    # JAX cannot vectorise the scores of the rows of a mixture.
-    fisher = common | {"gradient_noise": "fisher", "backend": "numba"}
+    fisher = common | {"gradient_noise": "fisher", "backend": "jax"}
     rate = (LEARNING_RATE, MOMENTUM_DECAY)
     return {
         "GMC, all rows": (
