@@ -12,7 +12,7 @@ from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.scaled_stiefel import ScaledStiefel
 from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST
 
-__all__ = ["FrameMass"]
+__all__ = ["FrameMass", "symmetric"]
 
 
 class FrameMass:

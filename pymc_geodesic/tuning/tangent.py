@@ -101,6 +101,7 @@ def _mass(
     rows: Sequence[np.ndarray],
     rng: np.random.Generator,
 ) -> FoundMass | None:
+    kind: type[_UnitVector] | type[_Frame]
     kind = _Frame if gradient.manifold.factors[i].ndim_core == 2 else _UnitVector
     measured = kind(gradient, i, rows, rng)
     with np.errstate(all="ignore"):
