@@ -18,6 +18,7 @@ import sys
 import time
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def save(figure: Figure, name: str, folder: Path) -> None:
 
 
 def record(name: str, found: dict[str, str | int], path: Path) -> None:
-    """Store what an example says, for its page."""
+    """Store what an example says, how long it took and when, for its page."""
     stored = json.loads(path.read_text()) if path.exists() else {}
     stored[name] = found
     path.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n")
@@ -128,7 +129,10 @@ def main() -> None:
         sys.stdout.write(f"{name}: {report}\n")
         sys.stdout.flush()
         save(example.plot(idata), name, arguments.folder)
-        record(name, {"report": report, "seconds": seconds}, arguments.folder / FOUND.name)
+        found = {"report": report, "seconds": seconds, "date": date.today().isoformat()}
+        if "backend" in options:
+            found["backend"] = options["backend"]
+        record(name, found, arguments.folder / FOUND.name)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,8 @@ FOUND_TEXT = """## What it finds
 ```
 """
 
+TIME = "The run took {seconds} seconds of a processor{how}, compilation included, on {date}."
+
 CARD = """:::{{grid-item-card}} {title}
 :link: pages/{name}
 :link-type: doc
@@ -101,7 +103,8 @@ def describe(name: str) -> dict[str, str]:
         raise ValueError(f"The docstring of {path.name} expected a conclusion as last paragraph.")
     conclusion = conclusion.removeprefix("Conclusion: ")
     stored = json.loads(FOUND.read_text()).get(name, {})
-    report, seconds = stored.get("report"), stored.get("seconds")
+    report = stored.get("report")
+    how = f' with `backend="{stored["backend"]}"`' if "backend" in stored else ""
     return {
         "name": name,
         "title": title,
@@ -112,7 +115,7 @@ def describe(name: str) -> dict[str, str]:
         "model": section(path, "build_model"),
         "run": section(path, "run"),
         "found": FOUND_TEXT.format(report=report) if report else "",
-        "time": f"The run took {seconds} seconds of a processor." if seconds else "",
+        "time": TIME.format(how=how, **stored) if "seconds" in stored else "",
     }
 
 

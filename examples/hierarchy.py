@@ -2,16 +2,16 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A hierarchy beside NUTS and ADVI.
 
-Sales of 100 shops, each with a level of its own around a common one: do minibatches find the spread
-between the shops, and how do NUTS on all rows and ADVI on the same minibatches compare? In a
-hierarchy, approximations go wrong first in the scales.
+A million sales in 100 shops. Each shop has its own level and its own response to the price, around
+common ones. Do minibatches find the spread between the shops, and how do NUTS on all rows and ADVI
+on the same minibatches compare? In a hierarchy, approximations go wrong first in the scales.
 
-The 300,000 sales are generated.
+The sales are generated.
 
-Conclusion: minibatches give the same posterior as NUTS, also for the spread between the shops. For
-such a simple likelihood NUTS is still as fast with 300,000 rows; its time grows with the rows, and
-that of minibatches hardly does. ADVI's widths are three to ten times too large here: at its default
-learning rate they come from its own noise.
+Conclusion: minibatches give the same posterior as NUTS, also for the spreads between the shops, in
+half of the time and with four times as many draws. The time of NUTS grows with the rows, and that
+of minibatches hardly does. ADVI is far off at its default learning rate after 30,000 steps: its
+widths are ten to fifteen times too large.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from shared import main, without_box
 
 import pymc_geodesic as pmg
 
-N_ROWS, N_SHOPS, BATCH_SIZE = 300_000, 100, 300
-NAMES = ("level", "slope", "between", "within")
+N_ROWS, N_SHOPS, BATCH_SIZE = 1_000_000, 100, 300
+NAMES = ("level", "slope", "sd_level", "sd_slope", "noise")
 COLORS = ("#0072B2", "0.2", "#D55E00")
 GROUPS = {"posterior": "pymc_geodesic", "nuts": "NUTS, all rows", "advi": "ADVI"}
 
@@ -41,7 +41,8 @@ def make_data(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     shop = rng.integers(N_SHOPS, size=n_rows).astype("int32")
     price = rng.standard_normal(n_rows)
     levels = 2.0 + 0.4 * rng.standard_normal(N_SHOPS)
-    return shop, price, levels[shop] - 0.5 * price + rng.standard_normal(n_rows)
+    slopes = -0.5 + 0.2 * rng.standard_normal(N_SHOPS)
+    return shop, price, levels[shop] + slopes[shop] * price + rng.standard_normal(n_rows)
 
 
 def build_model(n_rows: int = N_ROWS) -> pm.Model:
@@ -51,11 +52,13 @@ def build_model(n_rows: int = N_ROWS) -> pm.Model:
         shop, price, sale = pm.Minibatch(shop, price, sale, batch_size=BATCH_SIZE)
         level = pm.Normal("level", 0.0, 5.0)
         slope = pm.Normal("slope", 0.0, 5.0)
-        between = pm.HalfNormal("between", 1.0)
-        within = pm.HalfNormal("within", 1.0)
-        shops = pm.Normal("shops", level, between, dims="shop")
-        mean = shops[shop] + slope * price
-        pm.Normal("sale", mean, within, observed=sale, total_size=n_rows)
+        sd_level = pm.HalfNormal("sd_level", 1.0)
+        sd_slope = pm.HalfNormal("sd_slope", 1.0)
+        noise = pm.HalfNormal("noise", 1.0)
+        levels = pm.Normal("levels", level, sd_level, dims="shop")
+        slopes = pm.Normal("slopes", slope, sd_slope, dims="shop")
+        mean = levels[shop] + slopes[shop] * price
+        pm.Normal("sale", mean, noise, observed=sale, total_size=n_rows)
     return model
 
 
@@ -85,7 +88,7 @@ def run(quick: bool = False) -> xr.DataTree:
 
 def plot(idata: xr.DataTree) -> Figure:
     """Plot the posteriors of the common parameters, within ten deviations of the mean of NUTS."""
-    figure, axes = plt.subplots(1, 4, figsize=(10, 2.8), layout="constrained")
+    figure, axes = plt.subplots(1, 5, figsize=(11, 2.8), layout="constrained")
     for ax, name in zip(axes, NAMES, strict=True):
         exact = idata["nuts"][name].values
         limits = exact.mean() + np.array([-10, 10]) * exact.std()

@@ -58,6 +58,7 @@ _HOMES = {
         "VonMisesFisher",
         "matrix_to_quaternion",
         "quaternion_to_matrix",
+        "stick_breaking",
         "transforms",
     ),
     "groups": ("GroupLikelihood", "GroupedRows", "MarginalLikelihood", "local_posterior"),

@@ -43,6 +43,7 @@ from pymc_geodesic.distributions import (
     fit_watson as fit_watson,
     matrix_to_quaternion as matrix_to_quaternion,
     quaternion_to_matrix as quaternion_to_matrix,
+    stick_breaking as stick_breaking,
     transforms as transforms,
     vectors_to_angles as vectors_to_angles,
 )

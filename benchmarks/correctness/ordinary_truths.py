@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import softmax
@@ -118,10 +119,10 @@ def _crossed_density(user: np.ndarray, item: np.ndarray, y: np.ndarray):
     """Make the log density of the logarithms of deviations, with mean and variance of mu."""
     n_users, n_items = user.max() + 1, item.max() + 1
     # Of a user: ratings in all, and of each item. These are the products of indicators.
-    of_user = np.zeros((n_users, n_items + 1))
-    np.add.at(of_user, (user, item + 1), 1.0)
-    of_user[:, 0] = of_user.sum(axis=1)
-    of_item = of_user.sum(axis=0)
+    ones, places = np.ones(2 * len(y)), np.concatenate([item + 1, np.zeros_like(item)])
+    # Users have few ratings: dense products of all users and items would take most of the time.
+    of_user = sparse.csr_array((ones, (np.tile(user, 2), places)), (n_users, n_items + 1))
+    n_of_user, of_item = np.bincount(user, minlength=n_users), of_user.sum(axis=0)
     products = np.diag(of_item)
     products[0, :] = products[:, 0] = of_item
     sums_user = np.bincount(user, y, n_users)
@@ -129,9 +130,9 @@ def _crossed_density(user: np.ndarray, item: np.ndarray, y: np.ndarray):
 
     def density(logs: np.ndarray) -> tuple[float, float, float]:
         a, b, s = np.exp(logs)
-        precision_user = of_user[:, 0] / s**2 + 1 / a**2
-        weighted = of_user / precision_user[:, None] / s**4
-        precision = products / s**2 - of_user.T @ weighted
+        precision_user = n_of_user / s**2 + 1 / a**2
+        weighted = sparse.diags_array(s**-4 / precision_user) @ of_user
+        precision = products / s**2 - (of_user.T @ weighted).toarray()
         precision += np.diag(np.append(1.0, np.full(n_items, b**-2)))
         factor = cho_factor(precision, lower=True)
         right = sums / s**2 - weighted.T @ sums_user

@@ -107,9 +107,11 @@ def surroundings() -> dict[str, Any]:
 def commit() -> str:
     """Return the present commit, with a plus if files differ from it; empty without git."""
     try:
+        # Records are what runs write, not what they run.
+        changed = ["status", "--porcelain", "-uno", "--", ":!benchmarks/results"]
         found = [
             subprocess.run(["git", *given], cwd=ROOT, capture_output=True, text=True, check=True)
-            for given in (["rev-parse", "--short=10", "HEAD"], ["status", "--porcelain", "-uno"])
+            for given in (["rev-parse", "--short=10", "HEAD"], changed)
         ]
     except (OSError, subprocess.CalledProcessError):
         return ""

@@ -75,8 +75,8 @@ def _table(records: dict[str, dict[str, Any]], argument: str) -> str:
     if len(tables) < int(number or 1):
         raise KeyError(f"`table {argument}`: {name}.json has {len(tables)}. Change the page.")
     found = tables[int(number or 1) - 1]
-    lines = [found["header"], ["---"] * len(found["header"])]
-    lines += [[_text(value) for value in row] for row in found["rows"]]
+    header, *rows = [[_text(value) for value in row] for row in (found["header"], *found["rows"])]
+    lines = [header, ["---"] * len(header), *rows]
     # A blank line on both sides: otherwise the marks would belong to the table.
     return "\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 

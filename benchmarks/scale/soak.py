@@ -134,8 +134,10 @@ def main() -> None:
     minutes = 1.0 if given.quick else given.minutes
     # Shells let their background jobs ignore the signal that ends the run.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A busy machine needs longer than 15 and 30 s to start a worker again.
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
+    # This long after a loss Dask looks once whether the worker is back, and gives it up if not. It
+    # must not look while the worker starts again after a later loss.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": f"{2 * minutes} minutes"})
+    # A busy machine needs longer than 30 s to start a worker.
     dask.config.set({"distributed.comm.timeouts.connect": "10 minutes"})
     with (
         tempfile.TemporaryDirectory() as folder,

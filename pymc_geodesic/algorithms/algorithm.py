@@ -122,7 +122,8 @@ class Algorithm:
     require : callable
         ``(name, variables)``: raises if the algorithm cannot move the variables.
     bind : callable, optional
-        ``(variables) -> Algorithm``: the algorithm for these variables, if it depends on them.
+        ``(variables, *, tunes_itself) -> Algorithm``: the algorithm for these variables, if it
+        depends on them.
     kernel : callable, optional
         ``(potential, *, backend) -> kernel``, used instead of the compiled scan of transitions.
     check_start : callable, optional
@@ -156,7 +157,7 @@ class Algorithm:
     hurries: bool = False
     balances: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
-    bind: Callable[[Sequence[SampledVariable]], Algorithm] | None = None
+    bind: Callable[..., Algorithm] | None = None
     kernel: Callable[..., Kernel] | None = None
     check_start: Callable[..., None] | None = None
     full_data: bool = False

@@ -15,6 +15,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
+from pymc_geodesic.algorithms.tuning_rules import trajectory_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, Estimator
@@ -100,7 +101,8 @@ def transition(
 
     At the start of each trajectory v and q are drawn anew, s is one and :math:`H_0` makes H zero.
     :math:`\tilde U - H_0` is formed from the energies of the same minibatch at both positions: the
-    difference of two minibatches' energies would be noise.
+    difference of two minibatches' energies would be noise. With control variates it is corrected as
+    the gradient is.
     """
     velocity, begun = _begun(
         state, noise, manifold=manifold, thermal_mass=thermal_mass, n_leapfrog=n_leapfrog
@@ -111,7 +113,7 @@ def transition(
     velocity, log_s, q = _rescale(velocity, begun.log_s, q, step_size, thermal_mass)
 
     estimate = gradient(position)
-    difference = gradient.energy(position) - gradient.energy(begun.start)
+    difference = gradient.energy_change(begun.start, position)
     potential = difference - begun.kinetic + dim * log_s
     error = potential + _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
     velocity = _kick(manifold, position, velocity, estimate, noise, step_size)
@@ -205,7 +207,7 @@ def _with_one_more(manifold: Product) -> list[tuple[int, ...]]:
     return [*manifold.shapes, ()]
 
 
-def sgnphmc(n_leapfrog: int) -> Algorithm:
+def sgnphmc(n_leapfrog: int, *, noise_is_known: bool = False) -> Algorithm:
     """Return the algorithm with a given number of steps per trajectory."""
     return Algorithm(
         state=State,
@@ -215,5 +217,6 @@ def sgnphmc(n_leapfrog: int) -> Algorithm:
         noise_shapes=_with_one_more,
         statistics=statistics,
         statistic_names=("time_scaling", "energy_error"),
+        tuning_rule=partial(trajectory_rule, n_leapfrog=n_leapfrog, noise_is_known=noise_is_known),
         require=flat_only,
     )

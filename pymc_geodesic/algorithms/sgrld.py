@@ -18,6 +18,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
 from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
 from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
+from pymc_geodesic.algorithms.simplex_rules import cir_rule, euler_rule
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex
@@ -33,6 +34,10 @@ __all__ = [
     "sgrld",
     "transition",
 ]
+
+# Totals near zero shorten the time in which probabilities change, by so much that steps found for
+# the mean total go astray. Gamma distributions of this shape leave them no room there.
+LEAST_TOTAL = 20.0
 
 Parameterization = Literal["expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"]
 
@@ -216,7 +221,12 @@ def sgrld(
             mishap=CoxIngersollRoss.mishap,
             advice=CoxIngersollRoss.advice,
         )
-    bind = partial(_bound, algorithm, COORDINATES[parameterization], metric)
+    tunes = (parameterization, metric, metropolis) == ("expanded_mean", "fisher", False)
+    if tunes:
+        rule = cir_rule if exact else partial(euler_rule, total=LEAST_TOTAL)
+        algorithm = replace(algorithm, tuning_rule=rule)
+    least_total = LEAST_TOTAL if tunes and not exact else None
+    bind = partial(_bound, algorithm, COORDINATES[parameterization], metric, least_total)
     return replace(algorithm, bind=bind)
 
 
@@ -224,11 +234,18 @@ def _bound(
     algorithm: Algorithm,
     chart: type[SimplexCoordinates],
     metric: Metric,
+    least_total: float | None,
     variables: Sequence[SampledVariable],
+    *,
+    tunes_itself: bool,
 ) -> Algorithm:
     """Give every variable its coordinates, whose totals follow from its prior."""
     dtype = variables[0].position.dtype
     gamma_shapes = [np.asarray(_gamma_shape(variable), dtype) for variable in variables]
+    if tunes_itself and least_total is not None:
+        gamma_shapes = [np.maximum(shape, least_total).astype(dtype) for shape in gamma_shapes]
+        total = min(float(np.min(shape)) for shape in gamma_shapes)
+        algorithm = replace(algorithm, tuning_rule=partial(euler_rule, total=total))
     coordinates = [chart(shape=shape, metric=metric) for shape in gamma_shapes]
     dynamics = Dynamics(
         partial(algorithm.dynamics.transition, coordinates=coordinates),
@@ -258,7 +275,7 @@ def _gamma_shape(variable: SampledVariable) -> float | np.ndarray:
     """Shape of the Gamma distribution of the total: the prior's concentration, else K.
 
     The distribution of the probabilities does not depend on it. With the prior's concentration
-    this is the paper's algorithm.
+    this is the paper's algorithm; a step that tunes itself enlarges small shapes.
     """
     size = variable.shape[-1]
     alpha = known_concentration(variable.rv)

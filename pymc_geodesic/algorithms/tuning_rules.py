@@ -52,6 +52,7 @@ __all__ = [
     "langevin_rule",
     "require_step_size",
     "thermostat_rule",
+    "trajectory_rule",
 ]
 
 # In the frame of the mass all frequencies are about one. With friction xi a coordinate has the
@@ -60,6 +61,10 @@ BEST_FRICTION = 1.0
 # Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
 # and nonlinear forces cause further errors.
 LARGEST_STEP = 0.5
+# Length of a trajectory: a quarter of a period, after which positions are forgotten.
+LONGEST_TRAJECTORY = 1.5
+# Error of a variance of the noise that is estimated while sampling.
+UNKNOWN_SHARE = 0.1
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
 
@@ -93,11 +98,14 @@ class Demands(NamedTuple):
         Largest curvature in the frame.
     accuracy : float
         Tolerated error, in posterior standard deviations.
+    smallest_shape : float
+        Smallest concentration of a probability that is near zero; infinite off the simplex.
     """
 
     noise: GradientNoise
     curvature: float
     accuracy: float
+    smallest_shape: float = np.inf
 
     @property
     def variance_error(self) -> float:
@@ -226,3 +234,27 @@ def langevin_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     b = demands.variance_error
     total = demands.noise.largest + (1 + b) * demands.curvature
     return float(4 * b / max(total, 1e-12)), {}
+
+
+def trajectory_rule(
+    demands: Demands, *, n_leapfrog: int, noise_is_known: bool
+) -> tuple[float, dict[str, float]]:
+    r"""Step size of trajectories that begin with new velocities and have no injected noise.
+
+    Noise of variance V that no friction balances heats a trajectory of L steps, and makes
+    variances too large by the share :math:`\epsilon^2 L V / 2` at most; the limit is b. If V is
+    given for each entry, friction balances it, and only its correlations are left: noise of
+    gradients of rows is proportional to the curvature, so that the stiffest direction has the
+    variance :math:`\lambda V`, of which :math:`(\lambda - 1) V` has no friction. A tenth is added
+    for the error of an estimated V. Friction itself makes variances too large by
+    :math:`\epsilon^2 V / 8`.
+    """
+    b, noise = demands.variance_error, demands.noise.largest
+    step_size = min(demands.stable_step, 2 * np.sqrt(b), LONGEST_TRAJECTORY / n_leapfrog)
+    excess = noise
+    if noise_is_known:
+        excess = noise * min(1.0, max(1 - 1 / max(demands.curvature, 1.0), 0.0) + UNKNOWN_SHARE)
+        step_size = min(step_size, 2 * np.sqrt(b / noise)) if noise > 0 else step_size
+    if excess > 0:
+        step_size = min(step_size, np.sqrt(2 * b / (n_leapfrog * excess)))
+    return float(step_size), {}

@@ -26,6 +26,7 @@ from pymc_geodesic.distributions.projected_normal import ProjectedNormal
 from pymc_geodesic.distributions.quaternions import matrix_to_quaternion, quaternion_to_matrix
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
+from pymc_geodesic.distributions.stick_breaking import stick_breaking
 from pymc_geodesic.distributions.symmetric_dirichlet import SymmetricDirichlet
 from pymc_geodesic.distributions.uniform_ball import UniformBall
 from pymc_geodesic.distributions.uniform_rotation import UniformRotation
@@ -63,6 +64,7 @@ __all__ = [
     "fit_watson",
     "matrix_to_quaternion",
     "quaternion_to_matrix",
+    "stick_breaking",
     "transforms",
     "vectors_to_angles",
 ]

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 
-from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.quadrature import spaced
+from pymc_geodesic.distributions.rowwise import RowwiseGraph
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]
@@ -113,13 +113,14 @@ def _apply(graph, pullback, name: str, n: Any, kappa: Any) -> TensorVariable:
     kappa = as_float_tensor(kappa)
     n = pt.as_tensor(n).astype(kappa.dtype)
     inputs = [n.type("n"), kappa.type("kappa")]
-    op = OpFromGraph(
+    op = RowwiseGraph(
         inputs,
         [graph(*inputs)],
         inline=True,
         pullback=pullback,
         connection_pattern=[[False], [True]],
         name=name,
+        core_ndim=0,
     )
     return op(n, kappa)
 

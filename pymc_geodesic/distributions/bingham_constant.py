@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytensor.tensor as pt
 
-from pytensor.compile.builders import OpFromGraph
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.rowwise import RowwiseGraph
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["LARGEST_DIMENSION", "bingham_log_normalizer", "bingham_saddle"]
@@ -171,11 +171,12 @@ def bingham_log_normalizer(A: Any) -> TensorVariable:
     """
     A = as_float_tensor(A)
     inner = A.type("A")
-    op = OpFromGraph(
+    op = RowwiseGraph(
         [inner],
         [-_log_integral_graph(inner)],
         inline=True,
         pullback=_pullback,
         name="BinghamLogNormalizer",
+        core_ndim=2,
     )
     return op(A)

@@ -272,8 +272,9 @@ class HostGradient:
         self.project = Interpreted(points, position)
         self.random_point = Interpreted(vectors, manifold.random_point(vectors))
         self.to_tangent = Interpreted([*points, *vectors], manifold.to_tangent(points, vectors))
-        ends, velocities = manifold.geodesic(points, vectors, time)
-        self.geodesic = Interpreted([*points, *vectors, time], [*ends, *velocities])
+        if manifold.has_geodesics:
+            ends, velocities = manifold.geodesic(points, vectors, time)
+            self.geodesic = Interpreted([*points, *vectors, time], [*ends, *velocities])
 
 
 def _added(parts: Iterable[list[Any]]) -> list[Any]:

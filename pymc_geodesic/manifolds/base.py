@@ -57,6 +57,9 @@ class Manifold(ABC):
     is_stretched_linearly : bool
         Whether a matrix L of the space maps the manifold onto itself by ``x -> Q(L x)``, where Q
         makes columns orthonormal; see :class:`pymc_geodesic.manifolds.stretched.Stretched`.
+    has_geodesics : bool
+        Whether points can follow geodesics; else only dynamics with coordinates of their own move
+        them.
     poles_below : float
         Concentration of a Dirichlet distribution below which its density on the manifold is
         infinite somewhere; zero if there is none.
@@ -75,6 +78,7 @@ class Manifold(ABC):
     is_compact: bool = False
     bounds: tuple[ArrayLike, ArrayLike] | None = None
     is_stretched_linearly: bool = False
+    has_geodesics: bool = True
     poles_below: float = 0.0
 
     @abstractmethod

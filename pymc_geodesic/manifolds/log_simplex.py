@@ -31,6 +31,7 @@ class LogSimplex(Manifold):
 
     name = "LogSimplex"
     is_compact = True
+    has_geodesics = False
 
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return core_shape[0] - 1

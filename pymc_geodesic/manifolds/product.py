@@ -80,6 +80,11 @@ class Product:
         """Intrinsic dimension of the product."""
         return sum(self.dims)
 
+    @property
+    def has_geodesics(self) -> bool:
+        """Whether points of all factors can follow geodesics."""
+        return all(factor.has_geodesics for factor in self.factors)
+
     def to_tangent(self, x: Point, u: Point) -> Point:
         """Project ``u`` onto the tangent space at ``x``, factor by factor."""
         return tuple(m.to_tangent(*pair) for m, *pair in zip(self.factors, x, u, strict=True))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import pytensor.tensor as pt
@@ -49,16 +50,29 @@ class ControlVariateEstimator(MinibatchEstimator):
 
     def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""
-        evaluate = self._gradient()
-        # Without softened poles, because the gradient of the whole data at the center has none.
-        at_center = tuple(evaluate(self.center, [pt.zeros_like(width) for width in self.width]))
         # If points have several representatives, use those of the center nearest to the position.
         align = self.potential.manifold.align
-        at_center = align(at_center, self.center, position)
+        at_center = align(self._at_center, self.center, position)
         whole_gradient = align(self.center_gradient, self.center, position)
-        terms = zip(evaluate(position, self.width), at_center, whole_gradient, strict=True)
+        terms = zip(self._evaluate(position, self.width), at_center, whole_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
+
+    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+        """Correct the change by that of the energy's linear part at the center."""
+        terms = zip(start, end, self._at_center, self.center_gradient, strict=True)
+        linear = sum(((whole - there) * (b - a)).sum() for a, b, there, whole in terms)
+        return super().energy_change(start, end) + linear
+
+    @cached_property
+    def _evaluate(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
+        return self._gradient()
+
+    @cached_property
+    def _at_center(self) -> tuple[TensorVariable, ...]:
+        # Without softened poles, because the gradient of the whole data at the center has none.
+        widths = [pt.zeros_like(width) for width in self.width]
+        return tuple(self._evaluate(self.center, widths))
 
     def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
         """Build a function of the gradient, so that it is compiled once and not for each point."""

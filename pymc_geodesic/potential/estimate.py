@@ -46,6 +46,10 @@ class Estimator(Protocol):
         """Return an estimate of the energy, from the same rows as the gradient."""
         ...
 
+    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+        """Return an estimate of the change of the energy, whose gradient is the estimate's."""
+        ...
+
     def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
         """Return the energy and its gradient, for exact tests."""
         ...

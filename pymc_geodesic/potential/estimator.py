@@ -77,6 +77,10 @@ class MinibatchEstimator:
         """Estimate the potential energy from the same rows."""
         return self.potential.energy(position, self.indices)
 
+    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+        """Estimate the change of the energy between two positions from the same rows."""
+        return self.energy(end) - self.energy(start)
+
     def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
         """Return the potential energy and its gradient in the embedding, for exact tests."""
         return self.potential.energy_and_gradient(position, self.indices)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,12 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Width
-from pymc_geodesic.potential.expectation import find_expectations
-from pymc_geodesic.potential.local import (
-    LocalPotential,
-    averaged_over_draws,
-    rows_of,
-    sizes_of,
-)
-from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
+from pymc_geodesic.potential.local import LocalPotential, rows_of, sizes_of
+from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
-from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
+from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.stream import Source, find_streams
+from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
 
 __all__ = ["Potential"]
@@ -124,11 +120,11 @@ class Potential:
                 model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
             )
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
-        self._terms, self.expectations, self.latents = _without_latents(
+        self._terms, self.expectations, self.latents = without_latents(
             density.terms(),
             local_variables,
             static_shapes=static_shapes,
-            in_batches=[x for s in self.sources if isinstance(s, BatchSource) for x in s.tensors],
+            rows=dict(zip(self._rows, self.sources, strict=True)),
         )
 
     @property
@@ -143,8 +139,7 @@ class Potential:
 
     def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
         """U at a point, estimated from the rows ``indices`` of each source of minibatches."""
-        checked = without_checks(self._terms, impossible=True)
-        return self._at(-_total(checked), position, indices)
+        return self._at(-total(self._energy_terms), position, indices)
 
     def gradient(
         self, position: Point, indices: Sequence[TensorVariable], *, width: Width
@@ -159,8 +154,7 @@ class Potential:
         self, position: Point, indices: Sequence[TensorVariable]
     ) -> tuple[TensorVariable, Point]:
         """U and dU/dx, for samplers that need both at every step."""
-        checked = without_checks(self._terms, impossible=True)
-        graphs = [-_total(checked), *self._gradients(self._terms)]
+        graphs = [-total(self._energy_terms), *self._gradients(self._smooth_terms)]
         energy, *gradient = self._at(graphs, position, indices)
         return energy, tuple(gradient)
 
@@ -186,6 +180,18 @@ class Potential:
             for found in self.expectations
         ]
 
+    @cached_property
+    def _energy_terms(self) -> list[TensorVariable]:
+        return self._stacked(without_checks(self._terms, impossible=True))
+
+    @cached_property
+    def _smooth_terms(self) -> list[TensorVariable]:
+        return self._stacked(with_softmax_gradients(without_checks(self._terms, impossible=False)))
+
+    def _stacked(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
+        scalars = [x.position for x in self.variables if x.is_flat and x.shape == ()]
+        return with_stacked_scalars(terms, scalars, self._rows)
+
     def _soft_terms(self, width: Width) -> list[TensorVariable]:
         widths = width if isinstance(width, tuple) else [width] * len(self.variables)
         softened = {
@@ -193,7 +199,7 @@ class Potential:
             for variable, length in zip(self.variables, widths, strict=True)
         }
         moved = {x: soft for x, soft in softened.items() if soft is not x}
-        return clone_replace(self._terms, replace=moved, rebuild_strict=False)
+        return clone_replace(self._smooth_terms, replace=moved, rebuild_strict=False)
 
     def _row_gradients(self, source: int, width: Width) -> list[TensorVariable]:
         rows = self._rows[source]
@@ -204,9 +210,11 @@ class Potential:
         return [_for_each_row(gradient, one_row, rows) for gradient in gradients]
 
     def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
-        energy = -_total(with_softmax_gradients(without_checks(terms, impossible=False)))
         gradients = grad(
-            energy, list(self.positions), disconnected_inputs="ignore", return_disconnected="zero"
+            -total(terms),
+            list(self.positions),
+            disconnected_inputs="ignore",
+            return_disconnected="zero",
         )
         return [
             pt.zeros_like(position) if isinstance(gradient.type, DisconnectedType) else gradient
@@ -233,37 +241,6 @@ def _find_sources(
     return resident or streams
 
 
-def _without_latents(
-    terms: list[TensorVariable],
-    local: Sequence[SampledVariable],
-    *,
-    static_shapes: bool,
-    in_batches: Sequence[TensorVariable],
-) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
-    """Write terms of the log density with inputs in place of latent variables of the rows.
-
-    Returns
-    -------
-    terms : list of TensorVariable
-        The terms.
-    expectations : list of TensorVariable
-        Expectations that are estimated for each batch.
-    latents : tuple of TensorVariable
-        Inputs for the draws of the local variables, then for the expectations.
-    """
-    terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
-    expectations = find_expectations(terms)
-    # Only JAX compiles again for other data, and reuses its compiled functions.
-    of_any_length = in_batches if static_shapes else ()
-    lifted = lift_data(
-        [*terms, *expectations], static_shapes=static_shapes, of_any_length=of_any_length
-    )
-    terms, expectations = lifted[: len(terms)], lifted[len(terms) :]
-    means = {expectation: expectation.type() for expectation in expectations}
-    terms = clone_replace(terms, replace=means, rebuild_strict=False)
-    return terms, expectations, (*draws, *means.values())
-
-
 def _for_each_row(
     gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
 ) -> TensorVariable:
@@ -271,10 +248,6 @@ def _for_each_row(
     if one_row in ancestors([gradient]):
         return vectorize_graph(gradient, {one_row: rows[:, None]})
     return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
-
-
-def _total(terms: Sequence[TensorVariable]) -> TensorVariable:
-    return pt.add(*[term.sum() for term in terms]) if len(terms) > 1 else terms[0].sum()
 
 
 def _require_rows_of_batches(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytensor.tensor as pt
 
 from pymc.distributions.transforms import _default_transform
 from pymc.logprob.transforms import CircularTransform, Transform
@@ -92,6 +93,9 @@ class SampledVariable:
             return value
         if self.transform is not None:
             value = self.transform.backward(value, *self.rv.owner.inputs)
+            # PyMC forgets the shape of a correlation matrix of two variables.
+            if None in value.type.shape:
+                value = pt.specify_shape(value, self.rv.type.shape)
         return self.manifold.embed(value)
 
     def to_value(self, position: TensorVariable) -> TensorVariable:

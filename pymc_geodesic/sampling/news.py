@@ -41,12 +41,14 @@ def news_of_tuning(
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.speaks:
         return None
-    named = settings.parameters.items()
-    parameters = ", ".join(f"{name} {value:.3g}" for name, value in named)
-    text = (
-        f"{name} tuned itself: step size {settings.step_size:.3g} posterior scales, "
-        f"{parameters}, {settings.n_steps} transitions per draw, {_gradients(tuning, has_batches)}"
-    )
+    unit = " posterior scales" if has_velocity else ""
+    parts = [
+        f"step size {settings.step_size:.3g}{unit}",
+        *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
+        f"{settings.n_steps} transitions per draw",
+        _gradients(tuning, has_batches),
+    ]
+    text = f"{name} tuned itself: {', '.join(parts)}"
     text += forecast(
         tuning.clock,
         tuning.window,

@@ -37,7 +37,7 @@ class SGNPHMC(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`. By default ``sqrt(0.01 / N)`` with N from ``total_size``.
+        Step size :math:`\epsilon`. By default the tuning phase finds it; see :ref:`self-tuning`.
     thermal_mass : float, optional
         Q, the inertia of the time scaling, in units of energy times time squared. By default the
         number of sampled entries. With it s follows the energy about as fast as a position of
@@ -45,12 +45,14 @@ class SGNPHMC(StochasticStep):
     n_leapfrog : int, default 10
         Steps per trajectory.
     gradient_noise : float, array, mapping of name to either, "fisher" or None
-        V, see :class:`SGGMC`. The method needs it: without it noisy gradients heat the chain.
+        V, see :class:`SGGMC`. Without it noisy gradients heat the chain: give it with a
+        ``step_size``. Steps that are tuned without it are so short that ``accuracy`` is kept.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         See :class:`SGHMC`.
-    n_steps : int, default 1
-        Trajectories per draw.
-    steps_per_batch, variance_reduction, center, data, replacement
+    n_steps : int, optional
+        Trajectories per draw. By default one with a ``step_size``; otherwise the tuning phase finds
+        how many of their steps make a draw, which need not be whole trajectories.
+    steps_per_batch, variance_reduction, center, data, replacement, accuracy
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
@@ -95,7 +97,7 @@ class SGNPHMC(StochasticStep):
     """
 
     name = "sgnphmc"
-    withheld = frozenset({"local", "accuracy"})
+    withheld = frozenset({"local"})
 
     def __init__(
         self,
@@ -104,15 +106,18 @@ class SGNPHMC(StochasticStep):
         step_size: float | Schedule | None = None,
         thermal_mass: float | None = None,
         n_leapfrog: int = 10,
-        n_steps: int = 1,
+        n_steps: int | None = None,
         **options: Unpack[TrajectoryOptions],
     ) -> None:
         n_leapfrog = whole("n_leapfrog", n_leapfrog)
+        if n_steps is None and step_size is not None:
+            n_steps = 1
+        n_transitions = None if n_steps is None else whole("n_steps", n_steps) * n_leapfrog
         super().__init__(
             vars,
-            sgnphmc(n_leapfrog),
+            sgnphmc(n_leapfrog, noise_is_known=options.get("gradient_noise") is not None),
             step_size=step_size,
             parameters={"thermal_mass": thermal_mass},
-            keywords={**options, "n_steps": whole("n_steps", n_steps) * n_leapfrog},
+            keywords={**options, "n_steps": n_transitions},
             takes_local=False,
         )

@@ -41,10 +41,12 @@ class SGRLD(StochasticStep):
     vars : variable, name or sequence of these, optional
         Simplex variables of any batch shape; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`, per unit of :math:`\theta`. By default it is ``0.01 / N`` with N
-        from ``total_size``; the drift of the whole data is then a hundredth of the counts. For the
-        topics of :class:`LatentDirichletAllocation` the default is the schedule of
-        :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
+        Step size :math:`\epsilon`, per unit of :math:`\theta`. By default the tuning phase finds it
+        in the expanded-mean coordinates with the Fisher metric and no ``metropolis``; see
+        :ref:`self-tuning`. For the topics of :class:`LatentDirichletAllocation` the default is the
+        schedule of :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the
+        defaults. Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the
+        drift of the whole data is then a hundredth of the counts.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
         Coordinates of the simplex, as in the paper's Table 1. In the reduced coordinates, steps
         that leave the simplex are reflected and normalised.
@@ -68,8 +70,8 @@ class SGRLD(StochasticStep):
         Correct each step by a Metropolis-Hastings test on the full data, which is exact but slow.
     steps_per_batch : int, default 1
         Transitions that share one minibatch.
-    n_steps, variance_reduction, center, data, local, replacement
-        See :class:`SGGMC`.
+    n_steps, variance_reduction, center, accuracy, data, local, replacement
+        See :class:`SGGMC`. With ``"cir"`` there are no control variates.
     backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
         See :class:`SGGMC`.
 
@@ -111,7 +113,7 @@ class SGRLD(StochasticStep):
     """
 
     name = "sgrld"
-    withheld = frozenset({"mass", "manifolds", "gradient_noise", "accuracy"})
+    withheld = frozenset({"mass", "manifolds", "gradient_noise"})
 
     def __init__(
         self,
@@ -129,6 +131,7 @@ class SGRLD(StochasticStep):
         one_of("dynamics", dynamics, ("euler", "cir"))
         if dynamics == "cir":
             _require_exact(parameterization, metric, metropolis, options.get("variance_reduction"))
+            options["variance_reduction"] = None
         algorithm = sgrld(
             parameterization=parameterization,
             metric=metric,

@@ -117,8 +117,10 @@ def _sampler(
         name, shared, full_data=algorithm.full_data, coordinates=algorithm.coordinates
     )
     algorithm.require(name, problem.variables)
+    if schedule is None and uses_topic_rule:
+        schedule = default_schedule(shared.model, problem.variables)
     if algorithm.bind is not None:
-        algorithm = algorithm.bind(problem.variables)
+        algorithm = algorithm.bind(problem.variables, tunes_itself=schedule is None)
     require_fitting(
         name, algorithm, problem, options.get("gradient_noise"), has_step_size=schedule is not None
     )
@@ -131,8 +133,6 @@ def _sampler(
     mass, _ = problem.begin_mass()
     tuning = _tuning_options(problem, algorithm, schedule, n_steps, given, options, mass)
     _require_diagonal(mass, batches)
-    if schedule is None and uses_topic_rule:
-        schedule = default_schedule(shared.model, problem.variables)
     if schedule is None:
         rate = step_size_of(DEFAULT_LEARNING_RATE, shared.model)
         schedule = ConstantSchedule(rate**algorithm.step_size_power)

@@ -5,23 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass
 from pymc_geodesic.mass.form import MassForm
-from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.center import require_near_mode
-from pymc_geodesic.tuning.curvature import largest_curvature
-from pymc_geodesic.tuning.frame import anchored_frame, frame_at
-from pymc_geodesic.tuning.noise import measure_noise
-from pymc_geodesic.tuning.secants import HALF_WIDTH
-from pymc_geodesic.tuning.starts import best_start
+from pymc_geodesic.tuning.findings import Center, Findings
+from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -38,47 +34,6 @@ PRIOR_DRAWS = 5
 # Transitions per draw, up to the most that are worth waiting for, about a factor of two apart.
 ROUNDED_DOWN = 0.9
 NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
-
-
-class Center(NamedTuple):
-    """The center of control variates, with the gradient of the whole data there."""
-
-    point: list[np.ndarray]
-    gradient: list[np.ndarray]
-
-
-class Findings(NamedTuple):
-    """The results of the tuning phase.
-
-    Attributes
-    ----------
-    mass : Mass
-        Mass in whose frame the posterior has about unit variance.
-    noise : GradientNoise
-        Noise of the estimator in use, in that frame.
-    curvature : float
-        Largest curvature in that frame.
-    variance_ratio : float
-        Noise variance with control variates divided by that without; NaN without a center.
-    controlled : bool
-        Whether control variates are used.
-    center : Center or None
-        Center of the control variates.
-    is_gaussian : bool
-        Whether its mode and the curvature there describe the posterior.
-    """
-
-    mass: Mass
-    noise: GradientNoise
-    curvature: float
-    variance_ratio: float
-    controlled: bool
-    center: Center | None
-    is_gaussian: bool = True
-
-    def demands(self, accuracy: float) -> Demands:
-        """Collect the quantities that limit a step size."""
-        return Demands(self.noise, self.curvature, accuracy)
 
 
 class SelfTuner:
@@ -111,9 +66,9 @@ class SelfTuner:
         by_entry: bool = False,
     ) -> None:
         self.gradient = gradient
-        self.form: MassForm = form
         self.reduction = reduction if gradient.n_rows else None
-        self.given_center, self.fixed_mass = center, fixed_mass
+        self.fixed_mass = fixed_mass
+        self._surroundings = _surroundings(gradient, form, center, fixed_mass)
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
         # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
@@ -130,29 +85,14 @@ class SelfTuner:
         Variables that are ``loose`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_start`.
         """
-        if self.given_center is None and any(loose):
-            start = best_start(self.gradient, start, loose=loose, rng=rng)
-        rows = self.gradient.rows(rng, SUBSAMPLE)
-        if self.given_center is None:
-            frame = anchored_frame(
-                self.gradient, start, rows=rows, form=self.form, fixed=self.fixed_mass, rng=rng
-            )
-        else:
-            frame = frame_at(
-                self.gradient,
-                [np.asarray(x) for x in self.given_center],
-                rows=rows,
-                form=self.form,
-                fixed=self.fixed_mass,
-                rng=rng,
-            )
-            require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
-        point, mass, is_gaussian = frame
+        anchor = self._surroundings.anchor(start, rng, loose=loose)
+        point, mass, rows = anchor.point, anchor.mass, anchor.rows
         center = self.center_at(point) if self.reduction is not None else None
-        points = [self._around(point, mass, rng) for _ in range(self.n_points)]
+        draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
+        points = [draw(point) for _ in range(self.n_points)]
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
-        found = self._measure(points, mass, center, rows, rng, is_gaussian=is_gaussian)
-        return point, found
+        found = self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
+        return point, found._replace(smallest_shape=anchor.smallest_shape)
 
     def center_at(self, point: list[np.ndarray]) -> Center:
         """Evaluate the whole data's gradient at a center.
@@ -187,20 +127,16 @@ class SelfTuner:
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
             center = self.center_at(self._mean(draws))
-        return self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
+        again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
+        return again._replace(smallest_shape=found.smallest_shape)
 
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
     ) -> list[np.ndarray]:
         """Draw a start for one of several chains around a center, with positive density."""
         rows = self.gradient.rows(rng)
-        near = self._around(point, found.mass, rng)
+        near = self._surroundings.near(point, mass=found.mass, curvature=found.curvature, rng=rng)
         return near if np.isfinite(self.gradient(near, rows).energy) else list(point)
-
-    def _around(self, point, mass: Mass, rng: np.random.Generator) -> list[np.ndarray]:
-        """Draw from the Gaussian approximation at a point."""
-        noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
-        return around(self.gradient, point, mass, noise)
 
     def _mean(self, draws: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
         """Average draws in the embedding, and project the mean onto the manifold."""
@@ -210,20 +146,15 @@ class SelfTuner:
     def _measure(
         self, points, mass: Mass, center: Center | None, rows, rng, *, is_gaussian: bool
     ) -> Findings:
-        width = None if is_gaussian else HALF_WIDTH
-        curvature = max(
-            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
-            for point in points[:N_CURVATURE_POINTS]
+        curvature = self._surroundings.largest_curvature(
+            points[:N_CURVATURE_POINTS], mass=mass, rows=rows, rng=rng, is_gaussian=is_gaussian
         )
         none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:
             return none
-        plain, controlled = measure_noise(
-            self.gradient,
-            points,
-            mass=mass,
-            center=None if center is None else center.point,
-            rng=rng,
+        there = None if center is None else center.point
+        plain, controlled = self._surroundings.measure_noise(
+            points, mass=mass, curvature=curvature, center=there, rng=rng
         )
         if controlled is None:
             return none._replace(noise=plain)
@@ -242,6 +173,19 @@ class SelfTuner:
         size = frame.shape[1]
         weight = n / (n + PRIOR_DRAWS + size)
         return weight * np.cov(frame.T, ddof=0).reshape(size, size) + (1 - weight) * np.eye(size)
+
+
+def _surroundings(
+    gradient: HostGradient,
+    form: MassForm,
+    center: Sequence[np.ndarray] | None,
+    mass: Mass | None,
+) -> Surroundings:
+    if gradient.manifold.has_geodesics:
+        return InFrame(gradient, form, center, mass)
+    if mass is None:
+        raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
+    return OnSimplex(gradient, center, mass)
 
 
 def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:

@@ -24,6 +24,20 @@ def test_no_line_begins_with_a_comment_inside_a_paragraph():
         assert not [line for line in lines if line.startswith("<!--fig ")], path.name
 
 
+def test_rows_of_tables_have_as_many_cells_as_their_headers():
+    """Otherwise a table is printed as text or loses cells; bars in cells need a backslash."""
+    pages = [*DOCS.rglob("*.md"), *(DOCS.parent / "benchmarks").rglob("*.md")]
+    wrong = []
+    for path in sorted(pages):
+        if "_build" in path.parts:
+            continue
+        text = re.sub(r"^(```+).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+            sizes = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+            wrong += [f"{path.name}: {table[:60]}"] if len(sizes) > 1 else []
+    assert wrong == []
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(

@@ -131,3 +131,28 @@ def test_host_gradient_of_chunks_is_that_of_all_rows(monkeypatch):
     chunked = host.whole(point)
     np.testing.assert_allclose(chunked.energy, whole.energy)
     np.testing.assert_allclose(chunked.gradient[0], whole.gradient[0])
+
+
+@pytest.mark.parametrize("estimator_class", [MinibatchEstimator, ControlVariateEstimator])
+def test_changes_of_the_energy_have_the_gradient_of_the_estimate(estimator_class):
+    potential, host, end, start = setting(regression)
+    given = {"center": start, "center_gradient": host.whole(start).gradient}
+    options = {name: tuple(map(pt.as_tensor, arrays)) for name, arrays in given.items()}
+    rows = [pt.vector("rows", dtype="int64", shape=(None,)) for _ in potential.sources]
+    estimator = estimator_class(
+        potential,
+        KnownNoise(potential),
+        manifold=potential.manifold,
+        indices=rows,
+        width=tuple(pt.zeros(()) for _ in potential.variables),
+        memory=(),
+        **(options if estimator_class is ControlVariateEstimator else {}),
+    )
+    points = tuple(position.type() for position in potential.positions)
+    change = estimator.energy_change(tuple(map(pt.as_tensor, start)), points)
+    slopes = [*pytensor.grad(change, list(points)), *estimator(points).gradient]
+    function = pytensor.function([*points, *rows], [change, *slopes], mode="FAST_COMPILE")
+    batch = np.array([3, 1, 4, 1])
+    assert float(function(*start, batch)[0]) == pytest.approx(0.0, abs=1e-9)
+    _, slope, estimate = function(*end, batch)
+    np.testing.assert_allclose(slope, estimate, rtol=1e-9)

@@ -66,6 +66,14 @@ def test_exact_moments_by_gmc(n, eta):
     assert_moments_by_gmc(model, *exact, step_size=step_size, manifolds=CORRELATIONS)
 
 
+def test_two_variables():
+    """PyMC forgets the shape of their matrix."""
+    model, *_ = lkj(2, 1.0, 5)
+    step = pmg.SGGMC(model=model, manifolds=CORRELATIONS, step_size=0.1, backend="jax")
+    [variable] = step.sampler.problem.variables
+    assert variable.to_position(variable.value).type.shape == (5, 2, 2)
+
+
 def covariances(eta=2.0):
     with pm.Model() as model:
         sd = pm.Gamma.dist(4.0, 2.0, shape=3)

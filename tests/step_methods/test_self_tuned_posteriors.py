@@ -28,6 +28,8 @@ def assert_means(scores):
         ("SGNHT", {}),
         # The default asks for 0.05 and has 0.02: a variance of 1.04, which would hide an error.
         ("SGHMC", {"accuracy": 0.01}),
+        # Its energies have control variates too; without them they would heat it.
+        ("SGNPHMC", {}),
     ],
 )
 def test_step_finds_the_posterior(name, options):

@@ -18,6 +18,7 @@ from pymc_geodesic.algorithms.tuning_rules import (
     friction_rule,
     langevin_rule,
     thermostat_rule,
+    trajectory_rule,
 )
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, VariableMasses
@@ -83,6 +84,35 @@ def test_friction_and_langevin_rules_keep_their_bounds(noise):
     # The stationary variance of x - e (1.5 x + noise) / 2 + sqrt(e) z, in units of the true one.
     variance = 1.5 * (step_size + step_size**2 * noise.largest / 4)
     assert variance / (1 - (1 - 1.5 * step_size / 2) ** 2) == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize("n_leapfrog", [1, 10])
+@pytest.mark.parametrize("curvature", [0.5, 1.0, 4.0])
+def test_trajectories_without_friction_keep_the_variance(n_leapfrog, curvature):
+    """Kicks with noise from velocities of variance one: x is too wide by a tenth at most."""
+    noise = 50.0
+    demands = Demands(GradientNoise(noise, noise), curvature, accuracy=0.05)
+    step_size, _ = trajectory_rule(demands, n_leapfrog=n_leapfrog, noise_is_known=False)
+    drift = np.array([[1, step_size / 2], [0, 1]])
+    one = drift @ np.array([[1, 0], [-step_size * curvature, 1]]) @ drift
+    kick = drift @ np.array([[0.0], [step_size]])
+    matrix, heat = np.eye(2), np.zeros((2, 2))
+    for _ in range(n_leapfrog):
+        matrix, heat = one @ matrix, one @ heat @ one.T + noise * kick @ kick.T
+    # New velocities: x is multiplied by the first entry and has the noise of the rest.
+    variance = (matrix[0, 1] ** 2 + heat[0, 0]) / (1 - matrix[0, 0] ** 2)
+    assert 1.0 < variance * curvature < 1.1
+
+
+def test_known_noise_allows_longer_trajectories():
+    noise = GradientNoise(50.0, 50.0)
+    for curvature, gain in ((1.0, np.sqrt(10)), (100.0, 1.0)):
+        demands = Demands(noise, curvature, accuracy=0.05)
+        known, unknown = (
+            trajectory_rule(demands, n_leapfrog=10, noise_is_known=known)[0]
+            for known in (True, False)
+        )
+        assert known / unknown == pytest.approx(gain)
 
 
 def host_of(model):

@@ -29,7 +29,7 @@ from pymc_geodesic.kernel.jax.counted_scan import (
     register_counted_scan_with_jax,
     require_counted,
 )
-from pymc_geodesic.kernel.jax.stacking import Stacking
+from pymc_geodesic.potential.stacking import Stacking
 
 __all__ = ["can_be_resident", "copied_to_device", "on_device", "resident"]
 

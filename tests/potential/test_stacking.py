@@ -9,11 +9,15 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
+from pytensor.graph.traversal import apply_ancestors
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.kernel.jax.stacking import FEWEST
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential import potential as module
+from pymc_geodesic.potential.stacking import FEWEST
 
 N = 12
 X = pt.matrix("X", shape=(5, N))
@@ -104,3 +108,39 @@ def test_kernels_have_as_many_operations_for_twice_the_scalars(reduction):
         kernel = step.sampler.calls.kernel_of(step.chain)
         counts.append(n_operations(kernel._compiled.function.compiled.maker.fgraph))
     assert counts[0] == counts[1]
+
+
+def potential_of(n):
+    model = regression_on_scalars(n)
+    return Potential(model, model.value_vars, initial_point=model.initial_point())
+
+
+def test_a_log_density_has_as_many_operations_for_twice_the_scalars():
+    counts = [len(list(apply_ancestors(potential_of(n)._smooth_terms))) for n in (8, 16)]
+    assert counts[0] == counts[1]
+
+
+def test_terms_of_few_scalars_stay_apart():
+    assert len(potential_of(FEWEST - 1)._smooth_terms) == FEWEST
+    # One for the priors, one for the likelihood.
+    assert len(potential_of(FEWEST)._smooth_terms) == 2
+
+
+def test_a_log_density_has_the_same_values(monkeypatch):
+    def of(potential):
+        rng = np.random.default_rng(2)
+        positions, rows = potential.positions, [index.type() for index in potential.indices]
+        outputs = [
+            potential.energy(positions, rows),
+            *potential.gradient(positions, rows, width=0.0),
+            *(x for row in potential.scores(positions, rows, width=0.0) for x in row),
+        ]
+        return interpreted([*positions, *rows], outputs)(
+            *(rng.normal(size=shape) for shape in potential.manifold.shapes),
+            *(rng.integers(0, 200, 20) for _ in rows),
+        )
+
+    found = of(potential_of(7))
+    monkeypatch.setattr(module, "with_stacked_scalars", lambda terms, *_: list(terms))
+    for here, there in zip(found, of(potential_of(7)), strict=True):
+        np.testing.assert_allclose(here, there, rtol=1e-10, atol=1e-10)

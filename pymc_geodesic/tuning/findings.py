@@ -1,0 +1,58 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The results of the measurements of a tuning phase."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
+from pymc_geodesic.mass.arrays import Mass
+
+__all__ = ["Center", "Findings"]
+
+
+class Center(NamedTuple):
+    """The center of control variates, with the gradient of the whole data there."""
+
+    point: list[np.ndarray]
+    gradient: list[np.ndarray]
+
+
+class Findings(NamedTuple):
+    """The results of the tuning phase.
+
+    Attributes
+    ----------
+    mass : Mass
+        Mass in whose frame the posterior has about unit variance.
+    noise : GradientNoise
+        Noise of the estimator in use, in that frame.
+    curvature : float
+        Largest curvature in that frame.
+    variance_ratio : float
+        Noise variance with control variates divided by that without; NaN without a center.
+    controlled : bool
+        Whether control variates are used.
+    center : Center or None
+        Center of the control variates.
+    is_gaussian : bool
+        Whether its mode and the curvature there describe the posterior.
+    smallest_shape : float
+        Smallest concentration of a probability that is near zero; infinite off the simplex.
+    """
+
+    mass: Mass
+    noise: GradientNoise
+    curvature: float
+    variance_ratio: float
+    controlled: bool
+    center: Center | None
+    is_gaussian: bool = True
+    smallest_shape: float = np.inf
+
+    def demands(self, accuracy: float) -> Demands:
+        """Collect the quantities that limit a step size."""
+        return Demands(self.noise, self.curvature, accuracy, self.smallest_shape)

@@ -1,0 +1,226 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Where a tuning phase begins to measure, and how: in the frame of a mass, or on the simplex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
+from pymc_geodesic.mass.arrays import Mass
+from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.tuning import simplex
+from pymc_geodesic.tuning.anchor import around
+from pymc_geodesic.tuning.center import require_near_mode
+from pymc_geodesic.tuning.curvature import largest_curvature
+from pymc_geodesic.tuning.frame import anchored_frame, frame_at
+from pymc_geodesic.tuning.noise import measure_noise
+from pymc_geodesic.tuning.secants import HALF_WIDTH
+from pymc_geodesic.tuning.starts import best_start
+
+__all__ = ["Anchor", "InFrame", "OnSimplex", "Surroundings"]
+
+Point = Sequence[np.ndarray]
+
+
+class Anchor(NamedTuple):
+    """The point around which measurements begin, and what was found on the way there.
+
+    Attributes
+    ----------
+    point : list of ndarray
+        The mode, the mean or a given center.
+    mass : Mass
+        Mass in whose frame the posterior has about unit variance.
+    rows : sequence of ndarray
+        The subsample of rows on which it was found.
+    is_gaussian : bool
+        Whether the point and the curvature there describe the posterior.
+    curvature : float
+        Largest curvature there; needed on the simplex alone.
+    smallest_shape : float
+        Smallest concentration of a probability that is near zero; infinite off the simplex.
+    """
+
+    point: list[np.ndarray]
+    mass: Mass
+    rows: Sequence[np.ndarray]
+    is_gaussian: bool = True
+    curvature: float = np.nan
+    smallest_shape: float = np.inf
+
+
+class Surroundings(Protocol):
+    """Measurements around a point of the posterior."""
+
+    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
+        """Find where to begin. Variables that are ``loose`` may start elsewhere."""
+        ...
+
+    def near(
+        self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Draw from an approximation of the posterior around a point."""
+        ...
+
+    def largest_curvature(
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        is_gaussian: bool,
+    ) -> float:
+        """Find the largest curvature at some points."""
+        ...
+
+    def measure_noise(
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        curvature: float,
+        center: Point | None,
+        rng: np.random.Generator,
+    ) -> tuple[GradientNoise, GradientNoise | None]:
+        """Measure the plain noise, and that relative to a center if there is one."""
+        ...
+
+
+@dataclass(frozen=True)
+class InFrame:
+    """Measurements along geodesics, in the frame of a mass.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    form : {"diagonal", "dense", "low_rank"}
+        Form of the mass.
+    center : sequence of ndarray, optional
+        A center given by the user, in the embedding.
+    mass : Mass, optional
+        A mass given by the user, which is kept.
+    """
+
+    gradient: HostGradient
+    form: MassForm
+    center: Point | None
+    mass: Mass | None
+
+    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
+        """Search the mode, or measure the frame at the given center."""
+        if self.center is None and any(loose):
+            start = best_start(self.gradient, start, loose=loose, rng=rng)
+        rows = self.gradient.rows(rng, SUBSAMPLE)
+        if self.center is None:
+            frame = anchored_frame(
+                self.gradient, start, rows=rows, form=self.form, fixed=self.mass, rng=rng
+            )
+        else:
+            center = [np.asarray(x) for x in self.center]
+            frame = frame_at(
+                self.gradient, center, rows=rows, form=self.form, fixed=self.mass, rng=rng
+            )
+            require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
+        point, mass, is_gaussian = frame
+        return Anchor(point, mass, rows, is_gaussian)
+
+    def near(  # noqa: D102
+        self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        noise = [rng.standard_normal(np.shape(x)).astype(x.dtype) for x in point]
+        return around(self.gradient, point, mass, noise)
+
+    def largest_curvature(  # noqa: D102
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        is_gaussian: bool,
+    ) -> float:
+        width = None if is_gaussian else HALF_WIDTH
+        return max(
+            largest_curvature(self.gradient, point, rows=rows, mass=mass, rng=rng, half_width=width)
+            for point in points
+        )
+
+    def measure_noise(  # noqa: D102
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        curvature: float,
+        center: Point | None,
+        rng: np.random.Generator,
+    ) -> tuple[GradientNoise, GradientNoise | None]:
+        return measure_noise(self.gradient, points, mass=mass, center=center, rng=rng)
+
+
+@dataclass(frozen=True)
+class OnSimplex:
+    """Measurements relative to the Fisher metric, in coordinates without geodesics.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    center : sequence of ndarray, optional
+        A center given by the user, in log probabilities.
+    mass : Mass
+        That of steps without velocities.
+    """
+
+    gradient: HostGradient
+    center: Point | None
+    mass: Mass
+
+    def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
+        """Search the mean: posteriors with sparse priors have no mode."""
+        rows = self.gradient.rows(rng, SUBSAMPLE)
+        start = self.center or simplex.scattered(start, loose, rng)
+        mean = simplex.find_mean(self.gradient, start, rows=rows, rng=rng)
+        return Anchor(
+            mean.point,
+            self.mass,
+            rows,
+            curvature=mean.curvature,
+            smallest_shape=mean.smallest_shape,
+        )
+
+    def near(  # noqa: D102
+        self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        return simplex.near(point, curvature, rng)
+
+    def largest_curvature(  # noqa: D102
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        rows: Sequence[np.ndarray],
+        rng: np.random.Generator,
+        is_gaussian: bool,
+    ) -> float:
+        return simplex.largest_curvature(self.gradient, points, rows=rows, rng=rng)
+
+    def measure_noise(  # noqa: D102
+        self,
+        points: Sequence[Point],
+        *,
+        mass: Mass,
+        curvature: float,
+        center: Point | None,
+        rng: np.random.Generator,
+    ) -> tuple[GradientNoise, GradientNoise | None]:
+        return simplex.measure_noise(
+            self.gradient, points, curvature=curvature, center=center, rng=rng
+        )
