@@ -10,11 +10,15 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import expm
+from pytensor.tensor.linalg import expm, inv
 
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
-from pymc_geodesic.manifolds.orthonormal import orthonormal_columns
+from pymc_geodesic.manifolds.orthonormal import (
+    orthonormal_columns,
+    rotation_logarithm,
+    rotation_near,
+)
 from pymc_geodesic.manifolds.stiefel import Stiefel
 
 __all__ = ["ScaledStiefel"]
@@ -108,11 +112,9 @@ class ScaledStiefel(Manifold):
 
     def project(self, x: TensorVariable) -> TensorVariable:
         """Return the frame that a displaced point means, without angles."""
-        frame, extra = self._frame(x), self._halves(x)[1]
-        turn = self._turn(extra)
-        # A rotation up to the fourth order of the angles.
-        turned = frame + frame @ (turn + 0.5 * turn @ turn)
-        projected = _joined(orthonormal_columns(turned) / self._d(x), pt.zeros_like(extra))
+        extra = self._halves(x)[1]
+        turned = orthonormal_columns(self._frame(x) @ rotation_near(self._turn(extra)))
+        projected = _joined(turned / self._d(x), pt.zeros_like(extra))
         return pt.specify_shape(projected, x.type.shape)
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
@@ -128,11 +130,8 @@ class ScaledStiefel(Manifold):
     def nearest(self, x, reference):
         """Split a frame into a rotation of the columns of the reference and the rest."""
         frame = self._frame(x)
-        inner = self._frame(reference).mT @ frame
-        sine = 0.5 * (inner - inner.mT)
-        # The angle of a rotation from its sine.
-        turn = sine + sine @ sine.mT @ sine / 6
-        back = frame - frame @ (turn - 0.5 * turn @ turn)
+        turn = rotation_logarithm(self._frame(reference).mT @ frame)
+        back = frame @ inv(rotation_near(turn))
         batch, p = x.type.shape[:-2], x.type.shape[-1]
         coordinates = pt.constant(self._coordinates.astype(x.dtype))
         extra = pt.dot(turn.reshape((*batch, p * p)), coordinates)

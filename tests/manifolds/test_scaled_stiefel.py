@@ -107,6 +107,24 @@ def test_the_representative_near_a_reference_means_the_same_frame(manifold):
     np.testing.assert_allclose(near - x, v, atol=0.005 * np.abs(x).max())
 
 
+@pytest.mark.parametrize("angle", [0.5, 2.0, 3.1])
+def test_large_rotations_are_shown_as_angles(manifold, angle):
+    """Columns that have exchanged places or signs are not far outside of their space."""
+    x, _ = start(manifold)
+    p = manifold.frames[1]
+    turn = np.eye(p)
+    turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    frame = value(manifold, x) @ turn
+    y = manifold.embed(pt.constant(frame))
+    near = manifold.nearest(y, pt.constant(x))
+    near, again = evaluate([near, manifold.project(near)])
+    np.testing.assert_allclose(value(manifold, again), frame, atol=1e-12)
+    moves = near - x
+    found = moves[-manifold.n_extra :].flat[0] * manifold.rotations[0, 1]
+    assert found == pytest.approx(-angle, rel=1e-3)
+    assert np.abs(moves[: -manifold.n_extra] * manifold.columns).max() < 0.03
+
+
 def test_energy_is_conserved_to_second_order():
     """Leapfrog with the force of the same coordinates: errors fall as the square of the step."""
     manifold = ScaledStiefel(

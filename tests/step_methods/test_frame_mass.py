@@ -21,7 +21,11 @@ from pymc_geodesic.manifolds.scaled_stiefel import ScaledStiefel
 INTERPRETED = Mode(linker="py", optimizer=None)
 # One column has ten times the concentration of the other.
 FRAME = np.array([[40.0, 0.6], [-2.0, 4.0], [1.0, -0.4], [0.2, 1.2], [0.0, 0.4]])
-MASS = pmg.FrameMass([0.3, 1.0], [[1, 0.5], [0.5, 1]])
+WIDTHS = np.array([0.3, 1.0])
+# Noise of equal size in all directions of the coordinates is independent between the entries of X,
+# with the variances 1 / WIDTHS^2, if the width of the rotation is this.
+TURN = np.sum(1 / WIDTHS**2) ** -0.5
+MASS = pmg.FrameMass(WIDTHS, [[1, TURN], [TURN, 1]])
 
 
 def exact_moments():
@@ -40,9 +44,10 @@ STATISTICS = {
 
 
 def model_of(n_points, variance=0.0):
+    """Points with gradient noise of a variance for all entries or for each column."""
     with pm.Model() as model:
         x = pmg.MatrixLangevin("x", np.tile(FRAME, (n_points, 1, 1)))
-        if variance:
+        if np.any(variance):
             noise = np.random.default_rng(1).normal(size=(200, *x.type.shape))
             noise -= noise.mean(axis=0)
             add_gradient_noise("noise", x, noise * np.sqrt(variance) / noise.std(axis=0))
@@ -52,10 +57,10 @@ def model_of(n_points, variance=0.0):
 @pytest.mark.parametrize("noisy", [False, True], ids=["exact", "noisy"])
 @pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
 def test_moments(method, noisy):
-    """With gradient noise known to SGGMC, and unknown to gSGNHT."""
+    """With gradient noise known to SGGMC, and unknown to gSGNHT, whose thermostat is a number."""
     step_size = 0.03
     variance = 0.1 / step_size**2 if noisy else 0.0
-    model = model_of(64, variance)
+    model = model_of(64, variance if method is pmg.SGGMC else variance / WIDTHS**2)
     step = stochastic_step(
         method, model, step_size=step_size, variance=variance, mass={"x": MASS}, n_steps=50
     )
