@@ -34,13 +34,8 @@ from pymc_geodesic.sampling.tuning_options import (
 )
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
-from pymc_geodesic.tuning.self_tuner import (
-    Findings,
-    SelfTuner,
-    round_steps,
-    steps_worth_a_draw,
-    whitened,
-)
+from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner, whitened
+from pymc_geodesic.tuning.spacing import steps_while_tuning, steps_worth_a_draw
 from pymc_geodesic.tuning.starts import default_start, is_default
 
 __all__ = ["SelfTuning"]
@@ -267,7 +262,7 @@ class SelfTuning:
         if options.chooses_n_steps:
             friction = max([1.0, *parameters.values()], default=1.0)
             friction = max(friction, 0.5 * step_size * found.noise.mean)
-            changes["n_steps"] = round_steps(friction / step_size)
+            changes["n_steps"] = steps_while_tuning(friction / step_size)
         chain.settings = replace(chain.settings, **changes)
         if (grouping := self._algorithm.grouping) is not None:
             self._set_thermostats(chain, found, grouping)

@@ -17,6 +17,7 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.findings import Center, Findings
+from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
@@ -31,9 +32,6 @@ N_CURVATURE_POINTS = 3
 PAYS_BELOW = 0.5
 # Weight of the present mass relative to draws, in draws per estimated entry.
 PRIOR_DRAWS = 5
-# Transitions per draw, up to the most that are worth waiting for, about a factor of two apart.
-ROUNDED_DOWN = 0.9
-NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
 
 
 class SelfTuner:
@@ -194,33 +192,3 @@ def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     return np.array(
         [mass.whiten([x - m for x, m in zip(draw, mean, strict=True)]) for draw in draws]
     )
-
-
-def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
-    """Autocorrelation time in draws of a first-order process with the measured lag."""
-    square = np.mean(frame**2, axis=0)
-    lagged = np.mean(frame[1:] * frame[:-1], axis=0)
-    of_entries = lagged / np.maximum(square, np.finfo(float).tiny)
-    correlation = float(np.clip(np.quantile(of_entries, quantile), 0.0, 0.98))
-    return (1 + correlation) / (1 - correlation)
-
-
-def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
-    """Return in how many transitions the autocorrelation of the slowest entries falls to 1 / e.
-
-    ``frame`` holds draws that are ``n_steps`` transitions apart.
-    """
-    time = autocorrelation_time(frame, quantile=0.9)
-    correlation = (time - 1) / (time + 1)
-    if correlation < 0.02:
-        return round_steps(n_steps / 4)
-    return round_steps(-n_steps / np.log(correlation))
-
-
-def round_steps(n_steps: float) -> int:
-    """Round up to one of few numbers: JAX compiles a kernel for each, which chains can share.
-
-    An additional transition costs less than PyMC's own work on a draw of lower value.
-    """
-    enough = n_steps * ROUNDED_DOWN <= NUMBERS_OF_STEPS
-    return int(NUMBERS_OF_STEPS[enough.argmax()] if enough.any() else NUMBERS_OF_STEPS[-1])

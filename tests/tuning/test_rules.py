@@ -24,7 +24,11 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, VariableMasses
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning import curvature_mass, largest_curvature
-from pymc_geodesic.tuning.self_tuner import autocorrelation_time, steps_worth_a_draw
+from pymc_geodesic.tuning.spacing import (
+    autocorrelation_time,
+    steps_while_tuning,
+    steps_worth_a_draw,
+)
 
 NOISES = [GradientNoise(*pair) for pair in [(0, 0), (0.1, 0.3), (5, 5), (100, 400), (1e4, 1.1e4)]]
 
@@ -164,3 +168,12 @@ def test_steps_worth_a_draw(correlation):
     assert abs(autocorrelation_time(draws) / ((1 + correlation) / (1 - correlation)) - 1) < 0.1
     # -10 / log(correlation) is 10.9 and 94.9.
     assert steps_worth_a_draw(draws, 10) == {0.4: 10, 0.9: 100}[correlation]
+
+
+def test_slow_posteriors_have_correlated_draws_instead_of_no_end():
+    slow = np.linspace(-1.0, 1.0, 200)[:, None]
+    assert steps_worth_a_draw(slow, 50) == 500
+    assert steps_worth_a_draw(np.tile(slow, 101), 50) == 200
+    # While tuning, draws of slow posteriors are closer together.
+    counts = [steps_while_tuning(n) for n in (1, 10, 20, 40, 100, 200, 3_000)]
+    assert counts == [1, 10, 20, 20, 20, 50, 50]
