@@ -91,7 +91,7 @@ METHODS = {
         2000,
         2,
     ),
-    "SGGMC, batches of 100": (100, lambda: pmg.SGGMC(backend="jax"), 3000, 2),
+    "SGGMC, batches of 100": (100, lambda: pmg.SGGMC(backend="jax"), 7500, 2),
     "NUTS, QR, all rows": (None, lambda: pm.NUTS(compile_kwargs={"mode": "JAX"}), 300, 2),
 }
 TRUTH, MINE, NUTS = METHODS
