@@ -54,7 +54,11 @@ def model_of(n_points, variance=0.0):
     return model
 
 
-@pytest.mark.parametrize("noisy", [False, True], ids=["exact", "noisy"])
+SLOW = pytest.mark.slow
+EXACT = pytest.param(False, id="exact", marks=SLOW)
+
+
+@pytest.mark.parametrize("noisy", [EXACT, pytest.param(True, id="noisy")])
 @pytest.mark.parametrize("method", [pmg.SGGMC, pmg.gSGNHT])
 def test_moments(method, noisy):
     """With gradient noise known to SGGMC, and unknown to gSGNHT, whose thermostat is a number."""
@@ -123,7 +127,12 @@ def components(rows, batch_size=None, *, n=8):
 
 
 @pytest.mark.parametrize(
-    ("method", "backend"), [(pmg.SGGMC, "jax"), (pmg.gSGNHT, "jax"), (pmg.SGGMC, "numba")]
+    ("method", "backend"),
+    [
+        (pmg.SGGMC, "jax"),
+        pytest.param(pmg.gSGNHT, "jax", marks=SLOW),
+        pytest.param(pmg.SGGMC, "numba", marks=SLOW),
+    ],
 )
 def test_tuning_finds_the_mass(method, backend):
     model, start = components(500, 50)
