@@ -79,7 +79,7 @@ _HOMES = {
         "manifold_of",
         "register_manifold",
     ),
-    "mass": ("TangentMass",),
+    "mass": ("FrameMass", "TangentMass"),
     "parquet": ("ParquetRows",),
     "plots": (
         "from_longitude_latitude",

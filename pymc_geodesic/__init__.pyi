@@ -70,6 +70,7 @@ from pymc_geodesic.manifolds import (
     manifold_of as manifold_of,
     register_manifold as register_manifold,
 )
+from pymc_geodesic.mass import FrameMass as FrameMass
 from pymc_geodesic.mass import TangentMass as TangentMass
 from pymc_geodesic.parquet import ParquetRows as ParquetRows
 from pymc_geodesic.plots import (

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
@@ -170,6 +171,13 @@ class Manifold(ABC):
         """
         axes = core_axes(min(self.ndim_core, variance.ndim))
         return variance.max(axis=axes, keepdims=True) if axes else variance
+
+    def gradient_variance(self, variance: np.ndarray, shape: Shape) -> np.ndarray:
+        """Variance in these coordinates of independent noise in the gradient of the value.
+
+        ``shape`` is that of the points. The same by default.
+        """
+        return variance
 
     def field_shapes(self, shape: Shape) -> list[Shape]:
         """Shapes of the moments that choose the field of :meth:`field_work` for one variable.

@@ -10,7 +10,7 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import cholesky, det, solve_triangular
+from pytensor.tensor.linalg import cholesky, det, solve_triangular, svd
 
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
@@ -19,9 +19,15 @@ __all__ = [
     "is_rotation",
     "largest_overlap",
     "orthonormal_columns",
+    "rotation_logarithm",
+    "rotation_near",
     "triangle",
     "turned_right",
 ]
+
+
+# An angle is divided by two this many times, after which powers up to the second describe it.
+N_HALVINGS = 4
 
 
 def triangle(x: TensorVariable) -> TensorVariable:
@@ -53,6 +59,37 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
     """
     eye = pt.eye(x.shape[-1], dtype=x.dtype)
     return x @ solve_triangular(triangle(x), eye, lower=True, b_ndim=2).mT
+
+
+def rotation_near(turn: TensorVariable) -> TensorVariable:
+    """Approximate the exponential of antisymmetric matrices, shape ``(..., p, p)``.
+
+    For an angle of half a turn the error is two hundredths of a radian, and a hundredth of the
+    length; it falls as the third power of the angle.
+    """
+    small = turn / 2**N_HALVINGS
+    found = pt.eye(turn.shape[-1], dtype=turn.dtype) + small + 0.5 * small @ small
+    for _ in range(N_HALVINGS):
+        found = found @ found
+    return found
+
+
+def rotation_logarithm(x: TensorVariable) -> TensorVariable:
+    """Return the antisymmetric logarithm of the orthogonal matrix nearest to ``x``.
+
+    Angles up to half a turn, which it halves by square roots until they are small.
+    """
+    root = _polar(x)
+    for _ in range(N_HALVINGS):
+        # For orthogonal Q, I + Q is the square root of Q times a positive definite matrix.
+        root = _polar(root + pt.eye(x.shape[-1], dtype=x.dtype))
+    sine = 0.5 * (root - root.mT)
+    return 2**N_HALVINGS * (sine + sine @ sine.mT @ sine / 6)
+
+
+def _polar(x: TensorVariable) -> TensorVariable:
+    left, _, right = svd(x, full_matrices=False)
+    return left @ right
 
 
 def turned_right(x: TensorVariable) -> TensorVariable:

@@ -72,23 +72,37 @@ class Stiefel(Manifold):
         return u - x @ (0.5 * (inner + inner.mT))
 
     def geodesic(self, x, v, t):  # noqa: D102
-        p = x.shape[-1]
-        inner, squares = x.mT @ v, v.mT @ v
+        p, inner = x.shape[-1], x.mT @ v
         turn = 0.5 * (inner - inner.mT)
+        speed, ahead = self._ahead(v, t, turn)
+        back = expm(-t * turn)
+        both = pt.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
+        moved = pt.concatenate([x, v / speed], axis=-1) @ both
+        return moved[..., :p], speed * moved[..., p:]
+
+    def horizontal_geodesic(
+        self, x: TensorVariable, v: TensorVariable, t: TensorVariable
+    ) -> tuple[TensorVariable, TensorVariable]:
+        """Follow a geodesic without rotation of the columns among each other: ``x'v = 0``."""
+        p = x.shape[-1]
+        speed, ahead = self._ahead(v, t, pt.zeros_like(v.mT @ v))
+        moved = pt.concatenate([x, v / speed], axis=-1) @ ahead
+        return moved[..., :p], speed * moved[..., p:]
+
+    def _ahead(self, v, t, turn) -> tuple[TensorVariable, TensorVariable]:
+        """Return a speed and the exponential for the point and the velocity over the speed."""
+        p, squares = v.shape[-1], v.mT @ v
         # The off-diagonal blocks are balanced by the speed, without which the exponential takes
         # more squarings and loses digits. The floor keeps points at rest from dividing by zero.
         mean_square = self.over_core(v * v, keepdims=True) / p.astype(v.dtype)
         tiny = np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)
         speed = pt.sqrt(pt.maximum(mean_square, tiny))
-        one = speed * pt.eye(p, dtype=x.dtype)
+        one = speed * pt.eye(p, dtype=v.dtype)
         rows = [
             pt.concatenate([turn, -squares / speed], axis=-1),
             pt.concatenate([one, turn], axis=-1),
         ]
-        ahead, back = expm(t * pt.concatenate(rows, axis=-2)), expm(-t * turn)
-        both = pt.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
-        moved = pt.concatenate([x, v / speed], axis=-1) @ both
-        return moved[..., :p], speed * moved[..., p:]
+        return speed, expm(t * pt.concatenate(rows, axis=-2))
 
     def project(self, x: TensorVariable) -> TensorVariable:
         """Return the Q of a QR decomposition, which is the nearest frame up to rounding.

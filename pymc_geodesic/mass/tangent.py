@@ -48,8 +48,8 @@ class TangentMass:
     Notes
     -----
     For frames it equalises widths between directions of space, but not between rotations of the
-    columns among each other. Every step with velocities takes it as an entry of ``mass``. Tuning
-    still finds a number for the same variable.
+    columns among each other; for these see :class:`FrameMass`. Every step with velocities takes it
+    as an entry of ``mass``. Tuning still finds a number for the same variable.
 
     Steps that tune themselves find the tangent mass of a unit vector of up to 50 entries by
     themselves, if the widths of its posterior differ by a factor of five or more.
@@ -123,20 +123,25 @@ class TangentMass:
         return Stretched(manifold, self.factor)
 
 
-def separated(mass: Any, names: Sequence[str]) -> tuple[Any, dict[str, TangentMass]]:
-    """Split the user's ``mass`` into the masses of frames and the tangent masses.
+def separated(mass: Any, names: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """Split the user's ``mass`` into the masses of frames of unit mass and the tangent masses.
 
     Raises
     ------
     ValueError
         If a tangent mass is not given by the name of a variable.
     """
-    if isinstance(mass, TangentMass):
-        raise ValueError("`mass` expected a dict by variable name for a `TangentMass`.")
+    if is_tangent(mass):
+        raise ValueError(f"`mass` expected a dict by variable name for a `{type(mass).__name__}`.")
     if not isinstance(mass, Mapping):
         return mass, {}
-    tangent = {name: m for name, m in mass.items() if isinstance(m, TangentMass)}
+    tangent = {name: m for name, m in mass.items() if is_tangent(m)}
     if unknown := set(tangent) - set(names):
         raise ValueError(f"`mass` expected variables among {list(names)}, got {sorted(unknown)}.")
     rest = {name: m for name, m in mass.items() if name not in tangent}
     return (rest or None) if tangent else mass, tangent
+
+
+def is_tangent(mass: Any) -> bool:
+    """Return whether a mass is given by other coordinates: a `TangentMass` or a `FrameMass`."""
+    return hasattr(mass, "coordinates")

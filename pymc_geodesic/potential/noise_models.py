@@ -101,6 +101,7 @@ class KnownNoise:
                 "`gradient_noise` expected finite variances of zero or more, got "
                 f"{variance} for `{variable.name}`."
             )
+        variance = variable.manifold.gradient_variance(variance, shape)
         try:
             np.broadcast_to(variance, shape)
         except ValueError:

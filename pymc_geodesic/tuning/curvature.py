@@ -14,7 +14,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["curvature_mass", "largest_curvature", "tangent_curvature"]
+__all__ = ["curvature_mass", "frame_curvature", "largest_curvature", "tangent_curvature"]
 
 # Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
@@ -118,6 +118,41 @@ def tangent_curvature(
     columns = [_change(at, point, _only(point, i, unit))[i] for unit in np.eye(len(x))]
     matrix = across @ np.array(columns, dtype=float) @ across
     return 0.5 * (matrix + matrix.T)
+
+
+def frame_curvature(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    i: int,
+    *,
+    rows: Sequence[np.ndarray],
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Second derivatives of the parts in which a frame moves, the variable of number ``i``.
+
+    For each column the mean over random directions across the space of all columns, shape ``(p,)``,
+    and for each pair of columns that along their rotation in their plane.
+    """
+
+    def at(x):
+        return gradient(x, rows).pulled_back
+
+    def change(direction):
+        return _change(at, point, _only(point, i, direction))[i]
+
+    x = point[i].astype(float)
+    pairs = []
+    for a, b in zip(*np.triu_indices(x.shape[1], 1), strict=True):
+        turn = np.zeros_like(x)
+        turn[:, b], turn[:, a] = x[:, a], -x[:, b]
+        pairs.append(np.sum(change(turn) * turn))
+    total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for _ in range(N_DIRECTIONS):
+        noise = rng.standard_normal(x.shape)
+        out = noise - x @ (x.T @ noise)
+        total += (change(out) * out).sum(axis=0)
+        squares += (out**2).sum(axis=0)
+    return total / squares, np.array(pairs)
 
 
 def _change(at: Gradient, point, direction, *, step: float | None = None) -> list[np.ndarray]:

@@ -1,20 +1,21 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The tangent masses of unit vectors whose posterior has unequal widths."""
+"""The tangent masses of unit vectors and frames whose posterior has unequal widths."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
+from pymc_geodesic.mass.frame_mass import FrameMass, symmetric
 from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST, TangentMass
 from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
-from pymc_geodesic.tuning.curvature import tangent_curvature
+from pymc_geodesic.tuning.curvature import frame_curvature, tangent_curvature
 from pymc_geodesic.tuning.starts import best_start
 
 __all__ = ["FoundMass", "takes_tangent_mass", "tangent_masses"]
@@ -22,7 +23,8 @@ __all__ = ["FoundMass", "takes_tangent_mass", "tangent_masses"]
 # Smallest ratio of the largest to the smallest width at which a mass saves time: the number of
 # transitions per draw falls by about this ratio, and the map costs a product with a matrix in each.
 SMALLEST_RATIO = 5.0
-# Most entries of a unit vector: each needs two gradients at every point of the measurement.
+# Most entries of a unit vector, or pairs of columns of a frame: each needs two gradients at every
+# point of the measurement.
 LARGEST = 50
 # Points around the mode at which curvature is averaged, so that a mode that is flat or sharp only
 # at one point does not decide.
@@ -35,19 +37,24 @@ class FoundMass(NamedTuple):
 
     Attributes
     ----------
-    mass : TangentMass
+    mass : TangentMass or FrameMass
         The mass.
     ratio : float
         Largest width of the posterior divided by the smallest.
     """
 
-    mass: TangentMass
+    mass: Any
     ratio: float
 
 
 def takes_tangent_mass(manifold: Manifold, shape: Shape) -> bool:
-    """Return whether a variable is one unit vector with more than one direction to move in."""
-    return manifold.is_stretched_linearly and len(shape) == 1 and 2 < shape[0] <= LARGEST
+    """Return whether a variable is one unit vector or frame whose parts may differ in width."""
+    if not manifold.is_stretched_linearly or len(shape) != manifold.ndim_core:
+        return False
+    if len(shape) == 1:
+        return 2 < shape[0] <= LARGEST
+    n, p = shape
+    return 1 < p < n and p * (p - 1) // 2 <= LARGEST
 
 
 def tangent_masses(
@@ -57,12 +64,13 @@ def tangent_masses(
     loose: Sequence[bool],
     rng: np.random.Generator,
 ) -> dict[int, FoundMass]:
-    r"""Return the masses of the unit vectors whose widths differ, by the variable's number.
+    r"""Return the masses of unit vectors and frames whose widths differ, by the variable's number.
 
-    The curvature across the vector is averaged over points around the mode of a subsample of the
+    The curvature across a unit vector is averaged over points around the mode of a subsample of the
     data. With its eigenvalues :math:`c_1 \le c_2 \le \dots`, of which the first belongs to the
     vector itself, the scatter matrix has the eigenvalues :math:`\min(1, \max(c_2, 16) / c_k)`:
-    narrow directions get the width of the widest, or a quarter of a radian if that is wider.
+    narrow directions get the width of the widest, or a quarter of a radian if that is wider. The
+    widths of a frame are those of its columns and of rotations of two columns in their plane.
 
     Parameters
     ----------
@@ -93,37 +101,87 @@ def _mass(
     rows: Sequence[np.ndarray],
     rng: np.random.Generator,
 ) -> FoundMass | None:
+    kind: type[_UnitVector] | type[_Frame]
+    kind = _Frame if gradient.manifold.factors[i].ndim_core == 2 else _UnitVector
+    measured = kind(gradient, i, rows, rng)
     with np.errstate(all="ignore"):
-        at_mode = tangent_curvature(gradient, mode, i, rows=rows)
-        if not _ratio(at_mode) >= SMALLEST_RATIO:
+        at_mode = measured.curvature(mode)
+        if not _ratio(measured, at_mode) >= SMALLEST_RATIO:
             return None
-        points = [_around(mode, i, at_mode, rng) for _ in range(N_AROUND)]
-        others = [tangent_curvature(gradient, point, i, rows=rows) for point in points]
+        points = [measured.around(mode, at_mode) for _ in range(N_AROUND)]
+        others = [measured.curvature(point) for point in points]
     average = np.mean([at_mode, *others], axis=0)
-    if not (ratio := _ratio(average)) >= SMALLEST_RATIO:
+    if not (ratio := _ratio(measured, average)) >= SMALLEST_RATIO:
         return None
-    values, vectors = np.linalg.eigh(average)
-    reference = max(values[1], LEAST_CURVATURE)
-    shares = np.clip(reference / np.maximum(values, reference), SMALLEST_WIDTH**2, 1.0)
-    return FoundMass(TangentMass((vectors * shares) @ vectors.T), ratio)
+    return FoundMass(measured.mass(average), ratio)
 
 
-def _ratio(curvature: np.ndarray) -> float:
-    """Largest width across the vector divided by the smallest; not a number if not finite."""
+def _ratio(measured: _UnitVector | _Frame, curvature: np.ndarray) -> float:
+    """Largest width divided by the smallest; not a number if not finite."""
     if not np.all(np.isfinite(curvature)):
         return np.nan
-    values = np.linalg.eigvalsh(curvature)
-    return float(np.sqrt(max(values[-1], LEAST_CURVATURE) / max(values[1], LEAST_CURVATURE)))
+    values = measured.values(curvature)
+    return float(np.sqrt(max(values.max(), LEAST_CURVATURE) / max(values.min(), LEAST_CURVATURE)))
 
 
-def _around(
-    mode: Sequence[np.ndarray], i: int, curvature: np.ndarray, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Move the unit vector by a draw of the normal distribution with this curvature."""
-    x = mode[i]
-    values, vectors = np.linalg.eigh(curvature)
-    move = (vectors / np.sqrt(np.maximum(values, LEAST_CURVATURE))) @ rng.standard_normal(len(x))
-    moved = x + move - x * (x @ move)
-    return [
-        (moved / np.linalg.norm(moved)).astype(x.dtype) if j == i else y for j, y in enumerate(mode)
-    ]
+class _UnitVector:
+    """Curvatures across a unit vector: a matrix."""
+
+    def __init__(self, gradient: HostGradient, i: int, rows, rng: np.random.Generator) -> None:
+        self._gradient, self._i, self._rows, self._rng = gradient, i, rows, rng
+
+    def curvature(self, point: Sequence[np.ndarray]) -> np.ndarray:
+        return tangent_curvature(self._gradient, point, self._i, rows=self._rows)
+
+    def values(self, curvature: np.ndarray) -> np.ndarray:
+        """Return the curvatures of all directions but that of the vector itself."""
+        return np.linalg.eigvalsh(curvature)[1:]
+
+    def around(self, mode: Sequence[np.ndarray], curvature: np.ndarray) -> list[np.ndarray]:
+        """Move the vector by a draw of the normal distribution with this curvature."""
+        x = mode[self._i]
+        values, vectors = np.linalg.eigh(curvature)
+        noise = self._rng.standard_normal(len(x))
+        move = (vectors / np.sqrt(np.maximum(values, LEAST_CURVATURE))) @ noise
+        moved = x + move - x * (x @ move)
+        return _replaced(mode, self._i, moved / np.linalg.norm(moved))
+
+    def mass(self, curvature: np.ndarray) -> TangentMass:
+        values, vectors = np.linalg.eigh(curvature)
+        reference = max(values[1], LEAST_CURVATURE)
+        shares = np.clip(reference / np.maximum(values, reference), SMALLEST_WIDTH**2, 1.0)
+        return TangentMass((vectors * shares) @ vectors.T)
+
+
+class _Frame:
+    """Curvatures of a frame: those of its columns, then those of rotations of two columns."""
+
+    def __init__(self, gradient: HostGradient, i: int, rows, rng: np.random.Generator) -> None:
+        self._gradient, self._i, self._rows, self._rng = gradient, i, rows, rng
+        self._p = gradient.manifold.shapes[i][-1]
+
+    def curvature(self, point: Sequence[np.ndarray]) -> np.ndarray:
+        found = frame_curvature(self._gradient, point, self._i, rows=self._rows, rng=self._rng)
+        return np.concatenate(found)
+
+    def values(self, curvature: np.ndarray) -> np.ndarray:
+        return curvature
+
+    def around(self, mode: Sequence[np.ndarray], curvature: np.ndarray) -> list[np.ndarray]:
+        """Move the frame by a draw of the normal distribution with these curvatures."""
+        x, (columns, rotations) = mode[self._i], self._widths(curvature)
+        noise = self._rng.standard_normal(x.shape) * columns
+        turn = np.triu(self._rng.standard_normal(rotations.shape) * rotations, 1)
+        moved = x + noise - x @ (x.T @ noise) + x @ (turn - turn.T)
+        return list(self._gradient.project(*_replaced(mode, self._i, moved)))
+
+    def mass(self, curvature: np.ndarray) -> FrameMass:
+        return FrameMass(*self._widths(curvature))
+
+    def _widths(self, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        widths = np.maximum(curvature, LEAST_CURVATURE) ** -0.5
+        return widths[: self._p], symmetric(widths[self._p :], self._p)
+
+
+def _replaced(mode: Sequence[np.ndarray], i: int, moved: np.ndarray) -> list[np.ndarray]:
+    return [moved.astype(y.dtype) if j == i else y for j, y in enumerate(mode)]
