@@ -70,6 +70,11 @@ class Clock(NamedTuple):
     processor: float = 0.0
     began: float = 0.0
 
+    @classmethod
+    def started(cls, n_drawn: int, *, n_chains: int, began: float) -> Clock:
+        """Return a clock that starts now."""
+        return cls(time.time(), n_drawn, n_chains, time.process_time(), began)
+
 
 def forecast(
     clock: Clock | None,

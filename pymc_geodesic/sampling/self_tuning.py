@@ -35,14 +35,15 @@ from pymc_geodesic.sampling.tuning_options import (
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
 from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner, whitened
-from pymc_geodesic.tuning.spacing import steps_while_tuning, steps_worth_a_draw
+from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
 from pymc_geodesic.tuning.starts import default_start, is_default
 
 __all__ = ["SelfTuning"]
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
-# of transitions per draw is chosen. The thermostat settles in the second half.
-REFINED_AT, COUNTED_AT = (0.2, 0.45), 0.75
+# of transitions per draw is chosen. The thermostat settles in the second half. Draws that are then
+# farther apart than before correct the mass once more: those before may not have gone far enough.
+REFINED_AT, COUNTED_AT, LATE_AT = (0.2, 0.45), 0.75, 0.85
 # Shares after which the friction of every entry is corrected by temperatures; the mean of all these
 # corrections is used at the end.
 BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
@@ -138,7 +139,7 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        shares = {*REFINED_AT, COUNTED_AT, *(BALANCED_AT if self.balances else ())}
+        shares = {*REFINED_AT, COUNTED_AT, LATE_AT, *(BALANCED_AT if self.balances else ())}
         return _at(chain, sorted(shares))
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
@@ -203,28 +204,34 @@ class SelfTuning:
         pooled = [draw for window in windows for draw in window]
         if found is None or len(pooled) < FEWEST_DRAWS:
             return
-        if first.n_drawn in _at(first, REFINED_AT):
+        is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
+        late, counted = _at(first, (LATE_AT,) if is_slow else ()), _at(first, (COUNTED_AT,))
+        if (now := first.n_drawn) in [*_at(first, REFINED_AT), *late]:
             found = self._tuner.refine(found, pooled, first.rng)
             for chain in chains:
-                self._apply(chain, found)
-        if first.n_drawn in _at(first, (COUNTED_AT,)):
+                self._apply(chain, found, spaces=now not in late)
+        if now in counted:
             self._compare(found.mass, windows)
-            clock = Clock(
-                time.time(),
-                first.n_drawn,
-                n_chains=len(chains),
-                processor=time.process_time(),
-                began=_tuning(first).began,
-            )
+            self._space(chains, whitened(found.mass, pooled))
+        if now in [*counted, *late]:
+            clock = Clock.started(now, n_chains=len(chains), began=_tuning(first).began)
             for chain in chains:
                 _tuning(chain).clock = clock
-            if self.options.chooses_n_steps:
-                n_steps = steps_worth_a_draw(whitened(found.mass, pooled), first.settings.n_steps)
-                for chain in chains:
-                    chain.settings = replace(chain.settings, n_steps=n_steps)
-        if self.balances and first.n_drawn in (stages := _at(first, BALANCED_AT)):
-            weight = 1 / (1 + stages.index(first.n_drawn))
-            rebalance(chains, self._manifold, weight=weight)
+        # A late measurement replaces the corrections before it.
+        since = [stage for stage in late if stage <= now]
+        stages = [stage for stage in _at(first, BALANCED_AT) if stage > max(since, default=0)]
+        if self.balances and now in stages:
+            rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
+
+    def _space(self, chains: Sequence[GradientChain], frame: np.ndarray) -> None:
+        """Choose how many transitions apart draws are, by those in the frame of the mass."""
+        if not self.options.chooses_n_steps:
+            return
+        n_steps = steps_worth_a_draw(frame, chains[0].settings.n_steps)
+        for chain in chains:
+            chain.settings = replace(chain.settings, n_steps=n_steps)
+            if n_steps > MOST_TUNING:
+                _tuning(chain).window = []
 
     def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
         if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
@@ -235,8 +242,8 @@ class SelfTuning:
                 "start all chains in one mode with `initvals`, or increase `tune`."
             )
 
-    def _apply(self, chain: GradientChain, found: Findings) -> None:
-        """Apply the settings that follow from the findings."""
+    def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
+        """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
         options, rule, tuning = self.options, self._rule, _tuning(chain)
         tuning.found, tuning.window = found, []
         tuning.moments = None
@@ -259,7 +266,7 @@ class SelfTuning:
             changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
             changes["mass"] = found.mass
-        if options.chooses_n_steps:
+        if options.chooses_n_steps and spaces:
             friction = max([1.0, *parameters.values()], default=1.0)
             friction = max(friction, 0.5 * step_size * found.noise.mean)
             changes["n_steps"] = steps_while_tuning(friction / step_size)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
+__all__ = ["MOST_TUNING", "autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
 
 # Transitions per draw, about a factor of two apart: JAX compiles a kernel for each, which chains
 # can share. An additional transition costs less than PyMC's own work on a draw of lower value.
