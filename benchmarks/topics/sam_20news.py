@@ -7,12 +7,13 @@ Newsgroups, 20 topics, and the settings of the published program. At these the s
 beyond what the posterior allows: the chain is hot, single draws are worse than the mean direction
 of the documents in place of every topic, and the figure falls because the luckiest of more and
 more draws decides. So each method is also scored by single draws, and there is a run at settings
-whose kinetic temperature is one.
+whose kinetic temperature is one. Each method is run with three seeds, which determine the start
+too; figures are medians.
 
     python -m benchmarks.topics.sam_20news [--quick] [--only NAME ...] [--plot]
 
-Each run writes its curve to ``results/parts/sam_20news_NAME.json``; the table, the checks and the
-plots are made of all the curves that are there.
+Each run writes its curve to ``results/parts/sam_20news_NAME_SEED.json``; the tables, the checks and
+the plots are made of all the curves that are there.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ BENCHMARK = Benchmark(
         "0.95 to 1.05 at settings for it."
     ),
     fixed="2026-11-21",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("topic_models", "algorithms", "latents"),
 )
 
@@ -82,6 +83,9 @@ COMPARED = 100
 
 # What the paper's figure shows, method by method: the first ends below the second.
 VARIATIONAL = "variational"
+# The paper's variational methods, by the package: documents in a batch, and steps after which to
+# score. The concentration of the topics is fixed, and a step takes seconds.
+PACKAGED = {"VI": (None, (2, 8)), "StoVI": (BATCH_SIZE, (5, 20))}
 ORDERINGS = [
     ("gSGNHT, batches", "SGGMC, batches"),
     ("gSGNHT, batches", "gSGNHT, all"),
@@ -90,6 +94,8 @@ ORDERINGS = [
     ("GMC, approximate test", "GMC within Gibbs"),
     ("GMC within Gibbs", VARIATIONAL),
     ("gSGNHT, batches", VARIATIONAL),
+    ("gSGNHT, batches", "VI"),
+    ("gSGNHT, batches", "StoVI"),
 ]
 
 
@@ -148,11 +154,11 @@ STATISTICS = ("kinetic_temperature", "thermostat", "acceptance_rate")
 LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size")
 
 
-def by_chain(name: str, *, quick: bool) -> dict[str, Any]:
+def by_chain(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
     """Run a method from the paper's start; score single draws and averages of them."""
     method = METHODS[name]
     corpus, test = read_newsgroups()
-    start = noisy_mean(corpus, N_TOPICS, seed=1)
+    start = noisy_mean(corpus, N_TOPICS, seed=seed)
     if method.from_variational:
         start = variational(corpus, start, rounds=1 if quick else 3).topics
     model = model_of(corpus, n_topics=N_TOPICS, batch_size=method.batch_size)
@@ -162,7 +168,7 @@ def by_chain(name: str, *, quick: bool) -> dict[str, Any]:
     compiled = time.perf_counter() - begin[0], time.process_time() - begin[1]
     n_draws, tune = (12, 4) if quick else (method.draws, method.tune)
     draws, topics, stats = [], [], []
-    for draw in chain(model, step, start, tune=tune):
+    for draw in chain(model, step, start, tune=tune, seed=seed):
         stats.append(draw.stats)
         if len(stats) > tune:
             draws.append(draw)
@@ -201,10 +207,10 @@ def variational(corpus, start, *, rounds: int):
     )
 
 
-def by_variational(*, quick: bool) -> dict[str, Any]:
+def by_variational(seed: int, *, quick: bool) -> dict[str, Any]:
     """Score the variational topics after more and more rounds, and draws from their law."""
     corpus, test = read_newsgroups()
-    start = noisy_mean(corpus, N_TOPICS, seed=1)
+    start = noisy_mean(corpus, N_TOPICS, seed=seed)
     # What JAX compiles once is not counted.
     variational(corpus, start, rounds=1)
     curve = []
@@ -214,7 +220,7 @@ def by_variational(*, quick: bool) -> dict[str, Any]:
         wall, cpu = time.perf_counter() - begin[0], time.process_time() - begin[1]
         value = perplexity(found.topics[None], test).value
         curve.append([1, wall, cpu, value, value])
-    draws = von_mises_fisher(found.topics, found.concentration, n_draws=COMPARED)
+    draws = von_mises_fisher(found.topics, found.concentration, COMPARED, seed)
     averaged = perplexity(draws, test)
     return {
         "curve": curve,
@@ -225,16 +231,55 @@ def by_variational(*, quick: bool) -> dict[str, Any]:
     }
 
 
-def von_mises_fisher(means: np.ndarray, concentration: np.ndarray, *, n_draws: int) -> np.ndarray:
+def von_mises_fisher(
+    means: np.ndarray, concentration: np.ndarray, n_draws: int, seed: int
+) -> np.ndarray:
     """Draw around the variational means; for such concentrations the law is normal."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     noise = rng.standard_normal((n_draws, *means.shape), dtype="float32")
     draws = means + noise / np.sqrt(concentration)[:, None]
     return (draws / np.linalg.norm(draws, axis=-1, keepdims=True)).astype("float32")
 
 
-def file_of(name: str):
-    return PARTS / f"sam_20news_{name.replace(',', '').replace(' ', '_')}.json"
+def by_package(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
+    """Score the topics of the package's variational inference after more and more steps."""
+    (batch_size, steps), (corpus, test) = PACKAGED[name], read_newsgroups()
+    curve = []
+    for n_steps in (1,) if quick else steps:
+        begin = time.perf_counter(), time.process_time()
+        found = pmg.topics.fit_spherical_admixture(
+            corpus,
+            n_topics=N_TOPICS,
+            mean=corpus.mean_direction(),
+            mean_concentration=SIGMA,
+            concentration=SIGMA,
+            kappa=KAPPA,
+            alpha=ALPHA,
+            batch_size=batch_size,
+            n_steps=n_steps,
+            topics=noisy_mean(corpus, N_TOPICS, seed=seed),
+            rng=seed,
+        )
+        wall, cpu = time.perf_counter() - begin[0], time.process_time() - begin[1]
+        value = perplexity(found.topics[None], test).value
+        curve.append([1, wall, cpu, value, value])
+    return {"curve": curve, "bound": found.bound.tolist()}
+
+
+def run_of(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
+    """Run a method with a seed."""
+    if name in METHODS:
+        return by_chain(name, seed, quick=quick)
+    if name in PACKAGED:
+        return by_package(name, seed, quick=quick)
+    return by_variational(seed, quick=quick)
+
+
+def file_of(name: str, seed: int):
+    return PARTS / f"sam_20news_{name.replace(',', '').replace(' ', '_')}_{seed}.json"
+
+
+Runs = dict[str, list[dict[str, Any]]]
 
 
 def value_at(run: dict[str, Any], column: int, at: float) -> float:
@@ -245,78 +290,130 @@ def value_at(run: dict[str, Any], column: int, at: float) -> float:
     return float(np.interp(at, curve[:, column], curve[:, 3], right=np.nan))
 
 
-def print_tables(runs: dict[str, dict[str, Any]]) -> None:
-    """Print what the runs have found, beside the authors' program."""
+def figures_of(run: dict[str, Any]) -> list[float]:
+    """Figures of a run as the table of methods has them, NaN where there is none."""
+    last, statistics = run["curve"][-1], run.get("statistics", {})
+    found = [value_at(run, 0, n) for n in (10, COMPARED, 1000)]
+    if "bound" in run:
+        averaged = run.get("averaged", {})
+        found = [averaged.get(n, averaged.get(str(n), np.nan)) for n in (10, COMPARED)] + [np.nan]
+    names = ["kinetic_temperature", *LOCAL_STATISTICS[:2]]
+    return [
+        run.get("single", {"mean": last[4]})["mean"],
+        *found,
+        *(statistics.get(key, np.nan) for key in names),
+        run.get("rate", {"cpu": np.nan})["cpu"],
+        last[2],
+    ]
+
+
+HEADER = ["method", "seeds", "one draw", "of one seed", "10", "100", "1,000", "temperature"]
+HEADER += ["acceptance", "spread", "draws per CPU s", "CPU s"]
+FORMATS = [",.0f", ",.0f", ",.0f", ",.0f", ".3g", ".2f", ".2g", ".3g", ",.0f"]
+
+
+def written(value: float, form: str) -> str:
+    return "" if np.isnan(value) else format(value, form)
+
+
+def methods_table(runs: Runs) -> list[list[str]]:
+    """Medians of the seeds for each method."""
     rows = []
-    for name, run in runs.items():
-        curve = run["curve"]
-        found = [value_at(run, 0, n) for n in (10, COMPARED, 1000)]
-        if name == VARIATIONAL:
-            found = [*list(run["averaged"].values())[1:], np.nan]
-        rate = run.get("rate", {"cpu": np.nan, "wall": np.nan})
-        statistics = run.get("statistics", {})
-        local = [statistics.get(key, np.nan) for key in LOCAL_STATISTICS[:2]]
-        temperature = statistics.get("kinetic_temperature", np.nan)
-        single = run.get("single", {"mean": curve[-1][4]})["mean"]
-        rows.append(
-            [name, single, *found, temperature, *local, rate["cpu"], rate["wall"], curve[-1][2]]
-        )
-    header = ["method", "one draw", "10", "100", "1,000", "temperature", "acceptance"]
-    header += ["spread", "draws/s of CPU", "of wall", "CPU s"]
-    table("Log perplexity of averages, statistics, and speed", header, rows)
+    for name, found in runs.items():
+        figures = np.array([figures_of(run) for run in found])
+        first, *rest = [
+            written(value, form)
+            for value, form in zip(np.median(figures, axis=0), FORMATS, strict=True)
+        ]
+        singles = figures[:, 0]
+        ranged = f"{singles.min():,.0f} to {singles.max():,.0f}"
+        rows.append([name, str(len(found)), first, ranged, *rest])
+    return rows
+
+
+PROGRAM_HEADER = ["method", "averaged draws", "program", "here", "of one seed", "program: s"]
+PROGRAM_HEADER += ["here: CPU s"]
+
+
+def program_table(runs: Runs) -> list[list[str]]:
+    """Medians of the seeds after as many averaged draws as the authors' program."""
     rows = []
     for method, reference in PROGRAM.items():
-        run = runs.get(f"{method}, batches")
+        found = runs.get(f"{method}, batches", [])
         for seconds, n, value in zip(*reference.values(), strict=True):
-            if run is None or n > run["curve"][-1][0]:
+            if not found or n > found[0]["curve"][-1][0]:
                 continue
-            noted, wall, cpu, found, _ = np.array(run["curve"]).T
-            here = [np.interp(n, noted, column) for column in (found, cpu, wall)]
-            rows.append([method, n, value, here[0], seconds, *here[1:]])
-    header = ["method", "averaged draws", "program", "here", "program: s", "here: CPU s", "wall s"]
-    table("Against the authors' program at its settings", header, rows)
+            here, cpu = [value_at(run, 0, n) for run in found], []
+            for run in found:
+                noted, _, times, *_ = np.array(run["curve"]).T
+                cpu.append(np.interp(n, noted, times))
+            row = [method, str(n), f"{value:,}", f"{np.median(here):,.0f}"]
+            row += [f"{min(here):,.0f} to {max(here):,.0f}", f"{seconds:,}"]
+            rows.append([*row, f"{np.median(cpu):.1f}"])
+    return rows
 
 
-def checks_of(runs: dict[str, dict[str, Any]], baseline: float) -> list[Check]:
-    """Compare with what was asked for."""
+def checks_of(runs: Runs, baseline: float) -> list[Check]:
+    """Compare with what was asked for: speeds by medians, temperatures in every seed."""
     checks = []
-    if run := runs.get("gSGNHT, batches"):
+    if found := runs.get("gSGNHT, batches"):
         for clock in ("cpu", "wall"):
-            ratio = run["rate"][clock] / PROGRAM_RATE
+            ratio = float(np.median([run["rate"][clock] for run in found])) / PROGRAM_RATE
             what = f"outer iterations a second of {clock} time, of the program's"
             checks.append(Check(what, f"{ratio:.1f}", f">= {ASKED_RATIO}", ratio >= ASKED_RATIO))
-    if run := runs.get("gSGNHT at temperature one"):
-        found = run["statistics"]
-        temperature = found["kinetic_temperature"]
+    if found := runs.get("gSGNHT at temperature one"):
+        hot = [run["statistics"]["kinetic_temperature"] for run in found]
+        single = [run["single"]["mean"] for run in found]
         checks += [
-            Check("temperature", f"{temperature:.3f}", "1 +- 0.05", abs(temperature - 1) <= 0.05),
             Check(
-                "one draw, log perplexity",
-                f"{run['single']['mean']:.0f}",
-                f"< {baseline:.1f}",
-                run["single"]["mean"] < baseline,
+                "temperature in each seed",
+                ", ".join(f"{value:.3f}" for value in hot),
+                "1 +- 0.05",
+                max(abs(value - 1) for value in hot) <= 0.05,
+            ),
+            Check(
+                "one draw, log perplexity in each seed",
+                ", ".join(f"{value:,.0f}" for value in single),
+                f"< {baseline:,.1f}",
+                max(single) < baseline,
             ),
         ]
+    return checks
+
+
+ORDERING_HEADER = ["below", "", "after", "medians", "in how many seeds"]
+
+
+def orderings(runs: Runs) -> tuple[list[Check], list[list[str]]]:
+    """Whether the orders of the paper's figure hold, in every seed."""
+    checks, rows = [], []
     for better, worse in ORDERINGS:
         if better not in runs or worse not in runs:
             continue
         for what, column, at in ((f"{COMPARED} draws", 0, COMPARED), ("10 s", 2, 10.0)):
-            values = [value_at(runs[name], column, at) for name in (better, worse)]
-            found = " < ".join(f"{value:.0f}" for value in values)
-            what = f"{better} below {worse}, {what}"
-            checks.append(Check(what, found, "as in the paper", values[0] < values[1]))
-    return checks
+            values = [[value_at(run, column, at) for run in runs[n]] for n in (better, worse)]
+            holds = [bool(a < b) for a, b in zip(*values, strict=True)]
+            medians = ", ".join(f"{np.median(found):,.0f}" for found in values)
+            seeds = f"{sum(holds)} of {len(holds)}"
+            rows.append([better, worse, what, medians, seeds])
+            name = f"{better} below {worse}, {what}"
+            passed = None if np.isnan(values).any() else all(holds)
+            checks.append(Check(name, f"{medians}; {seeds} seeds", "in every seed", passed))
+    return checks, rows
 
 
-def plot(runs: dict[str, dict[str, Any]], baseline: float) -> None:
+def plot(runs: Runs, baseline: float) -> None:
     """Draw log perplexity against time, and against the number of averaged draws."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True, layout="constrained")
-    for name, run in runs.items():
-        n, _, cpu, value, _ = np.array(run["curve"]).T
-        style = {"marker": "o"} if name == VARIATIONAL else {}
+    for name, found in runs.items():
+        n, _, cpu, value, _ = np.median([run["curve"] for run in found], axis=0).T
+        style = {"marker": "o"} if "bound" in found[0] else {}
         [line] = left.plot(cpu, value, label=name, **style)
+        if name in PACKAGED:
+            continue
         if name == VARIATIONAL:
-            n, value = [int(n) for n in run["averaged"]], list(run["averaged"].values())
+            draws = [list(run["averaged"].values()) for run in found]
+            n, value = [int(n) for n in found[0]["averaged"]], np.median(draws, axis=0)
         right.plot(n, value, color=line.get_color(), **style)
     for (name, reference), dash in zip(PROGRAM.items(), ("--", ":"), strict=True):
         label = f"authors' program, {name}"
@@ -327,39 +424,58 @@ def plot(runs: dict[str, dict[str, Any]], baseline: float) -> None:
         axis.set_xscale("log")
     left.set_xlabel("seconds of processor time, one thread")
     right.set_xlabel("averaged draws")
-    left.set_ylabel("log perplexity of test documents")
+    left.set_ylabel("log perplexity of test documents, medians of the seeds")
     figure.legend(*left.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     FIGURES.mkdir(exist_ok=True)
     figure.savefig(FIGURES / "sam_20news.png", dpi=130)
+
+
+EVERY = [*METHODS, VARIATIONAL, *PACKAGED]
+
+
+def collected(names: list[str], *, quick: bool, only_read: bool) -> Runs:
+    """Run methods, or read what runs have found: one seed after the other, all methods of it."""
+    runs: Runs = {name: [] for name in EVERY}
+    for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
+        for name in EVERY:
+            file = file_of(name, seed)
+            if not only_read and name in names:
+                run = run_of(name, seed, quick=quick)
+                print(name, seed, {k: run[k] for k in run if k not in ("curve", "temperatures")})
+                print([[round(float(x), 1) for x in row] for row in run["curve"]], flush=True)
+                runs[name].append(run)
+                if not quick:
+                    keep(file, run)
+            elif not quick and file.exists():
+                runs[name].append(json.loads(file.read_text()))
+    return {name: found for name, found in runs.items() if found}
+
+
+def finish(runs: Runs, baseline: float, *, quick: bool) -> None:
+    """Print and report the tables."""
+    orders, order_rows = orderings(runs)
+    for name, asked, header, rows in (
+        ("sam_20news", checks_of(runs, baseline), HEADER, methods_table(runs)),
+        ("sam_20news_program", [], PROGRAM_HEADER, program_table(runs)),
+        ("sam_20news_orderings", orders, ORDERING_HEADER, order_rows),
+    ):
+        table(name, header, rows)
+        report(name, asked, about=BENCHMARK, quick=quick, header=header, rows=rows)
 
 
 def main() -> None:
     warnings.simplefilter("ignore", UserWarning)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
-    parser.add_argument("--only", nargs="*", help="methods to run, by name")
+    parser.add_argument("--only", nargs="*", choices=EVERY, default=EVERY, help="methods to run")
     parser.add_argument("--plot", action="store_true", help="only print and plot what is there")
     given = parser.parse_args()
-    runs = {}
-    for name in [*METHODS, VARIATIONAL]:
-        if not given.plot and name in (given.only or [*METHODS, VARIATIONAL]):
-            quick = given.quick
-            run = (
-                by_variational(quick=quick) if name == VARIATIONAL else by_chain(name, quick=quick)
-            )
-            print(name, {k: v for k, v in run.items() if k not in ("curve", "temperatures")})
-            print([[round(float(x), 1) for x in row] for row in run["curve"]], flush=True)
-            runs[name] = run
-            if not quick:
-                keep(file_of(name), run)
-        elif not given.quick and file_of(name).exists():
-            runs[name] = json.loads(file_of(name).read_text())
+    runs = collected(given.only, quick=given.quick, only_read=given.plot)
     corpus, test = read_newsgroups()
     mean = np.tile(corpus.mean_direction(), (1, N_TOPICS, 1))
     baseline = float(perplexity(mean, test).value)
     print(f"\nAll topics the mean direction: {baseline:.1f}; alpha = {ALPHA}")
-    print_tables(runs)
-    report("sam_20news", checks_of(runs, baseline), about=BENCHMARK, quick=given.quick)
+    finish(runs, baseline, quick=given.quick)
     if not given.quick:
         plot(runs, baseline)
 
