@@ -10,7 +10,7 @@ more draws decides. So each method is also scored by single draws, and there is 
 whose kinetic temperature is one. Each method is run with three seeds, which determine the start
 too; figures are medians.
 
-    python -m benchmarks.topics.sam_20news [--quick] [--only NAME ...] [--plot]
+    python -m benchmarks.topics.sam_20news [--quick] [--only NAME ...] [--plot] [--resume]
 
 Each run writes its curve to ``results/parts/sam_20news_NAME_SEED.json``; the tables, the checks and
 the plots are made of all the curves that are there.
@@ -36,6 +36,19 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import table
 from benchmarks.harness.declared import ROOT, Benchmark
 from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.topics.sam_tables import (
+    COMPARED,
+    HEADER,
+    LOCAL_STATISTICS,
+    ORDERING_HEADER,
+    PROGRAM,
+    PROGRAM_HEADER,
+    VARIATIONAL,
+    Runs,
+    methods_table,
+    orderings,
+    program_table,
+)
 from benchmarks.topics.spherical_admixture import (
     ALPHA,
     KAPPA,
@@ -62,41 +75,11 @@ BENCHMARK = Benchmark(
 
 N_TOPICS, BATCH_SIZE = 20, 50
 FIGURES = ROOT / "docs" / "_static"
-# The authors' program at their settings, one thread: seconds, averaged draws, log perplexity. It
-# makes 0.6 to 0.7 outer iterations a second, of ten transitions each.
-PROGRAM = {
-    "gSGNHT": {
-        "seconds": [101, 302, 503, 702, 901, 1101, 1301, 1501, 1701],
-        "draws": [32, 117, 177, 247, 345, 478, 615, 737, 856],
-        "value": [4556, 4102, 3810, 3625, 3417, 3209, 3040, 2973, 2823],
-    },
-    "SGGMC": {
-        "seconds": [103, 301, 502, 702, 902, 1102, 1300, 1500, 1701],
-        "draws": [33, 120, 182, 252, 353, 485, 624, 750, 873],
-        "value": [4987, 4739, 4651, 4604, 4514, 4450, 4434, 4384, 4371],
-    },
-}
+# Outer iterations a second of the authors' program, and how many times as many are asked for.
 PROGRAM_RATE, ASKED_RATIO = 0.65, 20
-# The figure compares all methods after as many averaged draws.
-COMPARED = 100
-
-
-# What the paper's figure shows, method by method: the first ends below the second.
-VARIATIONAL = "variational"
 # The paper's variational methods, by the package: documents in a batch, and steps after which to
 # score. The concentration of the topics is fixed, and a step takes seconds.
 PACKAGED = {"VI": (None, (2, 8)), "StoVI": (BATCH_SIZE, (5, 20))}
-ORDERINGS = [
-    ("gSGNHT, batches", "SGGMC, batches"),
-    ("gSGNHT, batches", "gSGNHT, all"),
-    ("SGGMC, batches", "SGGMC, all"),
-    ("SGGMC, all", "GMC, approximate test"),
-    ("GMC, approximate test", "GMC within Gibbs"),
-    ("GMC within Gibbs", VARIATIONAL),
-    ("gSGNHT, batches", VARIATIONAL),
-    ("gSGNHT, batches", "VI"),
-    ("gSGNHT, batches", "StoVI"),
-]
 
 
 class Method(NamedTuple):
@@ -151,7 +134,6 @@ METHODS = {
     "gSGNHT at temperature one": Method(at_temperature_one, BATCH_SIZE, 1000, 400, True),
 }
 STATISTICS = ("kinetic_temperature", "thermostat", "acceptance_rate")
-LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size")
 
 
 def by_chain(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
@@ -279,80 +261,6 @@ def file_of(name: str, seed: int):
     return PARTS / f"sam_20news_{name.replace(',', '').replace(' ', '_')}_{seed}.json"
 
 
-Runs = dict[str, list[dict[str, Any]]]
-
-
-def value_at(run: dict[str, Any], column: int, at: float) -> float:
-    """Log perplexity after some draws (column 0) or seconds (1, 2), of one point whatever it is."""
-    curve = np.array(run["curve"])
-    if "bound" in run:
-        return float(curve[-1, 3])
-    return float(np.interp(at, curve[:, column], curve[:, 3], right=np.nan))
-
-
-def figures_of(run: dict[str, Any]) -> list[float]:
-    """Figures of a run as the table of methods has them, NaN where there is none."""
-    last, statistics = run["curve"][-1], run.get("statistics", {})
-    found = [value_at(run, 0, n) for n in (10, COMPARED, 1000)]
-    if "bound" in run:
-        averaged = run.get("averaged", {})
-        found = [averaged.get(n, averaged.get(str(n), np.nan)) for n in (10, COMPARED)] + [np.nan]
-    names = ["kinetic_temperature", *LOCAL_STATISTICS[:2]]
-    return [
-        run.get("single", {"mean": last[4]})["mean"],
-        *found,
-        *(statistics.get(key, np.nan) for key in names),
-        run.get("rate", {"cpu": np.nan})["cpu"],
-        last[2],
-    ]
-
-
-HEADER = ["method", "seeds", "one draw", "of one seed", "10", "100", "1,000", "temperature"]
-HEADER += ["acceptance", "spread", "draws per CPU s", "CPU s"]
-FORMATS = [",.0f", ",.0f", ",.0f", ",.0f", ".3g", ".2f", ".2g", ".3g", ",.0f"]
-
-
-def written(value: float, form: str) -> str:
-    return "" if np.isnan(value) else format(value, form)
-
-
-def methods_table(runs: Runs) -> list[list[str]]:
-    """Medians of the seeds for each method."""
-    rows = []
-    for name, found in runs.items():
-        figures = np.array([figures_of(run) for run in found])
-        first, *rest = [
-            written(value, form)
-            for value, form in zip(np.median(figures, axis=0), FORMATS, strict=True)
-        ]
-        singles = figures[:, 0]
-        ranged = f"{singles.min():,.0f} to {singles.max():,.0f}"
-        rows.append([name, str(len(found)), first, ranged, *rest])
-    return rows
-
-
-PROGRAM_HEADER = ["method", "averaged draws", "program", "here", "of one seed", "program: s"]
-PROGRAM_HEADER += ["here: CPU s"]
-
-
-def program_table(runs: Runs) -> list[list[str]]:
-    """Medians of the seeds after as many averaged draws as the authors' program."""
-    rows = []
-    for method, reference in PROGRAM.items():
-        found = runs.get(f"{method}, batches", [])
-        for seconds, n, value in zip(*reference.values(), strict=True):
-            if not found or n > found[0]["curve"][-1][0]:
-                continue
-            here, cpu = [value_at(run, 0, n) for run in found], []
-            for run in found:
-                noted, _, times, *_ = np.array(run["curve"]).T
-                cpu.append(np.interp(n, noted, times))
-            row = [method, str(n), f"{value:,}", f"{np.median(here):,.0f}"]
-            row += [f"{min(here):,.0f} to {max(here):,.0f}", f"{seconds:,}"]
-            rows.append([*row, f"{np.median(cpu):.1f}"])
-    return rows
-
-
 def checks_of(runs: Runs, baseline: float) -> list[Check]:
     """Compare with what was asked for: speeds by medians, temperatures in every seed."""
     checks = []
@@ -379,27 +287,6 @@ def checks_of(runs: Runs, baseline: float) -> list[Check]:
             ),
         ]
     return checks
-
-
-ORDERING_HEADER = ["below", "", "after", "medians", "in how many seeds"]
-
-
-def orderings(runs: Runs) -> tuple[list[Check], list[list[str]]]:
-    """Whether the orders of the paper's figure hold, in every seed."""
-    checks, rows = [], []
-    for better, worse in ORDERINGS:
-        if better not in runs or worse not in runs:
-            continue
-        for what, column, at in ((f"{COMPARED} draws", 0, COMPARED), ("10 s", 2, 10.0)):
-            values = [[value_at(run, column, at) for run in runs[n]] for n in (better, worse)]
-            holds = [bool(a < b) for a, b in zip(*values, strict=True)]
-            medians = ", ".join(f"{np.median(found):,.0f}" for found in values)
-            seeds = f"{sum(holds)} of {len(holds)}"
-            rows.append([better, worse, what, medians, seeds])
-            name = f"{better} below {worse}, {what}"
-            passed = None if np.isnan(values).any() else all(holds)
-            checks.append(Check(name, f"{medians}; {seeds} seeds", "in every seed", passed))
-    return checks, rows
 
 
 def plot(runs: Runs, baseline: float) -> None:
@@ -433,13 +320,13 @@ def plot(runs: Runs, baseline: float) -> None:
 EVERY = [*METHODS, VARIATIONAL, *PACKAGED]
 
 
-def collected(names: list[str], *, quick: bool, only_read: bool) -> Runs:
+def collected(names: list[str], *, quick: bool, resume: bool) -> Runs:
     """Run methods, or read what runs have found: one seed after the other, all methods of it."""
     runs: Runs = {name: [] for name in EVERY}
     for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
         for name in EVERY:
             file = file_of(name, seed)
-            if not only_read and name in names:
+            if name in names and not (resume and file.exists()):
                 run = run_of(name, seed, quick=quick)
                 print(name, seed, {k: run[k] for k in run if k not in ("curve", "temperatures")})
                 print([[round(float(x), 1) for x in row] for row in run["curve"]], flush=True)
@@ -469,8 +356,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
     parser.add_argument("--only", nargs="*", choices=EVERY, default=EVERY, help="methods to run")
     parser.add_argument("--plot", action="store_true", help="only print and plot what is there")
+    parser.add_argument("--resume", action="store_true", help="run only what is not there yet")
     given = parser.parse_args()
-    runs = collected(given.only, quick=given.quick, only_read=given.plot)
+    names = [] if given.plot else given.only
+    runs = collected(names, quick=given.quick, resume=given.resume)
     corpus, test = read_newsgroups()
     mean = np.tile(corpus.mean_direction(), (1, N_TOPICS, 1))
     baseline = float(perplexity(mean, test).value)
