@@ -11,7 +11,7 @@ that of other, validation documents. Times are those of the processor, without c
 scoring.
 
     python -m benchmarks.topics.lda [--quick] [--search] [--only NAME ...] [--methods NAME ...]
-                             [--seconds SECONDS] [--picture]
+                             [--seconds SECONDS] [--picture] [--resume]
 
 The counts are read from ``nips/nips.npz`` and ``arxiv/arxiv250k.npz`` in the folder that the
 environment variable PYMC_GEODESIC_DATA names. With ``--picture`` nothing is run: the curves that
@@ -21,6 +21,8 @@ are in the file of results are drawn.
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import os
 import sys
 import time
@@ -42,7 +44,7 @@ import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
 from benchmarks.harness.declared import ROOT, Benchmark
-from benchmarks.harness.records import Check, earlier, report
+from benchmarks.harness.records import PARTS, Check, earlier, keep, report
 from benchmarks.topics.lda_baselines import (
     CORPORA,
     FILES,
@@ -320,6 +322,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--seconds", type=float, default=24.0, help="time for each method")
+    parser.add_argument("--resume", action="store_true", help="run only what is not there yet")
     options = parser.parse_args()
     # JAX says that it takes indices as int32, which it does for all of single precision.
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
@@ -341,10 +344,16 @@ def main() -> None:
                 print(name, *search(validation, method, start, grid, seconds))
         else:
             seeds = BENCHMARK.seeds[:1] if options.quick else BENCHMARK.seeds
-            results[name] = {
-                m: [curve(test, m, SETTINGS[name][m], seconds, seed) for seed in seeds]
-                for m in methods
-            }
+            results[name] = {method: [] for method in methods}
+            for seed, method in itertools.product(seeds, methods):
+                part = PARTS / f"lda_{name}_{method.replace(' ', '_')}_{seed}.json"
+                if options.resume and part.exists():
+                    found = json.loads(part.read_text())
+                else:
+                    found = curve(test, method, SETTINGS[name][method], seconds, seed)
+                    if not options.quick:
+                        keep(part, found)
+                results[name][method].append(found)
     if not options.search:
         finish(results, quick=options.quick)
 
