@@ -18,10 +18,12 @@ __all__ = [
     "PROGRAM",
     "PROGRAM_HEADER",
     "VARIATIONAL",
+    "VARIATIONAL_HEADER",
     "Runs",
     "methods_table",
     "orderings",
     "program_table",
+    "variational_row",
 ]
 
 # The authors' program at their settings, one thread: seconds, averaged draws, log perplexity. It
@@ -149,3 +151,13 @@ def orderings(runs: Runs) -> tuple[list[Check], list[list[str]]]:
             passed = None if np.isnan(values).any() else all(holds)
             checks.append(Check(name, f"{medians}; {seeds} seeds", "in every seed", passed))
     return checks, rows
+
+
+VARIATIONAL_HEADER = ["method", "steps", "log perplexity", "of one seed", "CPU s"]
+
+
+def variational_row(points: list[list[float]]) -> list[str]:
+    """Median and range of the seeds after some steps, and the processor's seconds."""
+    _, _, cpu, values, _ = np.array(points).T
+    ranged = f"{values.min():,.0f} to {values.max():,.0f}"
+    return [f"{np.median(values):,.0f}", ranged, f"{np.median(cpu):.0f}"]
