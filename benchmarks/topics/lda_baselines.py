@@ -110,6 +110,7 @@ def variational(
     offset: float,
     decay: float = 0.7,
     n_topics: int = N_TOPICS,
+    seed: int = 1,
 ) -> Iterator[Snapshot]:
     """Yield topics after each batch of online variational Bayes."""
     n_documents = corpus.train.shape[0]
@@ -120,9 +121,9 @@ def variational(
         learning_offset=offset,
         learning_decay=decay,
         total_samples=n_documents,
-        random_state=1,
+        random_state=seed,
     )
-    rng, seconds, seen = np.random.default_rng(1), 0.0, 0
+    rng, seconds, seen = np.random.default_rng(seed), 0.0, 0
     while True:
         order = rng.permutation(n_documents)
         for start in range(0, n_documents, batch_size):
@@ -134,12 +135,14 @@ def variational(
             yield Snapshot(seconds, seen, weights / weights.sum(axis=1, keepdims=True))
 
 
-def collapsed_gibbs(corpus: Corpus, *, n_topics: int = N_TOPICS) -> Iterator[Snapshot]:
+def collapsed_gibbs(
+    corpus: Corpus, *, n_topics: int = N_TOPICS, seed: int = 1
+) -> Iterator[Snapshot]:
     """Yield topics after each sweep of collapsed Gibbs over all documents."""
     import tomotopy
 
     n_documents, n_words = corpus.train.shape
-    model = tomotopy.LDAModel(k=n_topics, alpha=corpus.alpha, eta=corpus.beta, seed=1)
+    model = tomotopy.LDAModel(k=n_topics, alpha=corpus.alpha, eta=corpus.beta, seed=seed)
     model.optim_interval = 0  # keeps the priors as they are
     names, train = [str(word) for word in range(n_words)], corpus.train
     for row in range(n_documents):

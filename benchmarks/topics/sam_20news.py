@@ -7,12 +7,13 @@ Newsgroups, 20 topics, and the settings of the published program. At these the s
 beyond what the posterior allows: the chain is hot, single draws are worse than the mean direction
 of the documents in place of every topic, and the figure falls because the luckiest of more and
 more draws decides. So each method is also scored by single draws, and there is a run at settings
-whose kinetic temperature is one.
+whose kinetic temperature is one. Each method is run with three seeds, which determine the start
+too; figures are medians.
 
-    python -m benchmarks.topics.sam_20news [--quick] [--only NAME ...] [--plot]
+    python -m benchmarks.topics.sam_20news [--quick] [--only NAME ...] [--plot] [--resume]
 
-Each run writes its curve to ``results/parts/sam_20news_NAME.json``; the table, the checks and the
-plots are made of all the curves that are there.
+Each run writes its curve to ``results/parts/sam_20news_NAME_SEED.json``; the tables, the checks and
+the plots are made of all the curves that are there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,21 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import table
 from benchmarks.harness.declared import ROOT, Benchmark
 from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.topics.sam_tables import (
+    COMPARED,
+    HEADER,
+    LOCAL_STATISTICS,
+    ORDERING_HEADER,
+    PROGRAM,
+    PROGRAM_HEADER,
+    VARIATIONAL,
+    VARIATIONAL_HEADER,
+    Runs,
+    methods_table,
+    orderings,
+    program_table,
+    variational_row,
+)
 from benchmarks.topics.spherical_admixture import (
     ALPHA,
     KAPPA,
@@ -55,42 +71,17 @@ BENCHMARK = Benchmark(
         "0.95 to 1.05 at settings for it."
     ),
     fixed="2026-11-21",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("topic_models", "algorithms", "latents"),
 )
 
 N_TOPICS, BATCH_SIZE = 20, 50
 FIGURES = ROOT / "docs" / "_static"
-# The authors' program at their settings, one thread: seconds, averaged draws, log perplexity. It
-# makes 0.6 to 0.7 outer iterations a second, of ten transitions each.
-PROGRAM = {
-    "gSGNHT": {
-        "seconds": [101, 302, 503, 702, 901, 1101, 1301, 1501, 1701],
-        "draws": [32, 117, 177, 247, 345, 478, 615, 737, 856],
-        "value": [4556, 4102, 3810, 3625, 3417, 3209, 3040, 2973, 2823],
-    },
-    "SGGMC": {
-        "seconds": [103, 301, 502, 702, 902, 1102, 1300, 1500, 1701],
-        "draws": [33, 120, 182, 252, 353, 485, 624, 750, 873],
-        "value": [4987, 4739, 4651, 4604, 4514, 4450, 4434, 4384, 4371],
-    },
-}
+# Outer iterations a second of the authors' program, and how many times as many are asked for.
 PROGRAM_RATE, ASKED_RATIO = 0.65, 20
-# The figure compares all methods after as many averaged draws.
-COMPARED = 100
-
-
-# What the paper's figure shows, method by method: the first ends below the second.
-VARIATIONAL = "variational"
-ORDERINGS = [
-    ("gSGNHT, batches", "SGGMC, batches"),
-    ("gSGNHT, batches", "gSGNHT, all"),
-    ("SGGMC, batches", "SGGMC, all"),
-    ("SGGMC, all", "GMC, approximate test"),
-    ("GMC, approximate test", "GMC within Gibbs"),
-    ("GMC within Gibbs", VARIATIONAL),
-    ("gSGNHT, batches", VARIATIONAL),
-]
+# The paper's variational methods, by the package: documents in a batch, and steps after which to
+# score. The concentration of the topics is fixed, and a step takes seconds.
+PACKAGED = {"VI": (None, (2, 8)), "StoVI": (BATCH_SIZE, (5, 20))}
 
 
 class Method(NamedTuple):
@@ -145,14 +136,13 @@ METHODS = {
     "gSGNHT at temperature one": Method(at_temperature_one, BATCH_SIZE, 1000, 400, True),
 }
 STATISTICS = ("kinetic_temperature", "thermostat", "acceptance_rate")
-LOCAL_STATISTICS = ("local_acceptance", "local_spread", "local_step_size")
 
 
-def by_chain(name: str, *, quick: bool) -> dict[str, Any]:
+def by_chain(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
     """Run a method from the paper's start; score single draws and averages of them."""
     method = METHODS[name]
     corpus, test = read_newsgroups()
-    start = noisy_mean(corpus, N_TOPICS, seed=1)
+    start = noisy_mean(corpus, N_TOPICS, seed=seed)
     if method.from_variational:
         start = variational(corpus, start, rounds=1 if quick else 3).topics
     model = model_of(corpus, n_topics=N_TOPICS, batch_size=method.batch_size)
@@ -162,7 +152,7 @@ def by_chain(name: str, *, quick: bool) -> dict[str, Any]:
     compiled = time.perf_counter() - begin[0], time.process_time() - begin[1]
     n_draws, tune = (12, 4) if quick else (method.draws, method.tune)
     draws, topics, stats = [], [], []
-    for draw in chain(model, step, start, tune=tune):
+    for draw in chain(model, step, start, tune=tune, seed=seed):
         stats.append(draw.stats)
         if len(stats) > tune:
             draws.append(draw)
@@ -201,10 +191,10 @@ def variational(corpus, start, *, rounds: int):
     )
 
 
-def by_variational(*, quick: bool) -> dict[str, Any]:
+def by_variational(seed: int, *, quick: bool) -> dict[str, Any]:
     """Score the variational topics after more and more rounds, and draws from their law."""
     corpus, test = read_newsgroups()
-    start = noisy_mean(corpus, N_TOPICS, seed=1)
+    start = noisy_mean(corpus, N_TOPICS, seed=seed)
     # What JAX compiles once is not counted.
     variational(corpus, start, rounds=1)
     curve = []
@@ -214,7 +204,7 @@ def by_variational(*, quick: bool) -> dict[str, Any]:
         wall, cpu = time.perf_counter() - begin[0], time.process_time() - begin[1]
         value = perplexity(found.topics[None], test).value
         curve.append([1, wall, cpu, value, value])
-    draws = von_mises_fisher(found.topics, found.concentration, n_draws=COMPARED)
+    draws = von_mises_fisher(found.topics, found.concentration, COMPARED, seed)
     averaged = perplexity(draws, test)
     return {
         "curve": curve,
@@ -225,98 +215,94 @@ def by_variational(*, quick: bool) -> dict[str, Any]:
     }
 
 
-def von_mises_fisher(means: np.ndarray, concentration: np.ndarray, *, n_draws: int) -> np.ndarray:
+def von_mises_fisher(
+    means: np.ndarray, concentration: np.ndarray, n_draws: int, seed: int
+) -> np.ndarray:
     """Draw around the variational means; for such concentrations the law is normal."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     noise = rng.standard_normal((n_draws, *means.shape), dtype="float32")
     draws = means + noise / np.sqrt(concentration)[:, None]
     return (draws / np.linalg.norm(draws, axis=-1, keepdims=True)).astype("float32")
 
 
-def file_of(name: str):
-    return PARTS / f"sam_20news_{name.replace(',', '').replace(' ', '_')}.json"
-
-
-def value_at(run: dict[str, Any], column: int, at: float) -> float:
-    """Log perplexity after some draws (column 0) or seconds (1, 2), of one point whatever it is."""
-    curve = np.array(run["curve"])
-    if "bound" in run:
-        return float(curve[-1, 3])
-    return float(np.interp(at, curve[:, column], curve[:, 3], right=np.nan))
-
-
-def print_tables(runs: dict[str, dict[str, Any]]) -> None:
-    """Print what the runs have found, beside the authors' program."""
-    rows = []
-    for name, run in runs.items():
-        curve = run["curve"]
-        found = [value_at(run, 0, n) for n in (10, COMPARED, 1000)]
-        if name == VARIATIONAL:
-            found = [*list(run["averaged"].values())[1:], np.nan]
-        rate = run.get("rate", {"cpu": np.nan, "wall": np.nan})
-        statistics = run.get("statistics", {})
-        local = [statistics.get(key, np.nan) for key in LOCAL_STATISTICS[:2]]
-        temperature = statistics.get("kinetic_temperature", np.nan)
-        single = run.get("single", {"mean": curve[-1][4]})["mean"]
-        rows.append(
-            [name, single, *found, temperature, *local, rate["cpu"], rate["wall"], curve[-1][2]]
+def by_package(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
+    """Score the topics of the package's variational inference after more and more steps."""
+    (batch_size, steps), (corpus, test) = PACKAGED[name], read_newsgroups()
+    curve = []
+    for n_steps in (1,) if quick else steps:
+        begin = time.perf_counter(), time.process_time()
+        found = pmg.topics.fit_spherical_admixture(
+            corpus,
+            n_topics=N_TOPICS,
+            mean=corpus.mean_direction(),
+            mean_concentration=SIGMA,
+            concentration=SIGMA,
+            kappa=KAPPA,
+            alpha=ALPHA,
+            batch_size=batch_size,
+            n_steps=n_steps,
+            topics=noisy_mean(corpus, N_TOPICS, seed=seed),
+            rng=seed,
         )
-    header = ["method", "one draw", "10", "100", "1,000", "temperature", "acceptance"]
-    header += ["spread", "draws/s of CPU", "of wall", "CPU s"]
-    table("Log perplexity of averages, statistics, and speed", header, rows)
-    rows = []
-    for method, reference in PROGRAM.items():
-        run = runs.get(f"{method}, batches")
-        for seconds, n, value in zip(*reference.values(), strict=True):
-            if run is None or n > run["curve"][-1][0]:
-                continue
-            noted, wall, cpu, found, _ = np.array(run["curve"]).T
-            here = [np.interp(n, noted, column) for column in (found, cpu, wall)]
-            rows.append([method, n, value, here[0], seconds, *here[1:]])
-    header = ["method", "averaged draws", "program", "here", "program: s", "here: CPU s", "wall s"]
-    table("Against the authors' program at its settings", header, rows)
+        wall, cpu = time.perf_counter() - begin[0], time.process_time() - begin[1]
+        value = perplexity(found.topics[None], test).value
+        curve.append([1, wall, cpu, value, value])
+    return {"curve": curve, "bound": found.bound.tolist()}
 
 
-def checks_of(runs: dict[str, dict[str, Any]], baseline: float) -> list[Check]:
-    """Compare with what was asked for."""
+def run_of(name: str, seed: int, *, quick: bool) -> dict[str, Any]:
+    """Run a method with a seed."""
+    if name in METHODS:
+        return by_chain(name, seed, quick=quick)
+    if name in PACKAGED:
+        return by_package(name, seed, quick=quick)
+    return by_variational(seed, quick=quick)
+
+
+def file_of(name: str, seed: int):
+    return PARTS / f"sam_20news_{name.replace(',', '').replace(' ', '_')}_{seed}.json"
+
+
+def checks_of(runs: Runs, baseline: float) -> list[Check]:
+    """Compare with what was asked for: speeds by medians, temperatures in every seed."""
     checks = []
-    if run := runs.get("gSGNHT, batches"):
+    if found := runs.get("gSGNHT, batches"):
         for clock in ("cpu", "wall"):
-            ratio = run["rate"][clock] / PROGRAM_RATE
+            ratio = float(np.median([run["rate"][clock] for run in found])) / PROGRAM_RATE
             what = f"outer iterations a second of {clock} time, of the program's"
             checks.append(Check(what, f"{ratio:.1f}", f">= {ASKED_RATIO}", ratio >= ASKED_RATIO))
-    if run := runs.get("gSGNHT at temperature one"):
-        found = run["statistics"]
-        temperature = found["kinetic_temperature"]
+    if found := runs.get("gSGNHT at temperature one"):
+        hot = [run["statistics"]["kinetic_temperature"] for run in found]
+        single = [run["single"]["mean"] for run in found]
         checks += [
-            Check("temperature", f"{temperature:.3f}", "1 +- 0.05", abs(temperature - 1) <= 0.05),
             Check(
-                "one draw, log perplexity",
-                f"{run['single']['mean']:.0f}",
-                f"< {baseline:.1f}",
-                run["single"]["mean"] < baseline,
+                "temperature in each seed",
+                ", ".join(f"{value:.3f}" for value in hot),
+                "1 +- 0.05",
+                max(abs(value - 1) for value in hot) <= 0.05,
+            ),
+            Check(
+                "one draw, log perplexity in each seed",
+                ", ".join(f"{value:,.0f}" for value in single),
+                f"< {baseline:,.1f}",
+                max(single) < baseline,
             ),
         ]
-    for better, worse in ORDERINGS:
-        if better not in runs or worse not in runs:
-            continue
-        for what, column, at in ((f"{COMPARED} draws", 0, COMPARED), ("10 s", 2, 10.0)):
-            values = [value_at(runs[name], column, at) for name in (better, worse)]
-            found = " < ".join(f"{value:.0f}" for value in values)
-            what = f"{better} below {worse}, {what}"
-            checks.append(Check(what, found, "as in the paper", values[0] < values[1]))
     return checks
 
 
-def plot(runs: dict[str, dict[str, Any]], baseline: float) -> None:
+def plot(runs: Runs, baseline: float) -> None:
     """Draw log perplexity against time, and against the number of averaged draws."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True, layout="constrained")
-    for name, run in runs.items():
-        n, _, cpu, value, _ = np.array(run["curve"]).T
-        style = {"marker": "o"} if name == VARIATIONAL else {}
+    for name, found in runs.items():
+        n, _, cpu, value, _ = np.median([run["curve"] for run in found], axis=0).T
+        style = {"marker": "o"} if "bound" in found[0] else {}
         [line] = left.plot(cpu, value, label=name, **style)
+        if name in PACKAGED:
+            continue
         if name == VARIATIONAL:
-            n, value = [int(n) for n in run["averaged"]], list(run["averaged"].values())
+            draws = [list(run["averaged"].values()) for run in found]
+            n, value = [int(n) for n in found[0]["averaged"]], np.median(draws, axis=0)
         right.plot(n, value, color=line.get_color(), **style)
     for (name, reference), dash in zip(PROGRAM.items(), ("--", ":"), strict=True):
         label = f"authors' program, {name}"
@@ -327,40 +313,73 @@ def plot(runs: dict[str, dict[str, Any]], baseline: float) -> None:
         axis.set_xscale("log")
     left.set_xlabel("seconds of processor time, one thread")
     right.set_xlabel("averaged draws")
-    left.set_ylabel("log perplexity of test documents")
+    left.set_ylabel("log perplexity of test documents, medians of the seeds")
     figure.legend(*left.get_legend_handles_labels(), loc="outside right center", fontsize=8)
     FIGURES.mkdir(exist_ok=True)
     figure.savefig(FIGURES / "sam_20news.png", dpi=130)
+
+
+EVERY = [*METHODS, VARIATIONAL, *PACKAGED]
+
+
+def collected(names: list[str], *, quick: bool, resume: bool) -> Runs:
+    """Run methods, or read what runs have found: one seed after the other, all methods of it."""
+    runs: Runs = {name: [] for name in EVERY}
+    for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
+        for name in EVERY:
+            file = file_of(name, seed)
+            if name in names and not (resume and file.exists()):
+                run = run_of(name, seed, quick=quick)
+                print(name, seed, {k: run[k] for k in run if k not in ("curve", "temperatures")})
+                print([[round(float(x), 1) for x in row] for row in run["curve"]], flush=True)
+                runs[name].append(run)
+                if not quick:
+                    keep(file, run)
+            elif not quick and file.exists():
+                runs[name].append(json.loads(file.read_text()))
+    return {name: found for name, found in runs.items() if found}
+
+
+def finish(runs: Runs, baseline: float, *, quick: bool) -> None:
+    """Print the tables, and report those whose methods are all there."""
+    orders, order_rows = orderings(runs)
+    tables = [
+        ("sam_20news", checks_of(runs, baseline), HEADER, methods_table(runs)),
+        ("sam_20news_program", [], PROGRAM_HEADER, program_table(runs)),
+        ("sam_20news_orderings", orders, ORDERING_HEADER, order_rows),
+    ]
+    partly = set(runs) != set(EVERY)
+    for name, asked, header, rows in tables:
+        table(name, header, rows)
+        kept = {"about": BENCHMARK, "quick": quick or partly, "header": header, "rows": rows}
+        report(name, asked, **kept)
+    if set(PACKAGED) <= set(runs):
+        rows = [
+            [name, str(n_steps), *variational_row([run["curve"][i] for run in runs[name]])]
+            for name, (_, steps) in PACKAGED.items()
+            for i, n_steps in enumerate(steps[:1] if quick else steps)
+        ]
+        kept = {"about": BENCHMARK, "quick": quick, "header": VARIATIONAL_HEADER, "rows": rows}
+        table("sam_20news_variational", VARIATIONAL_HEADER, rows)
+        report("sam_20news_variational", [], **kept)
 
 
 def main() -> None:
     warnings.simplefilter("ignore", UserWarning)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
-    parser.add_argument("--only", nargs="*", help="methods to run, by name")
+    parser.add_argument("--only", nargs="*", choices=EVERY, default=EVERY, help="methods to run")
     parser.add_argument("--plot", action="store_true", help="only print and plot what is there")
+    parser.add_argument("--resume", action="store_true", help="run only what is not there yet")
     given = parser.parse_args()
-    runs = {}
-    for name in [*METHODS, VARIATIONAL]:
-        if not given.plot and name in (given.only or [*METHODS, VARIATIONAL]):
-            quick = given.quick
-            run = (
-                by_variational(quick=quick) if name == VARIATIONAL else by_chain(name, quick=quick)
-            )
-            print(name, {k: v for k, v in run.items() if k not in ("curve", "temperatures")})
-            print([[round(float(x), 1) for x in row] for row in run["curve"]], flush=True)
-            runs[name] = run
-            if not quick:
-                keep(file_of(name), run)
-        elif not given.quick and file_of(name).exists():
-            runs[name] = json.loads(file_of(name).read_text())
+    names = [] if given.plot else given.only
+    runs = collected(names, quick=given.quick, resume=given.resume)
     corpus, test = read_newsgroups()
     mean = np.tile(corpus.mean_direction(), (1, N_TOPICS, 1))
     baseline = float(perplexity(mean, test).value)
     print(f"\nAll topics the mean direction: {baseline:.1f}; alpha = {ALPHA}")
-    print_tables(runs)
-    report("sam_20news", checks_of(runs, baseline), about=BENCHMARK, quick=given.quick)
-    if not given.quick:
+    finish(runs, baseline, quick=given.quick)
+    if not given.quick and set(runs) == set(EVERY):
         plot(runs, baseline)
 
 
