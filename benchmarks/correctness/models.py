@@ -307,7 +307,7 @@ def line(key: str, found: Found, truth: Truth) -> list[Any]:
         f"{low:.3f} to {high:.3f}" if is_compared else "",
         f"{found.rhat:.3f}" if found.mean else "",
         f"{found.ess:,.0f} in {found.seconds:.0f}" if found.mean else "",
-        "" if np.isnan(truth.ess) else f"{truth.ess:,.0f} in {truth.seconds:.0f}",
+        "" if np.isnan(truth.seconds) else f"{truth.ess:,.0f} in {truth.seconds:.0f}",
         over_nuts(found, truth),
         "yes" if found.advises_nuts else "no",
         found.step_size,
