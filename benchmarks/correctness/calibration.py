@@ -8,8 +8,8 @@ among 99 draws is then uniform on 0 to 99 if sampling is right, and central inte
 as they say. The package simuk does the same, but changes the data of one model, which steps of
 minibatches refuse: here every model is written again, and a process reuses what it has compiled.
 
-Ranks are kept in the results after each simulation, and a run goes on where the last one stopped;
-delete the file to measure anew.
+Ranks are kept in the results after each simulation, and a run of the same code goes on where the
+last one stopped, or where the record ends.
 
     python -m benchmarks.correctness.calibration [--quick] [--simulations 300] [NAME ...]
 """
@@ -32,8 +32,8 @@ import pymc_geodesic as pmg
 from benchmarks.correctness.calibration_models import CASES
 from benchmarks.correctness.models import Said, read
 from benchmarks.harness.console import parser, table
-from benchmarks.harness.declared import Benchmark
-from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.harness.declared import Benchmark, fingerprint
+from benchmarks.harness.records import PARTS, RESULTS, Check, keep, report
 from benchmarks.harness.sampling import flat
 
 SIMULATIONS = 300
@@ -61,11 +61,11 @@ RUNS = PARTS / "calibration.json"
 
 
 class Ranks(NamedTuple):
-    """Ranks ``(simulation, parameter)``, what was said in each simulation, and seconds."""
+    """Ranks ``(simulation, parameter)``, whether each simulation warned, and seconds."""
 
     names: list[str]
     ranks: list[list[int]]
-    said: list[list[str]]
+    warned: list[bool]
     seconds: list[float]
 
     def errors(self) -> np.ndarray:
@@ -100,7 +100,7 @@ def ranks_of(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def simulate(name: str, drawn: dict[str, np.ndarray], seed: int) -> tuple:
-    """Sample the posterior of one simulation: names of entries, ranks, what was said, seconds."""
+    """Sample the posterior of one simulation: names of entries, ranks, if it warned, seconds."""
     start, said = time.process_time(), Said()
     log = logging.getLogger("pymc")
     log.addHandler(said)
@@ -111,7 +111,7 @@ def simulate(name: str, drawn: dict[str, np.ndarray], seed: int) -> tuple:
             idata = pmg.sample(model=model, random_seed=seed, progressbar=False, **SHORT)
         finally:
             log.removeHandler(said)
-    said.lines += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    warned = bool(said.lines) or any(issubclass(w.category, UserWarning) for w in caught)
     free = [rv.name for rv in model.free_RVs]
     draws = flat({name: idata.posterior[name].values for name in free}, free)
     truth = np.concatenate([np.ravel(drawn[name]) for name in free])
@@ -119,21 +119,38 @@ def simulate(name: str, drawn: dict[str, np.ndarray], seed: int) -> tuple:
         f"{name}{list(at) if at else ''}" for name in free for at in np.ndindex(drawn[name].shape)
     ]
     seconds = time.process_time() - start
-    return names, ranks_of(draws, truth).tolist(), said.lines, seconds
+    return names, ranks_of(draws, truth).tolist(), warned, seconds
+
+
+def kept() -> dict[str, Ranks]:
+    """Return what runs of the same code have found."""
+    found: dict[str, Ranks] = {}
+    code = fingerprint(BENCHMARK.measures)
+    record = read(RESULTS / "calibration.json")
+    for source in (record | record.get("figures", {}), read(RUNS)):
+        if source.get("code") == code:
+            found |= {name: Ranks(**values) for name, values in source["runs"].items()}
+    return found
 
 
 def run(name: str, n: int, *, quick: bool) -> Ranks:
     """Simulate as often as is asked for, and go on where an earlier run stopped."""
-    kept = {} if quick else read(RUNS)
-    found = Ranks(*kept[name]) if name in kept else Ranks([], [], [], [])
+    found = Ranks([], [], [], []) if quick else kept().get(name, Ranks([], [], [], []))
     for i, drawn in enumerate(from_prior(name, SIMULATIONS)[:n]):
         if i < len(found.ranks):
             continue
-        names, ranks, said, seconds = simulate(name, drawn, i)
-        found = Ranks(names, [*found.ranks, ranks], [*found.said, said], [*found.seconds, seconds])
+        names, *rest = simulate(name, drawn, i)
+        lists = (found.ranks, found.warned, found.seconds)
+        found = Ranks(names, *([*old, new] for old, new in zip(lists, rest, strict=True)))
         if not quick:
-            keep(RUNS, {**read(RUNS), name: found})
+            keep(RUNS, as_kept(kept() | {name: found}))
     return found
+
+
+def as_kept(runs: dict[str, Ranks]) -> dict[str, Any]:
+    """Write runs with their code, on which it depends whether another run may go on with them."""
+    every = {name: found._asdict() for name, found in runs.items()}
+    return {"code": fingerprint(BENCHMARK.measures), "runs": every}
 
 
 def line(name: str, found: Ranks) -> list[Any]:
@@ -147,7 +164,7 @@ def line(name: str, found: Ranks) -> list[Any]:
         *(f"{row.max():.1f}" for row in errors),
         f"{found.names[most[1]]}, {list(INTERVALS)[most[0]]:.0%}",
         f"{found.uniformity():.3f}",
-        sum(bool(lines) for lines in found.said),
+        sum(found.warned),
         f"{np.median(found.seconds):.1f}",
         verdict(found),
     ]
@@ -191,7 +208,7 @@ def main() -> None:
     options = reader.parse_args()
     n, quick = (3 if options.quick else options.simulations), options.quick
     fresh = {name: run(name, n, quick=quick) for name in options.names or CASES}
-    found = fresh if quick else {name: Ranks(*values) for name, values in read(RUNS).items()}
+    found = fresh if quick else kept()
     runs = {name: found[name] for name in CASES if name in found}
     header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
     header += ["90 per cent", "where", "p value of uniform ranks", "runs that warned"]
@@ -205,8 +222,7 @@ def main() -> None:
         quick=quick,
         header=header,
         rows=lines,
-        ranks={name: values.ranks for name, values in runs.items()},
-        parameters={name: values.names for name, values in runs.items()},
+        runs=as_kept(runs)["runs"],
     )
 
 

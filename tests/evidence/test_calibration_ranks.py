@@ -35,7 +35,7 @@ def simulated(calibration, *, sd=1.0, shift=0.0):
         ).tolist()
         for _ in range(N)
     ]
-    return calibration.Ranks(["a", "b"], ranks, [[]] * N, [1.0] * N)
+    return calibration.Ranks(["a", "b"], ranks, [False] * N, [1.0] * N)
 
 
 def test_exact_draws_are_calibrated(calibration):
