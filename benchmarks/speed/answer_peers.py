@@ -200,7 +200,7 @@ def written(cells: dict[str, Any]) -> list[list[Any]]:
     keys = [key.split() for key in cells]
     for n_rows, name in sorted(keys, key=lambda key: (int(key[0]), names.index(key[1]))):
         for goal, found in cells[f"{n_rows} {name}"].items():
-            figures = [f"not reached in {MOST_SECONDS}", *[""] * 6]
+            figures = [f"> {MOST_SECONDS}", *[""] * 6]
             if found is not None:
                 figures = [f"{found['cpu']:.1f}", f"{found['wall']:.0f}", found["draws"]]
                 enough = found["effective"]

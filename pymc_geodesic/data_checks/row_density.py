@@ -20,8 +20,9 @@ from pytensor.tensor.elemwise import Elemwise
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.batch_structure import batched_variables
 from pymc_geodesic.potential.expectation import find_expectations
-from pymc_geodesic.potential.log_density import LARGE_CONSTANT, LogDensity, without_checks
+from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.packed import is_packed
+from pymc_geodesic.potential.shared_constants import LARGE_CONSTANT
 from pymc_geodesic.potential.stream import Source
 
 __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]

@@ -11,7 +11,7 @@ import numpy as np
 from pymc_geodesic.kernel.interface import Inputs
 from pymc_geodesic.kernel.trees import leaves_of
 
-__all__ = ["Room", "draws_for", "room_for"]
+__all__ = ["Room", "room_for", "turns_for"]
 
 # They divide the numbers of transitions that tuning can choose. In the longest call, the fixed cost
 # of tens of microseconds is negligible.
@@ -32,15 +32,15 @@ def room_for(arrays: Sequence[np.ndarray]) -> int:
     return max(n for n in LENGTHS if n == 1 or n * n_bytes <= MOST_BYTES)
 
 
-# With so many draws a call's own cost is negligible beside theirs, and so is the room for them.
-MOST_DRAWS, BYTES_OF_DRAWS = 32, 2**21
+# A call that stands for so many costs little beside them, and so does the room for them.
+MOST_TURNS, BYTES_OF_TURNS = 32, 2**21
 
 
-def draws_for(inputs: Inputs) -> int:
-    """Return how many draws of a chain one call should make at most, given the inputs of one."""
+def turns_for(inputs: Inputs) -> int:
+    """Return for how many calls in turn one call should stand at most, given the inputs of one."""
     arrays = [*inputs.noise, *inputs.rows, *leaves_of(inputs.state)]
     n_bytes = sum(np.asarray(x).nbytes for x in arrays)
-    return min(MOST_DRAWS, max(1, BYTES_OF_DRAWS // max(n_bytes, 1)))
+    return min(MOST_TURNS, max(1, BYTES_OF_TURNS // max(n_bytes, 1)))
 
 
 class Room:

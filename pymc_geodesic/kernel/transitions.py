@@ -20,7 +20,7 @@ from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.counted_scan import COUNTED
-from pymc_geodesic.kernel.room import Room, draws_for
+from pymc_geodesic.kernel.room import Room, turns_for
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
@@ -57,7 +57,7 @@ class TransitionKernel:
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
     makes_several : bool
-        Whether one call for several chains may make several draws, on JAX.
+        Whether one call for several chains may stand for several in turn, on JAX.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class TransitionKernel:
             held=("parameters", "mass", "center", "fresh", "reference", "made"),
             shareable=("mass", "center", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            most_turns=draws_for(example) if makes_several else 1,
+            most_turns=turns_for(example) if makes_several else 1,
         )
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
@@ -118,17 +118,17 @@ class TransitionKernel:
         return [self._apart(x) for x in self._compiled.of_many([*map(self._joined, inputs)])]
 
     @property
-    def most_draws(self) -> int:
-        """The largest number of draws that :meth:`in_turn` can make."""
+    def most_calls(self) -> int:
+        """The largest number of calls that :meth:`in_turn` can make."""
         return self._compiled.most_turns
 
     def in_turn(self, inputs: Sequence[Sequence[Inputs]]) -> list[list[Outputs]]:
-        """Make several draws of several chains at once.
+        """Make several calls in turn for several chains at once.
 
-        State and memory are those of a chain's first draw; the others continue where it ends.
+        State and memory are those of a chain's first call; the others continue where it ends.
         """
-        found = self._compiled.in_turn([[*map(self._joined, draws)] for draws in inputs])
-        return [[*map(self._apart, draws)] for draws in found]
+        found = self._compiled.in_turn([[*map(self._joined, calls)] for calls in inputs])
+        return [[*map(self._apart, calls)] for calls in found]
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""

@@ -31,13 +31,11 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
 from pymc_geodesic.potential.row_starts import local_start
+from pymc_geodesic.potential.shared_constants import LARGE_CONSTANT, is_constant
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["LogDensity", "lift_data", "without_checks"]
-
-# A constant with fewer entries costs the compiler nothing and may be folded.
-LARGE_CONSTANT = 64
 
 
 class LogDensity:
@@ -286,8 +284,9 @@ def _copied(variable: SharedVariable, *, static_shapes: bool, any_length: bool) 
     value = variable.get_value(borrow=True)
     if static_shapes and _is_small(value, static_shapes=static_shapes):
         return pt.constant(value, name=variable.name)
+    value = value if is_constant(variable) else value.copy()
     shape = _shape(value, any_length=any_length)
-    return pytensor.shared(value.copy(), name=variable.name, shape=shape)
+    return pytensor.shared(value, name=variable.name, shape=shape, borrow=True)
 
 
 def _shape(data: np.ndarray, *, any_length: bool) -> tuple[int | None, ...]:

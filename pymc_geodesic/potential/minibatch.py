@@ -20,9 +20,11 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
+from pymc_geodesic.potential.shared_constants import shared_constant
 
 __all__ = [
     "BatchSource",
+    "batch_sources",
     "find_batch_sources",
     "has_minibatch",
     "known_size",
@@ -90,7 +92,7 @@ def _source(node, static_shapes: bool) -> BatchSource:
         )
     return BatchSource(
         batches=tuple(batches),
-        tensors=tuple(tensors),
+        tensors=tuple(map(shared_constant, tensors)),
         n_rows=rows,
         batch_size=batch_size,
         static_shapes=static_shapes,
@@ -110,8 +112,13 @@ def has_minibatch(model: Model) -> bool:
     return bool(_minibatch_nodes(model))
 
 
+def batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
+    """List the ``pm.Minibatch`` calls of a model, in the order of its graph, without checks."""
+    return tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
+
+
 def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
-    """Find the ``pm.Minibatch`` calls of a model, in the order of its graph.
+    """Find the ``pm.Minibatch`` calls of a model, in the order of its graph, and check the data.
 
     With ``static_shapes`` all batches of documents are as wide as the longest document.
 
@@ -121,7 +128,7 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
         If the log likelihood is not a sum over rows that ``total_size`` scales, an observed
         variable has the ``dims`` of all rows, or the data are not finite.
     """
-    sources = tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
+    sources = batch_sources(model, static_shapes=static_shapes)
     if sources:
         require_sum_over_rows(
             model,

@@ -18,6 +18,8 @@ from pytensor.gradient import grad
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.potential.log_density import LogDensity
+from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["row_variables", "warn_of_row_variables"]
@@ -56,7 +58,10 @@ def row_variables(model: Model, variables: Sequence[SampledVariable]) -> dict[st
 
 
 def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariable) -> bool:
-    [log_density] = model.logp(vars=[data], sum=False)
+    sources = batch_sources(model)
+    rows = [source.placeholder("rows", None) for source in sources]
+    density = LogDensity(model, (), rows=dict(zip(sources, rows, strict=True)), scaled=False)
+    log_density = density.terms()[model.basic_RVs.index(data)]
     point = model.initial_point()
     n_rows = variable.shape[0]
     # A transform along the rows, such as that of one probability vector, mixes them.
@@ -69,8 +74,9 @@ def _belongs_to_rows(model: Model, data: TensorVariable, variable: SampledVariab
     gradients = [
         grad(log_density[i].sum(), variable.value, disconnected_inputs="ignore") for i in looked_at
     ]
+    values = {value: point[value.name].astype(value.dtype) for value in model.value_vars}
     found = pt.stack(gradients).eval(
-        {value: point[value.name].astype(value.dtype) for value in model.value_vars},
+        values | {x: np.arange(y.batch_size) for x, y in zip(rows, sources, strict=True)},
         mode=Mode(linker="py", optimizer=None),
         on_unused_input="ignore",
     )

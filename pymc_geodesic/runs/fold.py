@@ -141,6 +141,8 @@ class Fold:
             phase.n_made += n_draws
             self._log(statistics["warning"])
             progress.update(statistics, n_draws, phase=phase.name, thin=phase.thin)
+            # Large draws would otherwise be held until those of the next segment are there.
+            del values
 
     def close(self) -> None:
         """Release resources."""

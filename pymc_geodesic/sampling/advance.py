@@ -60,7 +60,7 @@ class Sampler(Protocol):
         ...
 
     def draws_at_once(self, chain: Any) -> int:
-        """Return how many draws of several chains one call may make now; 1 if it makes one."""
+        """Return how many draws :meth:`draws` may make now; 0 if a draw needs calls of its own."""
         ...
 
     def draws(self, chain: Any, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:

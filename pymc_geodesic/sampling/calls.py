@@ -101,20 +101,12 @@ class Calls:
         Noise and rows are drawn unless they are given.
         """
         length = len(step_sizes)
-        noise, rows, fresh = randomness or self.randomness(chain, length)
-        drawn = self._draw_latents(chain, rows, chain.rng)
+        randomness = randomness or self.randomness(chain, length)
+        drawn = self._draw_latents(chain, randomness.rows, chain.rng)
         chain.values |= drawn.values
         outputs, lengths = [], []
         for part in self.parts(length):
-            inputs = self.inputs(
-                chain,
-                drawn.arrays,
-                step_sizes=step_sizes[part],
-                noise=[x[part] for x in noise],
-                rows=[x[part] for x in rows],
-                # The same array object for the whole draw, so that it is copied to a device once.
-                fresh=fresh if part == EVERYTHING else fresh[part],
-            )
+            inputs = self.inputs_of_part(chain, drawn.arrays, step_sizes, randomness, part)
             made = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
             chain.state, chain.memory = made.state, tuple(made.memory)
             outputs.append(made)
@@ -210,6 +202,26 @@ class Calls:
             noise=self.problem.zero_noise(n_steps, self.noise_shapes),
             rows=rows,
             fresh=np.zeros(n_steps, dtype=bool),
+        )
+
+    def inputs_of_part(
+        self,
+        chain: GradientChain,
+        arrays: list[np.ndarray],
+        step_sizes: np.ndarray,
+        randomness: Randomness,
+        part: slice,
+    ) -> Inputs:
+        """Return the inputs of the kernel for some transitions of a draw."""
+        noise, rows, fresh = randomness
+        return self.inputs(
+            chain,
+            arrays,
+            step_sizes=step_sizes[part],
+            noise=[x[part] for x in noise],
+            rows=[x[part] for x in rows],
+            # The same array object for the whole draw, so that it is copied to a device once.
+            fresh=fresh if part == EVERYTHING else fresh[part],
         )
 
     def inputs(

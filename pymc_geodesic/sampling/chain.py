@@ -14,6 +14,7 @@ import numpy as np
 from pymc.step_methods.step_sizes import DualAverageAdaptation
 
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.sampling.forecast import Clock, News
@@ -192,6 +193,11 @@ class Chain:
         """PyMC's values of all variables."""
         return self.others | self.values
 
+    @property
+    def unwritten(self) -> list[np.ndarray]:
+        """Arrays that are replaced but never written to, which copies of the chain may share."""
+        return [*leaves_of(self.state), *self.values.values()]
+
 
 @dataclass(kw_only=True)
 class GradientChain(Chain):
@@ -216,6 +222,12 @@ class GradientChain(Chain):
     monitors: Monitors
     tuning: Tuning | None = None
     settling: ThermostatSettling | None = None
+
+    @property
+    def unwritten(self) -> list[np.ndarray]:
+        """Arrays that are replaced but never written to, which copies of the chain may share."""
+        reference = self.monitors.reference
+        return [*super().unwritten, *reference.arrays, *reference.mean]
 
 
 @dataclass(kw_only=True)

@@ -117,8 +117,8 @@ class ExactSampler:
         return []
 
     def draws_at_once(self, chain: ExactChain) -> int:
-        """Return one: the step size is adapted after each draw."""
-        return 1
+        """Return none: the step size is adapted after each draw."""
+        return 0
 
     def draws(self, chain: ExactChain, n_draws: int) -> Moves[Iterator[dict[str, Any]]]:
         """Make the one draw that can be made at once."""

@@ -92,28 +92,28 @@ def run(
         while draw < n_draws:
             prepare(sampler, moved, drive=drive)
             if drive is together and len(moved) > 1:
-                n_made = min(n_draws - draw, *map(sampler.draws_at_once, moved))
+                n_at_once = min(n_draws - draw, *map(sampler.draws_at_once, moved))
             else:
-                n_made = 1
-            _make(sampler, moved, n_made, drive=drive, rows=rows, first=draw)
-            draw += n_made
+                n_at_once = 0
+            _make(sampler, moved, n_at_once, drive=drive, rows=rows, first=draw)
+            draw += max(1, n_at_once)
     return moved, rows.draws, rows.statistics
 
 
 def _make(
     sampler: Sampler,
     chains: Sequence[Chain],
-    n_draws: int,
+    n_at_once: int,
     *,
     drive: Drive,
     rows: _Rows,
     first: int,
 ) -> None:
-    """Make draws of all chains and store them, as numbers ``first`` and following."""
-    if n_draws == 1:
+    """Make draws of all chains at once, or one, and store them as ``first`` and following."""
+    if not n_at_once:
         found = [iter([stats]) for stats in drive([sampler.draw(chain) for chain in chains])]
     else:
-        found = drive([sampler.draws(chain, n_draws) for chain in chains])
+        found = drive([sampler.draws(chain, n_at_once) for chain in chains])
     for number, (chain, statistics) in enumerate(zip(chains, found, strict=True)):
         try:
             for draw, stats in enumerate(statistics, start=first):
@@ -126,12 +126,19 @@ def _copied(chains: Sequence[Chain]) -> list[Chain]:
     """Copy chains together; arrays that they share, such as a mass, are shared by the copies too.
 
     Pickling takes a fifth of the time of ``deepcopy``, which visits each of many numbers. Arrays
-    that cannot be written to, as those that JAX returns, are not copied at all.
+    that are never written to are not copied at all.
     """
     buffers: list[pickle.PickleBuffer] = []
     pickled = pickle.dumps(list(chains), protocol=5, buffer_callback=buffers.append)
-    parts = [raw if raw.readonly else bytearray(raw) for raw in (x.raw() for x in buffers)]
-    return pickle.loads(pickled, buffers=parts)
+    shared = {np.asarray(x).ctypes.data for chain in chains for x in chain.unwritten}
+    return pickle.loads(pickled, buffers=[_part(x.raw(), shared) for x in buffers])
+
+
+def _part(raw: memoryview, shared: Collection[int]) -> memoryview | bytearray:
+    """Copy the memory of an array unless it can, or may, be shared."""
+    if raw.readonly or not raw.nbytes or np.frombuffer(raw, "uint8").ctypes.data in shared:
+        return raw
+    return bytearray(raw)
 
 
 def _run_one_after_another(

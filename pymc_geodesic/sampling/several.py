@@ -8,6 +8,7 @@ What happens on the host between two calls takes as long as a call for a small m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import batched
 
 import numpy as np
 
@@ -16,12 +17,13 @@ from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
+from pymc_geodesic.sampling.statistics import merged
 
 __all__ = ["arrive", "draws_at_once", "make_several"]
 
 
 def draws_at_once(calls: Calls, chain: GradientChain, stages: Sequence[int]) -> int:
-    """Return how many draws of a chain one call may make now; 1 if a draw needs calls of its own.
+    """Return how many draws of a chain one call may make now; 0 if a draw needs calls of its own.
 
     Parameters
     ----------
@@ -32,16 +34,22 @@ def draws_at_once(calls: Calls, chain: GradientChain, stages: Sequence[int]) -> 
     stages : sequence of int
         Draws before which tuning changes something.
     """
-    if len(calls.parts(calls.length(chain))) > 1 or not calls.makes_several(chain):
-        return 1
+    length = calls.length(chain)
+    parts = calls.parts(length)
+    # All calls in turn make the same number of transitions.
+    is_even = len(parts) == 1 or length % parts[0].stop == 0
+    if not (is_even and calls.makes_several(chain)):
+        return 0
     kernel = calls.kernel_of(chain)
+    if not isinstance(kernel, TransitionKernel) or kernel.most_calls == 1:
+        return 0
     until = [chain.monitors.reference.until_change]
     if chain.tune:
         until.append(chain.tuning_draws - chain.n_drawn)
         until += [stage - chain.n_drawn for stage in stages if stage > chain.n_drawn]
         if chain.settling is not None:
             until.append(chain.settling.until_change)
-    return int(min(kernel.most_draws, *until)) if isinstance(kernel, TransitionKernel) else 1
+    return max(1, int(min(kernel.most_calls // len(parts), *until)))
 
 
 def make_several(
@@ -60,14 +68,21 @@ def make_several(
     step_sizes : ndarray, shape (draws, transitions)
         Step sizes of every draw.
     """
-    inputs = []
+    parts, inputs = calls.parts(step_sizes.shape[1]), []
     for steps in step_sizes:
-        noise, rows, fresh = calls.randomness(chain, len(steps))
-        inputs.append(
-            calls.inputs(chain, [], step_sizes=steps, noise=noise, rows=rows, fresh=fresh)
-        )
+        randomness = calls.randomness(chain, len(steps))
+        inputs += [calls.inputs_of_part(chain, [], steps, randomness, part) for part in parts]
     chain.n_transitions += step_sizes.size
-    return (yield KernelCall(calls.kernel_of(chain), inputs, chain.rng, in_turn=True))
+    kernel = calls.kernel_of(chain)
+    assert isinstance(kernel, TransitionKernel), "other kernels make each draw by calls of its own"
+    made: list[Outputs] = []
+    for some in batched(inputs, kernel.most_calls):
+        first, *others = some
+        if made:
+            first = first._replace(state=made[-1].state, memory=tuple(made[-1].memory))
+        made += yield KernelCall(kernel, [first, *others], chain.rng, in_turn=True)
+    lengths = [step_sizes.shape[1] // len(parts)] * len(parts)
+    return [merged(some, lengths) for some in batched(made, len(parts))]
 
 
 def arrive(calls: Calls, chain: GradientChain, made: Outputs) -> None:

@@ -34,6 +34,7 @@ class FieldReference:
 
     def __init__(self, shapes: Sequence[tuple[int, ...]], *, dtype: str) -> None:
         self.shapes, self.dtype = list(shapes), dtype
+        self.mean: list[np.ndarray] = []
         self.begin(tune=0, draws=0)
 
     def begin(self, *, tune: int, draws: int) -> None:
@@ -61,8 +62,11 @@ class FieldReference:
         self.n_mean += 1
         # A diverging chain overflows here before it overflows in the kernel.
         with np.errstate(over="ignore", invalid="ignore"):
-            for mean, moment in zip(self.mean, moments, strict=True):
-                mean += (moment - mean) / self.n_mean
+            # New arrays, so that copies of a chain can share those of before.
+            self.mean = [
+                mean + (moment - mean) / self.n_mean
+                for mean, moment in zip(self.mean, moments, strict=True)
+            ]
         if self.n_mean == self.window:
             self._adopt()
             self.window *= 2
@@ -80,7 +84,7 @@ class FieldReference:
 
     def _stop(self) -> None:
         self.frozen = True
-        self.mean.clear()
+        self.mean = []
 
     def _adopt(self) -> None:
         self.arrays = [mean.astype(self.dtype) for mean in self.mean]

@@ -42,12 +42,20 @@ def test_jax_is_given_the_data_once(monkeypatch):
         Backend.resolve("jax", None).compile([rows], [f(x[rows])]) for f in (pt.exp, pt.sin)
     ]
     for function, expected in zip(functions, (np.exp, np.sin), strict=True):
-        _, data = function.ready()
-        assert [type(array) for array in data] == [type(jax.numpy.zeros(1))]
         [found] = function(np.arange(7))
+        assert [type(array) for array in function._on_device] == [type(jax.numpy.zeros(1))]
         assert found.dtype == "float64"
         np.testing.assert_allclose(found, expected(x.get_value()[:7]), rtol=1e-14)
     assert len(copied) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])
+def test_constants_become_arrays_of_jax(dtype):
+    table = np.arange(6).reshape(2, 3).astype(dtype)
+    x = pt.vector("x", shape=(3,))
+    function = Backend.resolve("jax", None).compile([x], [x[None] * pt.constant(table)])
+    [found] = function(np.ones(3))
+    np.testing.assert_array_equal(found, table)
 
 
 MEMORY = """

@@ -11,12 +11,14 @@ import pytest
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorConstant
+from pytensor.tensor.variable import TensorConstantSignature
 
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.minibatch import find_batch_sources, total_size
+from pymc_geodesic.potential.row_variables import row_variables
 
 Y = np.random.default_rng(1).normal(size=200)
 
@@ -56,6 +58,25 @@ def test_data_and_their_number_are_no_constants_for_jax(form):
     assert [leaf.type.shape for leaf in leaves(potential, SharedVariable)] == [(None,), ()]
     assert all(leaf.data.size <= 64 for leaf in leaves(potential, TensorConstant))
     assert potential.indices[0].type.shape == (10,)
+
+
+def test_pytensor_does_not_look_at_the_rows(monkeypatch):
+    looked_at = []
+    no_nan = TensorConstantSignature.no_nan.fget
+    monkeypatch.setattr(
+        TensorConstantSignature,
+        "no_nan",
+        property(lambda signature: looked_at.append(np.size(signature[1])) or no_nan(signature)),
+    )
+    with pm.Model() as model:
+        theta = pm.Normal("theta", shape=10)
+        batch = pm.Minibatch(Y, batch_size=10)
+        pm.Normal("y", theta, observed=batch, total_size=200)
+    potential = potential_of(model, static_shapes=True)
+    potential.energy(potential.positions, potential.indices)
+    row_variables(model, potential.variables)
+    assert looked_at
+    assert max(looked_at) < len(Y)
 
 
 def test_shapes_and_masks_stay_constants_for_jax():

@@ -203,7 +203,7 @@ def test_errors_come_with_the_traceback_of_the_worker(made, client, monkeypatch)
     model, step = made
     monkeypatch.setattr(step.sampler, "draw", failing_after(step.sampler.draw, 50))
     # Draws that one call makes do not pass through it.
-    monkeypatch.setattr(step.sampler, "draws_at_once", lambda chain: 1)
+    monkeypatch.setattr(step.sampler, "draws_at_once", lambda chain: 0)
     with pytest.raises(ChainError, match=r"Chain [02] failed: The sky fell\.") as caught:
         pmg.sample(model=model, step=step, client=client, **RUN)
     assert caught.value.idata["warmup_posterior"].sizes["draw"] == 40

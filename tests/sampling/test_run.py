@@ -14,6 +14,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.jax import many
 from pymc_geodesic.sampling import ChainFailure, advance, begin, run
+from pymc_geodesic.sampling.run import _copied
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "regression"))
 
@@ -94,6 +95,24 @@ def test_the_chains_that_are_given_stay_as_they_are(small):
     again = run(small, chains, 5, chain_method="vectorized")
     assert [chain.n_drawn for chain in chains] == [0, 0, 0]
     np.testing.assert_array_equal(first[1]["x"], again[1]["x"])
+
+
+@pytest.mark.parametrize("name", ["jax", pytest.param("numba", marks=pytest.mark.slow)])
+def test_copies_of_a_chain_share_what_is_never_written_to(name):
+    with pm.Model():
+        batch = pm.Minibatch(np.ones(100), batch_size=10)
+        pm.Normal("y", pm.Normal("x", shape=50)[0], observed=batch, total_size=100)
+        sampler = pmg.SGHMC(step_size=1e-3, backend=name).sampler
+    first = begin_all(sampler, n=1)
+    [second], _, _ = run(sampler, first, 3)
+    [copy] = _copied([second])
+    assert len(second.unwritten) > 3
+    for x, y in zip(second.unwritten, copy.unwritten, strict=True):
+        assert np.shares_memory(x, y)
+    before = [x.copy() for x in second.unwritten]
+    run(sampler, [second], 3)
+    for x, y in zip(second.unwritten, before, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 def test_blocks_do_not_change_draws(small, monkeypatch):

@@ -53,8 +53,22 @@ def test_draws_do_not_depend_on_how_many_a_call_makes(options, monkeypatch):
     assert [x.n_transitions for x in chains] == [x.n_transitions for x in others]
     assert [x.rng.random() for x in chains] == [x.rng.random() for x in others]
     # Compiled without the loop over draws it may round differently.
-    monkeypatch.setattr(room, "MOST_DRAWS", 1)
+    monkeypatch.setattr(room, "MOST_TURNS", 1)
     _, expected = drawn(sampler(**options), TUNE + DRAWS)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-8)
+
+
+def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
+    # Room for two transitions of 20 rows and three variables, so that a draw takes ten calls.
+    monkeypatch.setattr(room, "MOST_BYTES", 500)
+    monkeypatch.setattr(room, "MOST_TURNS", 3)
+    made = sampler()
+    assert made.calls.parts(20)[0] == slice(0, 2)
+    chains = [begin(made, random_seed=seed, tune=30, draws=20) for seed in (1, 2)]
+    _, found, _ = run(made, chains, 50, chain_method="vectorized")
+    _, expected, statistics = run(made, chains, 50, chain_method="sequential")
+    assert statistics["n_steps"].max() > 6
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-8)
 
@@ -70,5 +84,5 @@ def test_large_draws_are_made_one_by_one():
         rows=[np.zeros((2, 10**6), "int64")],
         fresh=np.zeros(2, bool),
     )
-    assert room.draws_for(inputs) == 1
-    assert 1 < made.draws_at_once(chain) <= room.MOST_DRAWS
+    assert room.turns_for(inputs) == 1
+    assert 1 < made.draws_at_once(chain) <= room.MOST_TURNS

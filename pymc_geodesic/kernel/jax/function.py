@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 
@@ -14,9 +15,13 @@ from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memo import MEMO, Compiled, structure_of
-from pymc_geodesic.kernel.jax.resident import on_device
+from pymc_geodesic.kernel.jax.memory import return_free_memory
+from pymc_geodesic.kernel.jax.resident import n_bytes, on_device, shape_on_device
 
 __all__ = ["JAXFunction"]
+
+# Bytes of data from which a hundred megabytes matter more than a fifth of a second.
+LARGE = 2**28
 
 
 class JAXFunction:
@@ -42,7 +47,8 @@ class JAXFunction:
     ) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._make, self._mode = make, mode
-        self._ready: tuple[Compiled, list[Any]] | None = None
+        self._ready: tuple[Compiled, list[SharedVariable]] | None = None
+        self._on_device: list[Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function.
@@ -52,11 +58,11 @@ class JAXFunction:
         SamplingError
             In a process that was forked from one that has computed with JAX.
         """
-        compiled, data = self.ready()
-        return compiled.run(*arguments, *data)
+        compiled, _ = self.ready()
+        return compiled.run(*arguments, *self.data(compiled.run, arguments))
 
-    def ready(self) -> tuple[Compiled, list[Any]]:
-        """Return the compiled function, compiling it if necessary, and the data on the device.
+    def ready(self) -> tuple[Compiled, list[SharedVariable]]:
+        """Return the function, writing it for JAX if necessary, and its data.
 
         Raises
         ------
@@ -72,8 +78,29 @@ class JAXFunction:
                 with quick_building():
                     compiled = Compiled(self.compiled.vm.jit_fn)
                 MEMO.put(key, compiled)
-            self._ready = compiled, [on_device(x) for x in structure.data]
+            self._ready = compiled, structure.data
         return self._ready
+
+    def data(self, run: Any, arguments: Sequence[Any]) -> list[Any]:
+        """Return the data on the device.
+
+        Before they are copied there, JAX compiles what will be called with them, so that the copy
+        and the compiler do not take memory at the same time.
+
+        Parameters
+        ----------
+        run : callable
+            Function of JAX that will be called, of the arguments and the data.
+        arguments : sequence of array
+            Its arguments before the data.
+        """
+        if self._on_device is None:
+            _, shared = self.ready()
+            run.lower(*arguments, *map(shape_on_device, shared)).compile()
+            if sum(map(n_bytes, shared)) >= LARGE:
+                return_free_memory()
+            self._on_device = [on_device(x) for x in shared]
+        return self._on_device
 
     @property
     def compiled(self) -> Any:
@@ -89,4 +116,4 @@ class JAXFunction:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""
-        return self.__dict__ | {"_ready": None}
+        return self.__dict__ | {"_ready": None, "_on_device": None}

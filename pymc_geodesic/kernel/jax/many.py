@@ -18,7 +18,6 @@ import numpy as np
 
 from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.memo import Compiled
 
 __all__ = ["ManyCalls", "Turns"]
 
@@ -77,8 +76,7 @@ class ManyCalls:
         is_common : sequence of bool
             Whether each argument is the same for all calls; then that of the first call is used.
         """
-        compiled, data = self._function.ready()
-        run = _vectorized(compiled, tuple(is_common), self._turns, n_data=len(data))
+        run = _vectorized(self._function, tuple(is_common), self._turns)
         outputs: list[list[list[np.ndarray]]] = []
         # The shapes are always the same, and JAX takes long to tell the size of an array.
         if (size := self._sizes.get(len(chains))) is None:
@@ -91,14 +89,14 @@ class ManyCalls:
             columns = zip(*(calls[0] for calls in filled), strict=True)
             pairs = zip(columns, is_common, strict=True)
             arguments = [column[0] if same else _side_by_side(column) for column, same in pairs]
-            if self._turns is None:
-                results = [np.asarray(x)[None] for x in run(*arguments, *data)]
-            else:
+            if self._turns is not None:
                 for i in self._turns.varying:
                     arguments[i] = _in_turn(
                         [[x[i] for x in calls] for calls in filled], self._turns
                     )
-                results = [np.asarray(x) for x in run(len(block[0]), *arguments, *data)]
+                arguments.insert(0, len(block[0]))
+            found = run(*arguments, *self._function.data(run, arguments))
+            results = [np.asarray(x) if self._turns else np.asarray(x)[None] for x in found]
             # With an ellipsis an entry is an array without axes, and not a number.
             outputs += [
                 [[x[turn, i, ...] for x in results] for turn in range(len(calls))]
@@ -124,14 +122,15 @@ def _in_turn(arrays: Sequence[Sequence[np.ndarray]], turns: Turns) -> np.ndarray
 
 
 def _vectorized(
-    compiled: Compiled, is_common: tuple[bool, ...], turns: Turns | None, *, n_data: int
+    function: JAXFunction, is_common: tuple[bool, ...], turns: Turns | None
 ) -> Callable[..., Any]:
     """Return the function of several lists of inputs."""
     import jax
 
+    compiled, data = function.ready()
     key = is_common, turns
     if key not in compiled.vectorized:
-        axes = [None if same else 0 for same in is_common] + [None] * n_data
+        axes = [None if same else 0 for same in is_common] + [None] * len(data)
         many = jax.vmap(compiled.run, in_axes=axes)
         compiled.vectorized[key] = jax.jit(many if turns is None else _repeated(many, turns))
     return compiled.vectorized[key]

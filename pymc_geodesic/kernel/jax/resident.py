@@ -24,6 +24,7 @@ from pytensor.link.jax.linker import JAXLinker
 
 from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
+from pymc_geodesic.kernel.jax.constants import register_constants_with_jax
 from pymc_geodesic.kernel.jax.counted_scan import (
     count_iterations,
     register_counted_scan_with_jax,
@@ -31,7 +32,14 @@ from pymc_geodesic.kernel.jax.counted_scan import (
 )
 from pymc_geodesic.potential.stacking import Stacking
 
-__all__ = ["can_be_resident", "copied_to_device", "on_device", "resident"]
+__all__ = [
+    "can_be_resident",
+    "copied_to_device",
+    "n_bytes",
+    "on_device",
+    "resident",
+    "shape_on_device",
+]
 
 TAG = "resident_jax"
 # Number of bytes from which the size of pages matters.
@@ -49,6 +57,7 @@ class ResidentJAXLinker(JAXLinker):
         require_counted(fgraph)
         register_barrier_with_jax()
         register_counted_scan_with_jax()
+        register_constants_with_jax()
         return super().fgraph_convert(fgraph, *args, **kwargs)
 
 
@@ -69,6 +78,19 @@ def on_device(variable: SharedVariable) -> Any:
     if container not in _ON_DEVICE:
         _ON_DEVICE[container] = copied_to_device(_on_large_pages(container.storage[0]))
     return _ON_DEVICE[container]
+
+
+def n_bytes(variable: SharedVariable) -> int:
+    """Return the number of bytes of the value of a shared variable."""
+    return variable.container.storage[0].nbytes
+
+
+def shape_on_device(variable: SharedVariable) -> Any:
+    """Return shape and dtype that the value of a shared variable will have on the device."""
+    import jax
+
+    value = variable.container.storage[0]
+    return jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype))
 
 
 def _on_large_pages(array: np.ndarray) -> np.ndarray:
