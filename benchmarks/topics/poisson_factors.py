@@ -272,9 +272,9 @@ def _tables(by_row, weights):
     return tables
 
 
-def gibbs_sampler(counts: sp.csr_matrix, n_topics: int):
+def gibbs_sampler(counts: sp.csr_matrix, n_topics: int, *, seed: int):
     """Yield phi and the weights after each sweep of Gibbs over all documents."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     words = np.repeat(counts.indices, counts.data)
     ends = np.concatenate([[0], np.cumsum(lengths)])
