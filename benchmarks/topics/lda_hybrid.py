@@ -69,7 +69,7 @@ METHODS = (*SGRLD, HYBRID, VARIATIONAL, GIBBS)
 # What is chosen on validation documents: three settings for each method.
 GRID = {
     OURS: [{"a": a} for a in (0.01, 0.02, 0.05)],
-    HYBRID: [{"decay": decay} for decay in (0.5, 0.7, 0.9)],
+    HYBRID: [{"decay": decay} for decay in (0.55, 0.7, 0.9)],
     VARIATIONAL: [{"decay": decay} for decay in (0.5, 0.7, 0.9)],
 }
 EARLY, END, CHOICE = (2.0, 4.0), 8.0, 4.0
