@@ -154,13 +154,20 @@ def by_gibbs(counts: sp.csr_matrix, limit: float, *, seed: int) -> Iterator[Topi
         yield Topics(seconds, sweeps, phi, weights, {})
 
 
-def scored(draws: Iterator[Topics], documents: Completion, limit: float) -> list[dict[str, Any]]:
-    """Score a draw now and then, and the average over those after the mass was learned."""
+def scored(
+    draws: Iterator[Topics], documents: Completion, limit: float, *, early: bool = True
+) -> list[dict[str, Any]]:
+    """Score a draw now and then, and the average over those after the mass was learned.
+
+    Without ``early`` draws are scored only if they are averaged.
+    """
     records, total, n_averaged, due = [], 0.0, 0, limit / N_SCORED
     for draw in draws:
         if draw.seconds < due:
             continue
         due = limit / N_SCORED * (1 + draw.seconds // (limit / N_SCORED))
+        if not early and draw.seconds <= LEARNING * limit:
+            continue
         probability = predictive(documents, draw.phi, draw.weights)
         record = {"seconds": draw.seconds, "iterations": draw.iterations}
         record["single"] = perplexity(documents, probability)
