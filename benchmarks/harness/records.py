@@ -32,16 +32,22 @@ PACKAGES += ("blackjax", "mici", "nutpie", "numpyro", "scikit-learn", "tomotopy"
 
 
 class Check(NamedTuple):
-    """One figure that was asked for: what was found and whether it does; None if it was not run."""
+    """One figure that was asked for: what was found and whether it does; None if it was not run.
+
+    A withdrawn one is shown, but says nothing: what it compares with does not hold.
+    """
 
     what: str
     found: str
     asked: str
     passed: bool | None
+    withdrawn: bool = False
 
     @property
     def verdict(self) -> str:
         """A word for it."""
+        if self.withdrawn:
+            return "withdrawn"
         return {True: "pass", False: "miss", None: "not run"}[self.passed]
 
 

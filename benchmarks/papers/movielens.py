@@ -39,12 +39,15 @@ TUNE, DRAWS, N_STEPS = 100, 400, 200
 SEED = 20261121
 
 
-def measured(method: str, train, test, tune: int, draws: int) -> dict:
-    """Sample with a method at its settings and predict the test ratings."""
+def measured(method: str, train, test, tune: int, draws: int, *, seed: int = SEED) -> dict:
+    """Sample with a method at its settings and predict the test ratings.
+
+    The seed determines the start too.
+    """
     learning_rate, injected = SETTINGS[method]
     step_size = learning_rate**0.5
     start, processor = time.perf_counter(), time.process_time()
-    with build_model(train):
+    with build_model(train, seed=seed):
         step = STEPS[method](
             step_size=step_size,
             n_steps=N_STEPS,
@@ -56,7 +59,7 @@ def measured(method: str, train, test, tune: int, draws: int) -> dict:
             tune=tune,
             chains=1,
             step=step,
-            random_seed=SEED,
+            random_seed=seed,
             progressbar=False,
             compute_convergence_checks=False,
         )

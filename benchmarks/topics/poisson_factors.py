@@ -17,9 +17,9 @@ import scipy.sparse as sp
 
 from pytensor.gradient import disconnected_grad
 from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from pymc_geodesic.potential.expectation import LocalExpectation
 
 __all__ = [
     "TOPIC",
@@ -134,37 +134,28 @@ def local_counts(rows, seeds, phi, weights, sweeps):
     return by_word, by_row
 
 
-class LocalCounts(Op):
-    """Topics of the words of a batch of documents, drawn by Gibbs given everything global."""
+class LocalCounts(LocalExpectation):
+    """Topics of the words of a batch of documents, drawn by Gibbs given everything global.
+
+    One matrix: the rows of the first result of :func:`local_counts`, then those of the second.
+    """
 
     __props__ = ("sweeps",)
 
     def __init__(self, sweeps: int) -> None:
         self.sweeps = sweeps
 
-    def make_node(self, rows, seeds, phi, weights):
-        inputs = [pt.as_tensor(x) for x in (rows, seeds, phi, weights)]
-        outputs = [pt.matrix(dtype="float64"), pt.matrix(dtype="float64")]
-        return Apply(self, inputs, outputs)
+    def make_node(self, rows, phi, weights):
+        inputs = [pt.as_tensor(x) for x in (rows, phi, weights)]
+        return Apply(self, inputs, [pt.matrix(dtype="float64")])
 
-    def perform(self, node, inputs, output_storage):
-        for storage, value in zip(output_storage, local_counts(*inputs, self.sweeps), strict=True):
-            storage[0] = value
-
-
-@register_funcify_default_op_cache_key(LocalCounts)
-def _local_counts_numba(op, node, **kwargs):
-    sweeps = op.sweeps
-
-    @numba_njit
-    def run(rows, seeds, phi, weights):
-        return local_counts(rows, seeds, phi, weights, sweeps)
-
-    # The number is part of the key under which PyTensor keeps what is compiled.
-    return run, 2
+    def estimate(self, rng, *inputs):
+        rows, phi, weights = (np.ascontiguousarray(x) for x in inputs)
+        seeds = rng.integers(2**31, size=len(rows))
+        return np.concatenate(local_counts(rows, seeds, phi, weights, self.sweeps))
 
 
-def log_density(rows, weights, gamma, seeds):
+def log_density(rows, weights, gamma):
     r"""Log density of documents and of the topics drawn for their words.
 
     The factors of a document and its length parameter are integrated out, and the draws held
@@ -174,8 +165,9 @@ def log_density(rows, weights, gamma, seeds):
     weights = weights[0] if weights.ndim == 2 else weights
     gamma = gamma[0] if gamma.ndim == 3 else gamma
     log_phi = pt.log(gamma) - pt.log(gamma.sum(axis=0))
-    drawn = LocalCounts(SWEEPS)(rows.astype("int64"), seeds, pt.exp(log_phi), weights)
-    by_word, by_row = (disconnected_grad(x) for x in drawn)
+    drawn = LocalCounts(SWEEPS)(rows.astype("int64"), pt.exp(log_phi), weights)
+    n_words = rows.shape[1]
+    by_word, by_row = (disconnected_grad(x) for x in (drawn[:n_words], drawn[n_words:]))
     total = weights.sum()
     of_topics = (pt.gammaln(weights + by_row) - pt.gammaln(weights)).sum(axis=-1)
     of_length = pt.gammaln(LENGTH + total) - pt.gammaln(2 * LENGTH + total + rows.sum(axis=-1))
@@ -189,14 +181,12 @@ def factor_model(counts: sp.csr_matrix, n_topics: int, batch_size: int) -> pm.Mo
     with pm.Model() as model:
         weights = pm.Gamma("weights", WEIGHTS / n_topics, 1, shape=n_topics)
         gamma = pm.Gamma("gamma", TOPIC, 1, shape=(n_words, n_topics))
-        # A minibatch of seeds: the draws of the topics belong to the chain's own random stream.
         pm.CustomDist(
             "words",
             weights,
             gamma,
-            pm.Minibatch(np.arange(1_000_003), batch_size=batch_size),
             logp=log_density,
-            signature="(k),(v,k),()->(v)",
+            signature="(k),(v,k)->(v)",
             observed=pm.Minibatch(np.asarray(counts.todense(), "int32"), batch_size=batch_size),
             total_size=n_rows,
         )
@@ -272,9 +262,9 @@ def _tables(by_row, weights):
     return tables
 
 
-def gibbs_sampler(counts: sp.csr_matrix, n_topics: int):
+def gibbs_sampler(counts: sp.csr_matrix, n_topics: int, *, seed: int):
     """Yield phi and the weights after each sweep of Gibbs over all documents."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     words = np.repeat(counts.indices, counts.data)
     ends = np.concatenate([[0], np.cumsum(lengths)])

@@ -80,8 +80,8 @@ FIGURES = ROOT / "docs" / "_static"
 # Outer iterations a second of the authors' program, and how many times as many are asked for.
 PROGRAM_RATE, ASKED_RATIO = 0.65, 20
 # The paper's variational methods, by the package: documents in a batch, and steps after which to
-# score. The concentration of the topics is fixed, and a step takes seconds.
-PACKAGED = {"VI": (None, (2, 8)), "StoVI": (BATCH_SIZE, (5, 20))}
+# score, the last of them after about ten seconds. The concentration of the topics is fixed.
+PACKAGED = {"VI": (None, (2, 8, 18)), "StoVI": (BATCH_SIZE, (5, 20, 70))}
 
 
 class Method(NamedTuple):
@@ -267,10 +267,12 @@ def checks_of(runs: Runs, baseline: float) -> list[Check]:
     """Compare with what was asked for: speeds by medians, temperatures in every seed."""
     checks = []
     if found := runs.get("gSGNHT, batches"):
-        for clock in ("cpu", "wall"):
+        # The rate of the program is from another run, on another day.
+        for clock, what in (("cpu", "the processor"), ("wall", "the clock")):
             ratio = float(np.median([run["rate"][clock] for run in found])) / PROGRAM_RATE
-            what = f"outer iterations a second of {clock} time, of the program's"
-            checks.append(Check(what, f"{ratio:.1f}", f">= {ASKED_RATIO}", ratio >= ASKED_RATIO))
+            name = f"outer iterations per second of {what}, over the program's of an earlier run"
+            kept = f">= {ASKED_RATIO}", ratio >= ASKED_RATIO
+            checks.append(Check(name, f"{ratio:.1f}", *kept, withdrawn=True))
     if found := runs.get("gSGNHT at temperature one"):
         hot = [run["statistics"]["kinetic_temperature"] for run in found]
         single = [run["single"]["mean"] for run in found]

@@ -59,8 +59,9 @@ class SGGMC(StochasticStep, FromLearningRate):
         ``step_size`` is given; otherwise the tuning phase finds it. On Euclidean space it may be
         any symmetric positive definite matrix: over the entries of all variables in order, or of
         one variable by name; or an array with a number for each entry. A variable on another
-        manifold takes a number for each point. Frictions that differ need a ``step_size``, and act
-        on velocities, that is in the frame of a ``mass``.
+        manifold takes a number for each point: a matrix would have to be projected onto the tangent
+        space anew at each position. Frictions that differ need a ``step_size``, and act on
+        velocities, that is in the frame of a ``mass``.
     steps_per_batch : int, default 1
         Transitions that share one minibatch. The papers use more than one, which makes the
         gradient noise correlated and heats the chain: to about twice the temperature with 10.

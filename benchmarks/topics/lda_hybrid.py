@@ -1,0 +1,239 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Hybrid stochastic variational Gibbs beside SGRLD: Figure 2a of Patterson and Teh (2013).
+
+NIPS papers at the paper's alpha = beta = 0.01 and with its numbers of Gibbs sweeps: SGRLD with 1, 5
+and 10, hybrid stochastic variational Gibbs (HSVG) with 5, online variational Bayes and collapsed
+Gibbs. First the step sizes: three settings for each of the methods with batches, by the perplexity
+of validation documents after 4 s, the probabilities averaged over the topics of two times; what is
+best is used with every seed. Then the perplexity of test documents, for the last topics alone and
+averaged over eight topics of the second half of the time, for all methods alike. Batches and the
+other settings are those of ``lda``. Times are those of the processor, without compiling and
+scoring.
+
+HSVG is a function that returns its last topics: those of earlier times are found by shorter runs
+with the same random numbers, and only the time of each run by itself is counted.
+
+    python -m benchmarks.topics.lda_hybrid [--quick] [--resume]
+
+Needs ``nips/nips.npz`` in $PYMC_GEODESIC_DATA.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pymc_geodesic as pmg
+
+from benchmarks.harness.console import parser, table
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.parts import part_of
+from benchmarks.harness.records import Check, report
+from benchmarks.papers.pictures import panels, save
+from benchmarks.topics.lda import SETTINGS, VARIATIONAL, divided, run, second_half
+from benchmarks.topics.lda_baselines import (
+    CORPORA,
+    FILES,
+    N_TOPICS,
+    Corpus,
+    Snapshot,
+    read_counts,
+    score,
+)
+
+BENCHMARK = Benchmark(
+    question="Patterson and Teh (2013), Figure 2a at alpha = 0.01: is SGRLD better than HSVG?",
+    asked=(
+        "In every seed, after 8 s and averaged: SGRLD with 5 sweeps below HSVG and below online "
+        "variational Bayes."
+    ),
+    fixed="2026-11-23",
+    seeds=(1, 2, 3),
+    measures=("topic_models", "algorithms"),
+)
+
+ALPHA = 0.01
+HYBRID, GIBBS = "hybrid variational Gibbs", "collapsed Gibbs"
+SGRLD = {f"SGRLD, {n} sweep{'s' * (n > 1)}": n for n in (1, 5, 10)}
+OURS = "SGRLD, 5 sweeps"
+METHODS = (*SGRLD, HYBRID, VARIATIONAL, GIBBS)
+# What is chosen on validation documents: three settings for each method.
+GRID = {
+    OURS: [{"a": a} for a in (0.01, 0.02, 0.05)],
+    HYBRID: [{"decay": decay} for decay in (0.55, 0.7, 0.9)],
+    VARIATIONAL: [{"decay": decay} for decay in (0.5, 0.7, 0.9)],
+}
+EARLY, END, CHOICE = (2.0, 4.0), 8.0, 4.0
+HEADER = ["method", "setting", "documents", "2 s", "4 s", "8 s", "eight averaged", "of one seed"]
+
+
+def hybrid(
+    corpus: Corpus, times: list[float], *, decay: float, batch_size: int, seed: int
+) -> list[Snapshot]:
+    """Return the topics of HSVG after some seconds, each of a run by itself."""
+
+    def fitted(n_batches: int) -> Snapshot:
+        begin = time.process_time()
+        found = pmg.topics.fit_hybrid_gibbs(
+            corpus.train,
+            n_topics=N_TOPICS,
+            alpha=corpus.alpha,
+            concentration=corpus.beta,
+            batch_size=batch_size,
+            n_batches=n_batches,
+            sweeps=5,
+            decay=decay,
+            rng=seed,
+        )
+        return Snapshot(time.process_time() - begin, n_batches * batch_size, found.topics)
+
+    # Compiles, and then tells how many batches there are in a second.
+    fitted(1)
+    each = fitted(20).seconds / 20
+    return [fitted(max(1, round(t / each))) for t in times]
+
+
+def snapshots(
+    corpus: Corpus, method: str, settings: dict[str, float], times: list[float], seed: int
+) -> tuple[Corpus, list[Snapshot]]:
+    """Run a method and return its topics at the times, and the corpus with the priors."""
+    if method == HYBRID:
+        batch_size = int(SETTINGS["nips"]["SGRLD"]["batch_size"])
+        return corpus, hybrid(corpus, times, batch_size=batch_size, seed=seed, **settings)
+    name = "SGRLD" if method in SGRLD else method
+    settings = SETTINGS["nips"][name] | {"alpha": ALPHA} | settings
+    if method in SGRLD:
+        settings["sweeps"] = SGRLD[method]
+    return run(corpus, name, settings, times, seed)
+
+
+def scored(
+    corpus: Corpus,
+    method: str,
+    settings: dict[str, float],
+    *,
+    times: list[float],
+    n_averaged: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Score the topics at each time alone, and the last of them averaged."""
+    corpus, kept = snapshots(corpus, method, settings, times, seed)
+    # From the last to the first, so that the averages are over the last ones.
+    found = score(corpus, np.stack([np.asarray(s.topics) for s in reversed(kept)]))
+    return {
+        "settings": settings,
+        "seconds": [s.seconds for s in kept],
+        "documents": [s.documents for s in kept],
+        "single": found.single[::-1].tolist(),
+        "averaged": float(found.cumulative[min(n_averaged, len(kept)) - 1]),
+    }
+
+
+def row(method: str, runs: list[dict[str, Any]]) -> list[str]:
+    """Medians of the seeds, and the range of the averages."""
+    single = np.median([[run["single"][i] for i in (0, 1, -1)] for run in runs], axis=0)
+    averages = [run["averaged"] for run in runs]
+    return [
+        method,
+        ", ".join(f"{name} {value:g}" for name, value in runs[0]["settings"].items()),
+        f"{np.median([run['documents'][-1] for run in runs]):,.0f}",
+        *(f"{value:,.0f}" for value in single),
+        f"{np.median(averages):,.0f}",
+        f"{min(averages):,.0f} to {max(averages):,.0f}",
+    ]
+
+
+def checks_of(runs: dict[str, list[dict[str, Any]]]) -> list[Check]:
+    """SGRLD's average is below the others', seed by seed."""
+    checks, ours = [], [run["averaged"] for run in runs[OURS]]
+    for other in (HYBRID, VARIATIONAL):
+        theirs = [run["averaged"] for run in runs[other]]
+        below = all(a < b for a, b in zip(ours, theirs, strict=True))
+        found, asked = (", ".join(f"{v:,.0f}" for v in values) for values in (ours, theirs))
+        checks.append(Check(f"SGRLD, and {other}: each seed", found, f"below {asked}", below))
+    return checks
+
+
+def draw(runs: dict[str, list[dict[str, Any]]]) -> None:
+    """Draw the perplexity of the last topics by time, and the averages at the end."""
+    figure, axes = panels(1, 1)
+    ax = axes[0, 0]
+    figure.set_size_inches(6, 3.6)
+    for method, found in runs.items():
+        seconds, single = (
+            np.median([[r[key][i] for i in (0, 1, -1)] for r in found], axis=0)
+            for key in ("seconds", "single")
+        )
+        [line] = ax.plot(seconds, single, "o-", ms=3, label=method)
+        averages = [r["averaged"] for r in found]
+        ax.plot(seconds[-1] * 1.05, np.median(averages), "D", ms=5, color=line.get_color())
+    ax.set(xscale="log", xlabel="processor time (s)", ylabel="perplexity of held-out tokens")
+    ax.set_xticks([*EARLY, END], [f"{t:g}" for t in (*EARLY, END)])
+    ax.minorticks_off()
+    figure.legend(loc="outside right upper", fontsize=8, title="last topics (diamonds:\naverages)")
+    save(figure, "simplex_figure2a")
+
+
+def best(corpus: Corpus, part, times: list[float]) -> tuple[dict[str, dict], list[list[str]]]:
+    """Choose the settings of each method on validation documents; and what was found."""
+    chosen, rows = {}, []
+    for method, settings in GRID.items():
+        found = []
+        for setting in settings:
+            [(name, value)] = setting.items()
+            job = partial(scored, corpus, method, setting, times=times, n_averaged=2, seed=1)
+            found.append(part(f"choice {method} {value}", job)["averaged"])
+            rows.append([method, f"{name} {value:g}", f"{found[-1]:,.0f}"])
+        chosen[method] = settings[int(np.argmin(found))]
+    table("Validation", ["method", "setting", "two averaged"], rows)
+    every = {name: chosen.get(OURS if name in SGRLD else name, {}) for name in METHODS}
+    return every, rows
+
+
+def main() -> None:
+    # JAX says that it takes indices as int32, which it does for all of single precision.
+    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
+    options = parser(__doc__.split("\n")[0])
+    options.add_argument("--resume", action="store_true", help="run only what is not there yet")
+    given = options.parse_args()
+    folder = os.environ.get("PYMC_GEODESIC_DATA")
+    if not folder:
+        sys.exit(f"Set PYMC_GEODESIC_DATA to the folder that holds {FILES['nips']}.")
+    corpus = CORPORA["nips"](read_counts(Path(folder) / FILES["nips"]))
+    validation, test = divided("nips", corpus._replace(alpha=ALPHA))
+    scale = 0.1 if given.quick else 1.0
+
+    def part(name: str, job) -> dict[str, Any]:
+        options = {"about": BENCHMARK, "quick": given.quick}
+        found = part_of("lda_hybrid", name, job, now=False, **options) if given.resume else None
+        return found or part_of("lda_hybrid", name, job, now=True, **options)
+
+    chosen, validated = best(validation, part, [0.75 * CHOICE * scale, CHOICE * scale])
+    times = [t * scale for t in (*EARLY, *second_half(END))]
+    runs: dict[str, list[dict[str, Any]]] = {method: [] for method in METHODS}
+    for seed in BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds:
+        for method, found in runs.items():
+            job = partial(
+                scored, test, method, chosen[method], times=times, n_averaged=8, seed=seed
+            )
+            found.append(part(f"{method} {seed}", job))
+            print(method, seed, found[-1], flush=True)
+    rows = [row(method, found) for method, found in runs.items()]
+    table("Perplexity, medians of the seeds", HEADER, rows)
+    kept = {"about": BENCHMARK, "quick": given.quick, "header": HEADER, "rows": rows}
+    report("lda_hybrid", checks_of(runs), **kept, runs=runs, validation=validated)
+    if not given.quick:
+        draw(runs)
+
+
+if __name__ == "__main__":
+    main()
