@@ -39,9 +39,9 @@ class FrameMass:
 
     Notes
     -----
-    Every step with velocities takes it as an entry of ``mass``. Tuning still finds a number for the
-    same variable. Steps that tune themselves find the mass of a frame of up to ten columns by
-    themselves, if the widths of its posterior differ by a factor of five or more.
+    Every step with velocities takes it as an entry of ``mass``; the tuning phase then adapts one
+    number by which it is multiplied. Without it, steps that tune themselves find the mass of a
+    frame of up to ten columns, if the widths of its posterior differ by a factor of five or more.
 
     See Also
     --------
