@@ -16,7 +16,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.effect_density import EffectDensity
-from pymc_geodesic.groups.quadrature import normals_at_modes
+from pymc_geodesic.groups.modes import normals_at_modes
 from pymc_geodesic.groups.substitution import substituted
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.batch_structure import observed_rv

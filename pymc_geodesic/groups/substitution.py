@@ -7,9 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.traversal import io_toposort
+from pytensor.graph.rewriting.utils import rewrite_graph
+from pytensor.graph.traversal import applys_between, io_toposort
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.shape import Shape_i
 
-__all__ = ["frontier", "substituted"]
+__all__ = ["frontier", "substituted", "with_length_of"]
 
 
 def substituted(graphs: Sequence[Variable], new: Mapping[Variable, Variable]) -> list[Variable]:
@@ -49,3 +52,24 @@ def frontier(graphs: Sequence[Variable], inner: Collection[Variable]) -> list[Va
     known = inside | constant
     found |= dict.fromkeys(x for x in graphs if not (x in known or isinstance(x, Constant)))
     return list(found)
+
+
+def with_length_of(
+    start: TensorVariable, graphs: Sequence[TensorVariable], variables: Sequence[TensorVariable]
+) -> list[TensorVariable]:
+    """Simplify functions of variables, and take the length of their first axis from ``start``.
+
+    Where such graphs are substituted in one another, PyTensor looks for the length of each array in
+    all that came before, time and again. Ten Newton steps took it a minute.
+    """
+    outer = frontier(graphs, variables)
+    inputs = [x.type() for x in outer]
+    alone = substituted(graphs, dict(zip(outer, inputs, strict=True)))
+    simple = rewrite_graph(alone, include=("ShapeOpt", "canonicalize"), clone=False)
+    lengths = [
+        node.outputs[0]
+        for node in applys_between([*variables, *inputs], simple)
+        if isinstance(node.op, Shape_i) and node.op.i == 0 and node.inputs[0] in variables
+    ]
+    new = dict.fromkeys(lengths, start.shape[0])
+    return substituted(simple, new | dict(zip(inputs, outer, strict=True)))

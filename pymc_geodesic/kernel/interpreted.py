@@ -23,7 +23,7 @@ from pytensor.graph.rewriting.basic import (
     node_rewriter,
 )
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.scalar.basic import Add, Cast, Mul
+from pytensor.scalar.basic import Add, Cast, Clip, Mul
 from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
@@ -55,6 +55,9 @@ def expand_without_ufunc(fgraph, node):
     if isinstance(scalar_op, Softplus):
         [x] = node.inputs
         return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]
+    if isinstance(scalar_op, Clip):
+        x, low, high = node.inputs
+        return [pt.minimum(pt.maximum(x, low), high)]
     if isinstance(scalar_op, Log1mexp):
         [x] = node.inputs
         # The two forms meet at log 2, where both lose the same precision.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,23 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
 
 __all__ = ["along_directions", "measure_noise", "rebalanced"]
 
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
+
+
+class _PointNoise(NamedTuple):
+    """The noise of batches at one point.
+
+    Variances of the entries of each variable and along the mass's directions, and the gradients
+    themselves of those variables that :func:`noisiest_direction` can judge.
+    """
+
+    variances: list[np.ndarray]
+    samples: list[np.ndarray | None]
 
 
 def measure_noise(
@@ -29,13 +42,14 @@ def measure_noise(
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
     """Measure the noise at some points, plain and, if there is a center, relative to it."""
-    plain: list[list[np.ndarray]] = []
-    controlled: list[list[np.ndarray]] = []
+    plain: list[_PointNoise] = []
+    controlled: list[_PointNoise] = []
+    manifold = gradient.manifold
     n_batches = max(2, N_BATCHES // len(points))
     for point in points:
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
-        plain.append(_variance([_in_frame(gradient, point, g, mass) for g in here]))
+        plain.append(_at_point([_in_frame(gradient, point, g, mass) for g in here], manifold))
         if center is not None:
             nearest = gradient.nearest(*center, *point)
             there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
@@ -43,8 +57,8 @@ def measure_noise(
                 [a - b for a, b in zip(g, at_center, strict=True)]
                 for g, at_center in zip(here, there, strict=True)
             ]
-            controlled.append(_variance([_in_frame(gradient, point, c, mass) for c in changes]))
-    manifold = gradient.manifold
+            relative = [_in_frame(gradient, point, c, mass) for c in changes]
+            controlled.append(_at_point(relative, manifold))
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None
 
@@ -55,16 +69,20 @@ def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndar
     return [*force, along_directions(force, mass)]
 
 
-def _variance(samples: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
-    return [np.var(np.array(arrays), axis=0, ddof=1) for arrays in zip(*samples, strict=True)]
+def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _PointNoise:
+    arrays = [np.array(column) for column in zip(*samples, strict=True)]
+    pairs = zip(arrays, manifold.factors, strict=False)
+    directed = [array if has_directions(array, factor) else None for array, factor in pairs]
+    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed)
 
 
-def _summary(
-    variances: Sequence[Sequence[np.ndarray]], manifold: Product, mass: Mass
-) -> GradientNoise:
+def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> GradientNoise:
     total, largest, by_entry = 0.0, 0.0, []
-    *arrays_of, along = zip(*variances, strict=True)
-    for arrays, factor, dim in zip(arrays_of, manifold.factors, manifold.point_dims, strict=True):
+    *arrays_of, along = zip(*(point.variances for point in points), strict=True)
+    samples_of = zip(*(point.samples for point in points), strict=True)
+    for arrays, samples, factor, dim in zip(
+        arrays_of, samples_of, manifold.factors, manifold.point_dims, strict=True
+    ):
         entries = np.mean(np.array(arrays), axis=0)
         # A curved point has fewer directions than entries; its mean is over the directions. The
         # noise of an entry is at most that of the noisiest direction, but next to a facet of a
@@ -73,6 +91,8 @@ def _summary(
         total += float(entries.sum())
         by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
+        if directed := [x for x in samples if x is not None]:
+            largest = max(largest, noisiest_direction(directed, factor.ndim_core))
     excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
     return GradientNoise(total / manifold.dim, largest, (*by_entry, excess))
 
