@@ -17,7 +17,7 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.potential.batch_structure import batched_variables
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
@@ -97,7 +97,7 @@ class RowDensity:
                 self.source.replacements(index),
                 rebuild_strict=False,
             )
-            self._values_of = interpreted([index], _with_shared_constants(value))
+            self._values_of = interpreted_once([index], _with_shared_constants(value))
         return self._values_of(rows)[0]
 
     def __call__(self, point: Point, rows: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ class RowDensity:
         if find_expectations([term]):
             raise NoRowDensity(self.name)
         terms = _with_shared_constants(without_checks([term], impossible=True))
-        return interpreted([*self.model.value_vars, rows], terms)
+        return interpreted_once([*self.model.value_vars, rows], terms)
 
 
 def _uncast(value: TensorVariable) -> TensorVariable:

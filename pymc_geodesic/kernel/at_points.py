@@ -18,7 +18,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.gathered import Gathered, gathered
-from pymc_geodesic.kernel.interpreted import for_many, interpreted, runs_by_numpy
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
 
 __all__ = ["AtPoints"]
 
@@ -55,8 +55,8 @@ class AtPoints:
             return
         self._most, self._gathered = 1, []
         inputs = [*fixed, *points, *rows]
-        self._function = interpreted(inputs, outputs)
-        if not runs_by_numpy(self._function):
+        self._function = interpreted_once(inputs, outputs)
+        if not self._function.runs_by_numpy:
             self._function = Backend.resolve("numba", None).compile(inputs, outputs)
 
     def __call__(self, fixed: Sequence[np.ndarray], calls: Sequence[Call]) -> list[Call]:
@@ -79,11 +79,12 @@ class AtPoints:
         outputs, self._gathered = gathered(outputs, rows)
         taken = [one.placeholder for one in self._gathered]
         try:
-            written = for_many([*fixed, *taken, *varying], outputs, varying=[*taken, *varying])
+            self._function = interpreted_once(
+                [*fixed, *taken, *varying], outputs, varying=[*taken, *varying]
+            )
         except NotImplementedError:
             return False
-        self._function = interpreted(*written)
-        return runs_by_numpy(self._function)
+        return self._function.runs_by_numpy
 
     def _blocks(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
         """Cut calls into blocks of the same shapes, for which there is memory."""

@@ -18,7 +18,7 @@ from pytensor.tensor import tensor
 from pymc_geodesic.kernel.at_points import AtPoints
 from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
-from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.kernel.interpreted_once import Interpreted
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import pytensor
 import pytensor.tensor as pt
@@ -28,11 +27,9 @@ from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.elemwise import Elemwise
 
-from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
 
-__all__ = ["Interpreted", "for_many", "interpreted", "runs_by_numpy"]
-
+__all__ = ["for_many", "interpreted", "runs_by_numpy"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -84,27 +81,6 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
             mode=Mode(linker="py", optimizer=rewriter),
             on_unused_input="ignore",
         )
-
-
-class Interpreted:
-    """A function like those of :func:`interpreted`, which is made when it is first called.
-
-    Parameters
-    ----------
-    inputs, outputs : sequence of TensorVariable
-        The graph.
-    """
-
-    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
-        self._graph = list(inputs), list(outputs)
-        self._function: Callable[..., list[Any]] | None = None
-
-    def __call__(self, *arguments: Any) -> list[Any]:
-        """Call the function."""
-        if self._function is None:
-            with quick_building():
-                self._function = interpreted(*self._graph)
-        return self._function(*arguments)
 
 
 def runs_by_numpy(function) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.kernel.carry import as_points
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.potential import Potential
 
 __all__ = ["PointMap"]
@@ -37,7 +37,7 @@ class PointMap:
         if all(self._is_flat):
             return tuple(values)
         if self._function is None:
-            self._function = interpreted(self._values, self._points)
+            self._function = interpreted_once(self._values, self._points)
         curved = iter(self._function(*values))
         pairs = zip(values, self._is_flat, strict=True)
         return tuple(x if flat else np.asarray(next(curved), order="C") for x, flat in pairs)

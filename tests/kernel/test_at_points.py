@@ -2,14 +2,19 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Energies and gradients at several points at once are those at one point after another."""
 
+import gc
+import weakref
+
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import at_points, host_gradient
+from pymc_geodesic.kernel import at_points, host_gradient, interpreted_once
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.memo import Memo
 from pymc_geodesic.potential import Potential
 
 RNG = np.random.default_rng(0)
@@ -110,3 +115,46 @@ def test_a_pass_is_timed_where_the_clock_of_the_process_advances_in_steps(monkey
     monkeypatch.setattr(host_gradient, "process_time", lambda: 1.0)
     gradient.whole(point)
     assert gradient.seconds_per_pass > 0
+
+
+def test_other_data_make_nothing(monkeypatch):
+    """Functions of a model of the same form are used, with its own data."""
+    made = []
+    write = interpreted_once.interpreted
+    monkeypatch.setattr(interpreted_once, "interpreted", lambda *g: made.append(g) or write(*g))
+    monkeypatch.setattr(interpreted_once, "MEMO", Memo(200))
+    found = []
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        with pm.Model() as model:
+            slope = pm.Normal("slope", shape=3)
+            x, y = pm.Minibatch(rng.normal(size=(300, 3)), rng.normal(size=300), batch_size=20)
+            pm.Normal("y", x @ slope, 1.0, observed=y, total_size=300)
+        gradient, point = host(model)
+        found.append((gradient.whole(point).energy, len(made)))
+    (first, n_first), (second, n_second) = found
+    assert n_first > 0
+    assert n_second == n_first
+    assert abs(first - second) > 0.1
+
+
+def test_data_that_are_no_longer_used_leave_the_memory():
+    gradient, point = host(flat())
+    data = [weakref.ref(one.data) for one in gradient._evaluate._gathered]
+    gradient.whole(point)
+    del gradient
+    gc.collect()
+    assert data
+    assert not any(ref() is not None for ref in data)
+
+
+def test_clipped_numbers_are_interpreted():
+    rng = np.random.default_rng(0)
+    with pm.Model() as model:
+        mu = pm.Normal("mu")
+        y = pm.Minibatch(rng.normal(size=300), batch_size=20)
+        pm.Normal("y", pt.clip(mu, -1.0, 2.0), 1.0, observed=y, total_size=300)
+    gradient, _ = host(model)
+    assert gradient._evaluate._most > 1
+    energies = [gradient.whole([np.array(x)]).energy - x**2 / 2 for x in (2.0, 3.0)]
+    assert energies[0] == pytest.approx(energies[1])

@@ -14,8 +14,8 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.memo import MEMO, Memo, structure_of
+from pymc_geodesic.kernel.jax.function import MEMO, JAXFunction
+from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.sampling import begin, run
 
 
@@ -112,7 +112,7 @@ def test_data_keep_their_order():
 
 
 def test_the_memo_keeps_what_was_used_last():
-    memo = Memo()
+    memo = Memo[int](32)
     for i in range(40):
         memo.put(i, i)
         assert memo.get(0) == 0

@@ -9,7 +9,7 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import room
-from pymc_geodesic.kernel.jax.memo import MEMO
+from pymc_geodesic.kernel.jax.function import MEMO
 from pymc_geodesic.sampling import begin, run
 from pymc_geodesic.sampling.calls import Calls
 

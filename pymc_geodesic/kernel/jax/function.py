@@ -5,23 +5,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
-from pytensor.graph.replace import clone_replace
 
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
-from pymc_geodesic.kernel.jax.memo import MEMO, Compiled, structure_of
 from pymc_geodesic.kernel.jax.memory import return_free_memory
 from pymc_geodesic.kernel.jax.resident import n_bytes, on_device, shape_on_device
+from pymc_geodesic.kernel.memo import Memo, structure_of
 
-__all__ = ["JAXFunction"]
+__all__ = ["MEMO", "Compiled", "JAXFunction"]
 
 # Bytes of data from which a hundred megabytes matter more than a fifth of a second.
 LARGE = 2**28
+
+
+@dataclass
+class Compiled:
+    """A function of JAX.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the inputs, then the data in the order of :attr:`Structure.data`.
+    vectorized : dict
+        The same for several lists of inputs, by which inputs are common to all and by how calls
+        follow one another.
+    """
+
+    run: Callable[..., Any]
+    vectorized: dict[Hashable, Callable[..., Any]] = field(default_factory=dict)
+
+
+# Each function takes several megabytes.
+MEMO = Memo[Compiled](32)
 
 
 class JAXFunction:
@@ -108,11 +129,8 @@ class JAXFunction:
 
         In its graph the data are inputs, so that it does not keep them in memory.
         """
-        data = structure_of(self._inputs, self._outputs).data
-        places = [x.type() for x in data]
-        replacements = dict(zip(data, places, strict=True))
-        outputs = clone_replace(self._outputs, replace=replacements, rebuild_strict=False)
-        return self._make([*self._inputs, *places], outputs)
+        structure = structure_of(self._inputs, self._outputs)
+        return self._make(*structure.with_data_as_inputs(self._inputs, self._outputs))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""

@@ -1,43 +1,23 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions compiled in this process, by the structure of their graphs.
+"""Functions made in this process, by the structure of their graphs.
 
 The next fold of a cross-validation, or the next data set of a simulation, has the same graph
-except for the values of its data. The data are inputs, so the compiled function is reused.
+except for the values of its data. The data are inputs, so the function is reused.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import io_toposort
 
-__all__ = ["MEMO", "Compiled", "Structure", "structure_of"]
-
-# Each function takes several megabytes.
-MOST_KEPT = 32
-
-
-@dataclass
-class Compiled:
-    """A function of JAX.
-
-    Attributes
-    ----------
-    run : callable
-        Takes the inputs, then the data in the order of :attr:`Structure.data`.
-    vectorized : dict
-        The same for several lists of inputs, by which inputs are common to all and by how calls
-        follow one another.
-    """
-
-    run: Callable[..., Any]
-    vectorized: dict[Hashable, Callable[..., Any]] = field(default_factory=dict)
+__all__ = ["Memo", "Structure", "structure_of"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +34,15 @@ class Structure:
 
     key: Hashable
     data: list[SharedVariable]
+
+    def with_data_as_inputs(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable]
+    ) -> tuple[list[Variable], list[Variable]]:
+        """Write the graph with the data as its last inputs, so that it does not keep them."""
+        places = [x.type() for x in self.data]
+        replacements = dict(zip(self.data, places, strict=True))
+        written = clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
+        return [*inputs, *places], written
 
 
 def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Structure:
@@ -80,23 +69,26 @@ def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Str
     return Structure((tuple(nodes), tuple(name(x) for x in outputs)), data)
 
 
-class Memo:
-    """The most recently used compiled functions."""
+class Memo[Function]:
+    """The most recently used functions.
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, Compiled] = OrderedDict()
+    Parameters
+    ----------
+    most : int
+        How many are kept.
+    """
 
-    def get(self, key: Hashable) -> Compiled | None:
+    def __init__(self, most: int) -> None:
+        self._most, self._kept = most, OrderedDict[Hashable, Function]()
+
+    def get(self, key: Hashable) -> Function | None:
         """Return a function, or None."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
 
-    def put(self, key: Hashable, compiled: Compiled) -> None:
+    def put(self, key: Hashable, function: Function) -> None:
         """Keep a function."""
-        self._kept[key] = compiled
-        if len(self._kept) > MOST_KEPT:
+        self._kept[key] = function
+        if len(self._kept) > self._most:
             self._kept.popitem(last=False)
-
-
-MEMO = Memo()
