@@ -43,7 +43,7 @@ SAYS = {
     "sampling/monitors.py": ["diverged: its potential energy is"],
     "sampling/news.py": ["tuned itself: ", "Such short steps mean"],
     "sampling/problem.py": ["Compiling"],
-    "sampling/self_tuning.py": ["disagree after most of the tuning phase"],
+    "sampling/agreement.py": ["disagree after most of the tuning phase"],
     "sampling/tangent_coordinates.py": ["in coordinates in which they are equal"],
     "sampling/warnings.py": [
         "such draws are marked `diverging`",

@@ -42,8 +42,9 @@ BENCHMARK = Benchmark(
     changed=(
         "2026-11-23: GMC has 24,000 draws in place of 4,000 and SGGMC 20,000 in place of 15,000, "
         "and errors of standard deviations are judged, too: a tenth was two Monte Carlo errors of "
-        "the ratio in the widest entries. SGGMC, whose friction was chosen for entries and is now "
-        "chosen for directions, tunes for its default of 1,000 draws in place of 300"
+        "the ratio in the widest entries. SGGMC tunes for its default of 1,000 draws in place of "
+        "300, its friction is chosen for directions in place of entries, and the noise that it is "
+        "chosen for is corrected by the temperature of velocities"
     ),
 )
 

@@ -113,6 +113,9 @@ class Algorithm:
     tuning_rule : callable, optional
         Computes step size and parameters from the measurements of the tuning phase; see
         :mod:`pymc_geodesic.algorithms.tuning_rules`.
+    heating_noise : callable, optional
+        ``(temperature, *, step_size, **parameters) -> variance``: the mean variance of the
+        gradient's noise that gives velocities this temperature, if no thermostat cools them.
     grouping : str, optional
         How thermostats are shared, if the state has any. The tuning phase settles them.
     hurries : bool
@@ -153,6 +156,7 @@ class Algorithm:
     statistic_names: tuple[str, ...] = ()
     order: int = 2
     tuning_rule: Rule | None = None
+    heating_noise: Callable[..., float] | None = None
     grouping: Grouping | None = None
     hurries: bool = False
     balances: bool = False

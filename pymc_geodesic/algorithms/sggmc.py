@@ -22,7 +22,7 @@ from pymc_geodesic.algorithms.splitting import (
     matched_friction,
     momentum_decay,
 )
-from pymc_geodesic.algorithms.tuning_rules import friction_rule
+from pymc_geodesic.algorithms.tuning_rules import friction_noise, friction_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -105,5 +105,6 @@ SGGMC = Algorithm(
     statistics=statistics,
     statistic_names=("friction",),
     tuning_rule=friction_rule,
+    heating_noise=friction_noise,
 )
 SGHMC = replace(SGGMC, require=flat_only)

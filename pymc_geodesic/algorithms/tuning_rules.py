@@ -48,6 +48,7 @@ __all__ = [
     "Rule",
     "balanced_rule",
     "faster_rule",
+    "friction_noise",
     "friction_rule",
     "langevin_rule",
     "require_step_size",
@@ -218,6 +219,15 @@ def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         step_size = min(step_size, np.sqrt(np.tanh(0.5) / per_square))
     friction = 2 / step_size * np.arctanh(per_square * step_size**2)
     return float(step_size), {"friction": float(max(BEST_FRICTION, friction))}
+
+
+def friction_noise(temperature: float, *, step_size: float, friction: float) -> float:
+    r"""Return the mean variance of the gradient's noise by which velocities are too hot.
+
+    It is the inverse of :func:`friction_rule` for the temperature T of velocities:
+    :math:`\bar V = 4 (T - 1) \tanh(h) / \epsilon^2` with :math:`h = \xi \epsilon / 2`.
+    """
+    return 4 * (temperature - 1) * float(np.tanh(0.5 * friction * step_size)) / step_size**2
 
 
 def langevin_rule(demands: Demands) -> tuple[float, dict[str, float]]:

@@ -10,12 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from pymc_geodesic.algorithms.row_noise import no_covariances, row_axis
+from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.manifolds import Manifold, Product
 from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.noise import rebalanced
 from pymc_geodesic.tuning.velocity_moments import moments_of, pooled, shrunk
 
-__all__ = ["no_noise", "observe_velocity", "rebalance"]
+__all__ = ["no_noise", "observe_velocity", "rebalance", "start_thermostats"]
 
 
 def no_noise(manifold: Product, dtype: str, *, n_directions: int) -> tuple[np.ndarray, ...]:
@@ -70,6 +72,19 @@ def rebalance(chains: Sequence[GradientChain], manifold: Product, *, weight: flo
         chain.settings = replace(chain.settings, measured_noise=noise)
     for tuning in tunings:
         tuning.moments = None
+
+
+def start_thermostats(
+    chain: GradientChain, found: Findings, manifold: Product, *, grouping: Grouping
+) -> None:
+    """Start from the friction that the measured noise needs."""
+    settings, noise = chain.settings, found.noise
+    friction = settings.parameters["diffusion"]
+    if not settings.measured_noise:
+        friction = friction + 0.5 * settings.step_size * noise.mean
+    thermostat = Thermostat(manifold, grouping=grouping)
+    started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
+    chain.state = chain.state._replace(thermostat=started)
 
 
 def _temperatures(factor: Manifold, squares: np.ndarray, dim: int, n_draws: int) -> np.ndarray:

@@ -16,14 +16,13 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.row_noise import no_covariances
-from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.balance import observe_velocity, rebalance
+from pymc_geodesic.sampling.agreement import warn_if_apart
+from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
-from pymc_geodesic.sampling.log import log
+from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import (
@@ -33,7 +32,6 @@ from pymc_geodesic.sampling.tuning_options import (
     unit_mass,
 )
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
 from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner, whitened
 from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
 from pymc_geodesic.tuning.starts import default_start, is_default
@@ -47,6 +45,8 @@ REFINED_AT, COUNTED_AT, LATE_AT = (0.2, 0.45), 0.75, 0.85
 # Shares after which the friction of every entry is corrected by temperatures; the mean of all these
 # corrections is used at the end.
 BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
+# Share after which velocities tell whether gradients are noisier than measured.
+HEATED_AT = 0.95
 # Fewer draws do not determine a covariance.
 FEWEST_DRAWS = 10
 
@@ -57,8 +57,9 @@ class SelfTuning:
     At its first draw a chain searches a mode, measures the curvature and the gradient noise there,
     and sets mass, step size and friction by the rule of its algorithm; see
     :mod:`pymc_geodesic.algorithms.tuning_rules`. Twice in the first half of the tuning phase the
-    mass is corrected by the draws so far and everything is measured again. Control variates with
-    given step sizes need only the first of these stages.
+    mass is corrected by the draws so far and everything is measured again. Near its end the noise
+    of samplers without thermostats is corrected by the temperature of velocities. Control variates
+    with given step sizes need only the first of these stages.
 
     For chains that are tuned together, measurements are made once, with the start and the generator
     of the first chain, and their draws are pooled. They start at draws of the Gaussian
@@ -106,6 +107,8 @@ class SelfTuning:
         )
         balanced = faster_rule if form == "dense" else balanced_rule
         self._rule = balanced if self.balances else algorithm.tuning_rule
+        noise_is_measured = options.tunes_itself and not options.noise_is_known
+        self._heating_noise = algorithm.heating_noise if noise_is_measured else None
         own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
         self._tuner = SelfTuner(
             self.gradient,
@@ -140,7 +143,7 @@ class SelfTuning:
         if not self.options.tunes_itself:
             return []
         shares = {*REFINED_AT, COUNTED_AT, LATE_AT, *(BALANCED_AT if self.balances else ())}
-        return _at(chain, sorted(shares))
+        return _at(chain, sorted(shares | ({HEATED_AT} if self._heating_noise else set())))
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -163,7 +166,7 @@ class SelfTuning:
             window, position = chain.tuning.window, chain.state.position
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
-            if self.balances:
+            if self.balances or self._heating_noise is not None:
                 observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
@@ -211,17 +214,39 @@ class SelfTuning:
             for chain in chains:
                 self._apply(chain, found, spaces=now not in late)
         if now in counted:
-            self._compare(found.mass, windows)
+            warn_if_apart(self._name, found.mass, windows)
             self._space(chains, whitened(found.mass, pooled))
         if now in [*counted, *late]:
-            clock = Clock.started(now, n_chains=len(chains), began=_tuning(first).began)
-            for chain in chains:
-                _tuning(chain).clock = clock
+            self._restart_clock(chains)
         # A late measurement replaces the corrections before it.
         since = [stage for stage in late if stage <= now]
         stages = [stage for stage in _at(first, BALANCED_AT) if stage > max(since, default=0)]
         if self.balances and now in stages:
             rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
+        if now in _at(first, (HEATED_AT,)):
+            self._cool(chains, found)
+
+    def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
+        first = chains[0]
+        clock = Clock.started(first.n_drawn, n_chains=len(chains), began=_tuning(first).began)
+        for chain in chains:
+            _tuning(chain).clock = clock
+
+    def _cool(self, chains: Sequence[GradientChain], found: Findings) -> None:
+        """Correct the step size if velocities are too hot."""
+        if self._heating_noise is None:
+            return
+        corrected = heated(
+            chains,
+            self._manifold,
+            found,
+            heating_noise=self._heating_noise,
+            is_optional=self.options.reduction == "auto",
+        )
+        if corrected is not found:
+            for chain in chains:
+                self._apply(chain, corrected, spaces=False)
+            self._restart_clock(chains)
 
     def _space(self, chains: Sequence[GradientChain], frame: np.ndarray) -> None:
         """Choose how many transitions apart draws are, by those in the frame of the mass."""
@@ -232,15 +257,6 @@ class SelfTuning:
             chain.settings = replace(chain.settings, n_steps=n_steps)
             if n_steps > MOST_TUNING:
                 _tuning(chain).window = []
-
-    def _compare(self, mass: Mass, windows: Sequence[Sequence]) -> None:
-        if (distance := distance_of_means(mass, windows)) > FARTHEST_MEANS:
-            log.warning(
-                f"The chains of {self._name} disagree after most of the tuning phase: their means "
-                f"are {distance:.2g} standard deviations apart, so the tuning they share fits none "
-                "of them. They may be in different modes: compare them with `az.plot_trace`, and "
-                "start all chains in one mode with `initvals`, or increase `tune`."
-            )
 
     def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
         """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
@@ -272,17 +288,7 @@ class SelfTuning:
             changes["n_steps"] = steps_while_tuning(friction / step_size)
         chain.settings = replace(chain.settings, **changes)
         if (grouping := self._algorithm.grouping) is not None:
-            self._set_thermostats(chain, found, grouping)
-
-    def _set_thermostats(self, chain: GradientChain, found: Findings, grouping: Grouping) -> None:
-        """Start from the friction that the measured noise needs."""
-        settings, noise = chain.settings, found.noise
-        friction = settings.parameters["diffusion"]
-        if not settings.measured_noise:
-            friction = friction + 0.5 * settings.step_size * noise.mean
-        thermostat = Thermostat(self._manifold, grouping=grouping)
-        started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
-        chain.state = chain.state._replace(thermostat=started)
+            start_thermostats(chain, found, self._manifold, grouping=grouping)
 
 
 def _tuning(chain: GradientChain) -> Tuning:
