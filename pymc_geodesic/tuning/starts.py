@@ -28,6 +28,8 @@ __all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
 LARGEST_ANGLE = 0.5
 # Rows and evaluations of a trial descent: enough to distinguish basins, fewer than the search.
 N_ROWS, MOST_EVALUATIONS = 1_000, 60
+# Random points, the farthest of which is nearly opposite to a point alone.
+N_DRAWN = 8
 # Jitter that separates coinciding components, but leaves them nearby.
 NEARBY = 0.2
 # If the first trials end at the energy of the model's own start, no others are made.
@@ -108,19 +110,38 @@ def scattered(
     loose: Sequence[bool],
     rng: np.random.Generator,
 ) -> list[np.ndarray]:
-    """Jitter a point, and put coinciding points of a variable at random on their manifold."""
-    moved = jittered(gradient, point, loose=loose, rng=rng)
-    anywhere = [
-        is_loose and not factor.is_flat and _coincide(x, factor)
-        for x, is_loose, factor in zip(point, loose, gradient.manifold.factors, strict=True)
+    """Jitter a point, put coinciding points of a variable anywhere, and a point alone far away.
+
+    A mean direction may be opposite to the model's own start. A regression can then turn it by
+    slopes that are far too large, which is a mode of its own.
+    """
+    chosen = jittered(gradient, point, loose=loose, rng=rng)
+    numbers = [
+        i
+        for i, (x, factor) in enumerate(zip(point, gradient.manifold.factors, strict=True))
+        if loose[i] and not factor.is_flat and _coincide(x, factor)
     ]
-    noise = [
-        rng.standard_normal(x.shape).astype(x.dtype) if is_anywhere else x
-        for x, is_anywhere in zip(point, anywhere, strict=True)
-    ]
-    drawn = gradient.random_point(*noise)
-    chosen = [x if it else y for x, y, it in zip(drawn, moved, anywhere, strict=True)]
+    first, *others = [_drawn(gradient, point, numbers, rng) for _ in range(N_DRAWN)]
+    for i in numbers:
+        chosen[i] = first[i]
+        if gradient.manifold.factors[i].core_shape(point[i].shape) == point[i].shape:
+            alike = [first[i], *(other[i] for other in others)]
+            chosen[i] = alike[np.argmax([np.sum((x - point[i]) ** 2) for x in alike])]
     return _folded(gradient, chosen)
+
+
+def _drawn(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    numbers: Sequence[int],
+    rng: np.random.Generator,
+) -> list[np.ndarray]:
+    """Draw variables with these numbers at random on their manifolds."""
+    noise = [
+        rng.standard_normal(x.shape).astype(x.dtype) if i in numbers else x
+        for i, x in enumerate(point)
+    ]
+    return list(gradient.random_point(*noise))
 
 
 def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -204,6 +225,6 @@ def _move(x: np.ndarray, manifold: Manifold, size: float, rng: np.random.Generat
 
 
 def _coincide(x: np.ndarray, manifold: Manifold) -> bool:
-    """Return whether a variable consists of several equal points."""
+    """Return whether all points of a variable are equal, as one alone is."""
     points = x.reshape(-1, *manifold.core_shape(x.shape))
-    return len(points) > 1 and bool(np.all(points == points[0]))
+    return bool(np.all(points == points[0]))

@@ -147,3 +147,16 @@ def test_chains_of_a_mixture_agree_up_to_labels():
         weights.append(np.sort(np.mean([draw[0] for draw in draws], axis=0)))
     # Posterior standard deviations of the weights are below .007.
     np.testing.assert_allclose(weights, np.sort(by_em(x)[0])[None].repeat(3, axis=0), atol=0.025)
+
+
+def test_a_mean_direction_opposite_to_the_start():
+    """From there a circular regression turns to data by slopes that are far too large."""
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal(5_000)
+    headings = rng.vonmises(2.9 + 2 * np.arctan(0.4 * x), 3.0)
+    with pm.Model() as model:
+        xb, hb = pm.Minibatch(x, headings, batch_size=100)
+        mean = pm.VonMises("mu", 0, 0.01) + 2 * pm.math.arctan(pm.Normal("slope") * xb)
+        pm.VonMises("y", mean, pm.Gamma("kappa", 2, 0.5), observed=hb, total_size=len(x))
+    idata = pmg.sample(100, tune=100, model=model, random_seed=1, progressbar=False)
+    assert abs(float(idata.posterior["slope"].mean()) - 0.4) < 0.05
