@@ -47,7 +47,7 @@ class Structure:
 
 def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Structure:
     """Describe a graph; two with the same key compute the same from inputs and data."""
-    names: dict[Variable, Hashable] = {x: ("input", i, x.type) for i, x in enumerate(inputs)}
+    names: dict[Variable, Hashable] = {x: ("input", i) for i, x in enumerate(inputs)}
     data: list[SharedVariable] = []
 
     def name(x: Variable) -> Hashable:
@@ -66,7 +66,9 @@ def structure_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Str
     for number, node in enumerate(io_toposort(list(inputs), list(outputs))):
         nodes.append((node.op, tuple(name(x) for x in node.inputs)))
         names |= {x: ("node", number, i) for i, x in enumerate(node.outputs)}
-    return Structure((tuple(nodes), tuple(name(x) for x in outputs)), data)
+    # A function checks also the inputs that its outputs do not depend on.
+    types = tuple(x.type for x in inputs)
+    return Structure((types, tuple(nodes), tuple(name(x) for x in outputs)), data)
 
 
 class Memo[Function]:

@@ -14,6 +14,7 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.kernel.jax.function import MEMO, JAXFunction
 from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.sampling import begin, run
@@ -96,6 +97,13 @@ def test_structures_tell_graphs_apart():
         assert structure_of(inputs, [output]).key != key
     constants = [structure_of([x], [x * c]).key for c in (1.0, 2.0, 1.0, np.nan, np.nan)]
     assert len(set(constants)) == 3
+
+
+def test_a_function_of_an_unused_input_is_made_for_its_type():
+    x, scalar, vector = pt.vector("x"), pt.scalar("scalar"), pt.vector("vector")
+    for unused, value in ((vector, np.zeros(4)), (scalar, np.zeros(()))):
+        found = interpreted_once([x, unused], [2 * x])(np.ones(3), value)
+        np.testing.assert_array_equal(found[0], [2.0, 2.0, 2.0])
 
 
 def test_data_keep_their_order():
