@@ -21,12 +21,12 @@ from pymc_geodesic.diagnostics.evidence import (
 )
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
+from pymc_geodesic.tuning.velocity_heat import HOT
 
 __all__ = ["check_sampler"]
 
-# Self-tuned steps take half of the largest stable step size, at which velocities seem 7 per cent
-# too hot, and accept heating by noise of up to another tenth.
-HOT, COLD = 1.2, 0.85
+# Velocities that are colder feel less noise than their friction is meant for.
+COLD = 0.85
 # In squared posterior scales. Beyond it the variance of Langevin draws is more than 1.17 too large.
 LARGEST_LANGEVIN_STEP = 0.5
 LEAST_ACCEPTANCE = 0.3

@@ -22,10 +22,11 @@ from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["BatchOptions", "Calls", "Randomness"]
+__all__ = ["BatchOptions", "Calls"]
 
 
 class BatchOptions(NamedTuple):
@@ -34,24 +35,6 @@ class BatchOptions(NamedTuple):
     steps_per_batch: int = 1
     replacement: bool = True
     gradient_noise: Any = None
-
-
-class Randomness(NamedTuple):
-    """What transitions take from a chain's generator and its data.
-
-    Attributes
-    ----------
-    noise : list of ndarray
-        Standard normals for each transition.
-    rows : list of ndarray
-        Rows of each source of batches, for each transition.
-    fresh : ndarray of bool
-        Whether each transition is the first to see its batch.
-    """
-
-    noise: list[np.ndarray]
-    rows: list[np.ndarray]
-    fresh: np.ndarray
 
 
 class Calls:
@@ -106,7 +89,9 @@ class Calls:
         chain.values |= drawn.values
         outputs, lengths = [], []
         for part in self.parts(length):
-            inputs = self.inputs_of_part(chain, drawn.arrays, step_sizes, randomness, part)
+            inputs = self.inputs(
+                chain, drawn.arrays, step_sizes=step_sizes[part], randomness=randomness.part(part)
+            )
             made = yield KernelCall(self.kernel_of(chain), inputs, chain.rng)
             chain.state, chain.memory = made.state, tuple(made.memory)
             outputs.append(made)
@@ -123,7 +108,7 @@ class Calls:
     def parts(self, length: int) -> list[slice]:
         """Divide transitions into calls for which a kernel has room."""
         if self._room is None or length <= self._room:
-            return [EVERYTHING]
+            return [slice(None)]
         return [slice(i, i + self._room) for i in range(0, length, self._room)]
 
     def step_sizes(self, chain: GradientChain, n_draws: int = 1) -> np.ndarray:
@@ -199,29 +184,11 @@ class Calls:
             chain,
             arrays,
             step_sizes=self.problem.trial_steps(n_steps),
-            noise=self.problem.zero_noise(n_steps, self.noise_shapes),
-            rows=rows,
-            fresh=np.zeros(n_steps, dtype=bool),
-        )
-
-    def inputs_of_part(
-        self,
-        chain: GradientChain,
-        arrays: list[np.ndarray],
-        step_sizes: np.ndarray,
-        randomness: Randomness,
-        part: slice,
-    ) -> Inputs:
-        """Return the inputs of the kernel for some transitions of a draw."""
-        noise, rows, fresh = randomness
-        return self.inputs(
-            chain,
-            arrays,
-            step_sizes=step_sizes[part],
-            noise=[x[part] for x in noise],
-            rows=[x[part] for x in rows],
-            # The same array object for the whole draw, so that it is copied to a device once.
-            fresh=fresh if part == EVERYTHING else fresh[part],
+            randomness=Randomness(
+                self.problem.zero_noise(n_steps, self.noise_shapes),
+                rows,
+                np.zeros(n_steps, dtype=bool),
+            ),
         )
 
     def inputs(
@@ -230,9 +197,7 @@ class Calls:
         arrays: list[np.ndarray],
         *,
         step_sizes: np.ndarray,
-        noise: Sequence[np.ndarray],
-        rows: Sequence[np.ndarray],
-        fresh: np.ndarray,
+        randomness: Randomness,
     ) -> Inputs:
         """Return the inputs of the kernel: the arguments, and the state of the chain."""
         mass, parameters = chain.mass, chain.settings.parameter_arrays
@@ -244,12 +209,12 @@ class Calls:
             state=chain.state,
             memory=chain.memory,
             step_sizes=step_sizes,
-            noise=noise,
-            rows=rows,
+            noise=randomness.noise,
+            rows=randomness.rows,
             parameters=parameters,
             mass=() if mass is None else mass.arrays,
             center=_center(chain),
-            fresh=fresh,
+            fresh=randomness.fresh,
             reference=chain.monitors.reference.arrays,
         )
 
@@ -293,8 +258,6 @@ class Calls:
 
 NOTHING = Drawn([], {}, {})
 """The draws for a batch if nothing is local."""
-
-EVERYTHING = slice(None)
 
 
 def _is_controlled(chain: GradientChain) -> bool:

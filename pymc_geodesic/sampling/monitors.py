@@ -17,6 +17,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
 from pymc_geodesic.tuning.field_reference import FieldReference
+from pymc_geodesic.tuning.velocity_heat import VelocityHeat
 
 __all__ = ["Monitors"]
 
@@ -27,7 +28,7 @@ RAN_OFF_ADVICE = (
 
 
 class Monitors:
-    """The reference of configurational temperatures, and the detection of diverging chains.
+    """The reference of configurational temperatures; detection of diverging and of hot chains.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ class Monitors:
     ----------
     ran_off : str or None
         How the last draw diverged, if it did: the end of a sentence.
+    too_hot : str or None
+        After the last draw, what was too hot, if anything: a part of a sentence.
     """
 
     def __init__(
@@ -55,6 +58,8 @@ class Monitors:
         factors = enumerate(zip(variables, manifold.factors, strict=True))
         self._open = {v.name: i for i, (v, factor) in factors if not factor.is_compact}
         self.ran_off: str | None = None
+        self._heat = VelocityHeat([v.name for v in variables], draws=draws)
+        self.too_hot: str | None = None
         self._all = np.zeros(0, dtype=bool)
 
     def settle(self) -> None:
@@ -80,6 +85,7 @@ class Monitors:
         if tune:
             self.energy.observe(energy)
             return
+        self.too_hot = self._heat.observe(outputs.kinetic)
         draws_per_batch = math.ceil(batches.steps_per_batch / n_steps) if batches.sizes else 0
         if self.energy.has_left(energy, draws_per_batch=draws_per_batch):
             self.ran_off = self.ran_off or (

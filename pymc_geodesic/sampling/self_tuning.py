@@ -109,15 +109,13 @@ class SelfTuning:
         self._rule = balanced if self.balances else algorithm.tuning_rule
         noise_is_measured = options.tunes_itself and not options.noise_is_known
         self._heating_noise = algorithm.heating_noise if noise_is_measured else None
-        own_mass = options.mass if has_velocity else unit_mass(problem, dense=True)
+        center = options.center
         self._tuner = SelfTuner(
             self.gradient,
             form=form,
             reduction=options.reduction,
-            center=None
-            if options.center is None
-            else read_center(problem, self.gradient, options.center),
-            fixed_mass=own_mass,
+            center=None if center is None else read_center(problem, self.gradient, center),
+            fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
         )
         self._default_start: dict[str, np.ndarray] = {}
@@ -243,10 +241,11 @@ class SelfTuning:
             heating_noise=self._heating_noise,
             is_optional=self.options.reduction == "auto",
         )
-        if corrected is not found:
-            for chain in chains:
-                self._apply(chain, corrected, spaces=False)
-            self._restart_clock(chains)
+        if corrected is found:
+            return
+        for chain in chains:
+            self._apply(chain, corrected, spaces=False)
+        self._restart_clock(chains)
 
     def _space(self, chains: Sequence[GradientChain], frame: np.ndarray) -> None:
         """Choose how many transitions apart draws are, by those in the frame of the mass."""

@@ -71,7 +71,10 @@ def make_several(
     parts, inputs = calls.parts(step_sizes.shape[1]), []
     for steps in step_sizes:
         randomness = calls.randomness(chain, len(steps))
-        inputs += [calls.inputs_of_part(chain, [], steps, randomness, part) for part in parts]
+        inputs += [
+            calls.inputs(chain, [], step_sizes=steps[part], randomness=randomness.part(part))
+            for part in parts
+        ]
     chain.n_transitions += step_sizes.size
     kernel = calls.kernel_of(chain)
     assert isinstance(kernel, TransitionKernel), "other kernels make each draw by calls of its own"

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Warnings of a chain: transitions that were not finite, and tuning that has not settled."""
+"""Warnings of a chain: transitions not finite, tuning not settled, velocities too hot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def warning_of(
         found = divergence_of(name, chain, diverging, mishap=mishap, advice=advice)
     if found is None and not diverging and not chain.tune and chain.settling is not None:
         found = _unsettled(name, chain.settling)
+    if found is None and chain.monitors.too_hot is not None:
+        found = _too_hot(name, chain.monitors.too_hot)
     if found is None and chain.news is not None:
         found, chain.news = as_news(chain.news), None
     return found
@@ -54,6 +56,14 @@ def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None
         f"{name} had not settled at the end of the tuning phase: {what}. Its first draws, or all "
         "of them, do not follow the posterior. Increase `tune`, or start nearer to the posterior "
         "(`initvals`)."
+    )
+    return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
+
+
+def _too_hot(name: str, what: str) -> SamplerWarning:
+    message = (
+        f"{name} {what} instead of 1: the step size is too large, or the friction too small for "
+        "the noise of the gradient, and draws are too wide. `pmg.diagnose(idata)` tells which."
     )
     return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
 

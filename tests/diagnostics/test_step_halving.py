@@ -13,8 +13,8 @@ from scipy.linalg import solve_discrete_lyapunov
 import pymc_geodesic as pmg
 
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
-from pymc_geodesic.sampling.calls import Randomness
 from pymc_geodesic.sampling.coupled import _coarse
+from pymc_geodesic.sampling.randomness import Randomness
 
 
 def normal(points, step, **options):

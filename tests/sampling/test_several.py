@@ -10,6 +10,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import room
 from pymc_geodesic.sampling import begin, run
+from pymc_geodesic.sampling.randomness import Randomness
 
 TUNE, DRAWS = 60, 70
 STEPS = {
@@ -76,13 +77,8 @@ def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
 def test_large_draws_are_made_one_by_one():
     made = sampler(step_size=0.01, diffusion=1.0, n_steps=2)
     chain = begin(made, random_seed=1, tune=0, draws=DRAWS)
-    inputs = made.calls.inputs(
-        chain,
-        [],
-        step_sizes=np.zeros(2),
-        noise=[np.zeros((2, 3))],
-        rows=[np.zeros((2, 10**6), "int64")],
-        fresh=np.zeros(2, bool),
-    )
+    rows = [np.zeros((2, 10**6), "int64")]
+    randomness = Randomness([np.zeros((2, 3))], rows, np.zeros(2, bool))
+    inputs = made.calls.inputs(chain, [], step_sizes=np.zeros(2), randomness=randomness)
     assert room.turns_for(inputs) == 1
     assert 1 < made.draws_at_once(chain) <= room.MOST_TURNS

@@ -11,6 +11,7 @@ from pymc.step_methods.compound import Competence
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.variables import value_variables
 
 N = 60
@@ -299,8 +300,8 @@ def test_default_step_size_and_friction_follow_the_paper():
 def called(step, step_sizes, noise, rows):
     """Make the transitions of a call with the random numbers given."""
     calls, chain = step.sampler.calls, step.chain
-    fresh = np.zeros(len(step_sizes), bool)
-    inputs = calls.inputs(chain, [], step_sizes=step_sizes, noise=noise, rows=rows, fresh=fresh)
+    randomness = Randomness(noise, rows, np.zeros(len(step_sizes), bool))
+    inputs = calls.inputs(chain, [], step_sizes=step_sizes, randomness=randomness)
     return calls.kernel_of(chain)(inputs, chain.rng)
 
 
