@@ -3,11 +3,12 @@
 """Bayesian principal components of scikit-learn's digits: minibatches beside all rows.
 
 1,797 images of 64 pixels, five orthonormal loadings, their scales and the noise. SGGMC with batches
-of 100 images tunes itself, also with a smaller ``accuracy``; GMC with all rows is the truth, with a mass from the asymptotic widths
-of principal components; NUTS has the package's QR transform and all rows. Draws are aligned to
-classical principal components, up to signs and order. Asked for: means and standard deviations of
-all entries equal to those of GMC within errors, at most one in a hundred beyond three and none
-beyond five, and standard deviations within a tenth. NUTS has too few draws for these.
+of 100 images tunes itself, also with a smaller ``accuracy``; GMC with all rows is the truth, with a
+mass from the asymptotic widths of principal components; NUTS has the package's QR transform and all
+rows. Draws are aligned to classical principal components, up to signs and order. Asked for: means
+and standard deviations of all entries equal to those of GMC within errors, at most one in a hundred
+beyond three and none beyond five, and standard deviations within a tenth. NUTS has too few draws
+for these.
 """
 
 from __future__ import annotations
