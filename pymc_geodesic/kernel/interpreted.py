@@ -22,10 +22,14 @@ from pytensor.graph.rewriting.basic import (
     node_rewriter,
 )
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.graph.rewriting.unify import OpPattern
 from pytensor.scalar.basic import Add, Cast, Clip, Mul
 from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.linalg.solvers.core import SolveBase
+from pytensor.tensor.rewriting.blockwise import blockwise_of
 
 from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
 
@@ -62,6 +66,22 @@ def expand_without_ufunc(fgraph, node):
     return None
 
 
+@node_rewriter([blockwise_of(OpPattern(SolveBase, b_ndim=1))])
+def solve_together(fgraph, node):
+    """Solve equations of one matrix for all their right sides at once, at each of many points.
+
+    PyTensor does so for a single matrix, and otherwise calls LAPACK for one right side after
+    another: for the rows of a multivariate normal distribution, at several points.
+    """
+    matrix, side = node.inputs
+    shared = matrix.type.broadcastable[:-2]
+    if not shared or not shared[-1] or side.type.broadcastable[-2]:
+        return None
+    props = node.op.core_op._props_dict() | {"b_ndim": 2}
+    solve = Blockwise(type(node.op.core_op)(**props))
+    return [solve(matrix.squeeze(-3), side.mT).mT]
+
+
 def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]):
     """Make a function of NumPy's own operations.
 
@@ -70,6 +90,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
         optdb.query(query),
+        WalkingGraphRewriter(solve_together, order="in_to_out"),
         WalkingGraphRewriter(expand_without_ufunc, order="in_to_out"),
         WalkingGraphRewriter(call_ufunc, order="in_to_out"),
         WalkingGraphRewriter(reduce_few, order="in_to_out"),

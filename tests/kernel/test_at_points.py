@@ -10,10 +10,14 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.linalg.solvers.core import SolveBase
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import at_points, host_gradient, interpreted_once
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.interpreted import for_many, interpreted
 from pymc_geodesic.kernel.memo import Memo
 from pymc_geodesic.potential import Potential
 
@@ -158,3 +162,24 @@ def test_clipped_numbers_are_interpreted():
     assert gradient._evaluate._most > 1
     energies = [gradient.whole([np.array(x)]).energy - x**2 / 2 for x in (2.0, 3.0)]
     assert energies[0] == pytest.approx(energies[1])
+
+
+def test_equations_of_a_matrix_are_solved_for_all_rows_at_once():
+    chol, rows = pt.dmatrix("chol", shape=(3, 3)), pt.dmatrix("rows", shape=(None, 3))
+    density = pm.logp(pm.MvNormal.dist(np.zeros(3), chol=pt.tril(chol)), rows)
+    outputs = [density, pt.grad(density.sum(), chol)]
+    several = interpreted(*for_many([chol, rows], outputs, varying=[chol, rows]))
+    rng = np.random.default_rng(1)
+    chols = np.tril(rng.uniform(0.5, 2, (4, 3, 3)))
+    values = rng.standard_normal((4, 50, 3))
+    solves = [
+        node.op.core_op
+        for node in several.maker.fgraph.apply_nodes
+        if isinstance(node.op, Blockwise) and isinstance(node.op.core_op, SolveBase)
+    ]
+    assert solves
+    assert all(op.b_ndim == 2 for op in solves)
+    one = interpreted([chol, rows], outputs)
+    expected = zip(*(one(*point) for point in zip(chols, values, strict=True)), strict=True)
+    for found, by_point in zip(several(chols, values), expected, strict=True):
+        np.testing.assert_allclose(found, np.stack(by_point), rtol=1e-10, atol=1e-12)
