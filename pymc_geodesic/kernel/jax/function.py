@@ -114,6 +114,11 @@ class JAXFunction:
             Function of JAX that will be called, of the arguments and the data.
         arguments : sequence of array
             Its arguments before the data.
+
+        Returns
+        -------
+        list of jax.Array
+            The data, in the order of :attr:`Structure.data`.
         """
         if self._on_device is None:
             _, shared = self.ready()
