@@ -12,6 +12,8 @@ from collections.abc import Collection, Hashable, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorVariable
 
@@ -50,9 +52,9 @@ class InterpretedOnce:
         self.runs_by_numpy = shared.runs_by_numpy
 
     def __call__(self, *arguments: Any) -> list[Any]:
-        """Call the function with the present values of the data."""
+        """Call the function with the present values of the data; infinities do not warn."""
         data = [x.get_value(borrow=True) for x in self._data]
-        with self._shared.lock:
+        with self._shared.lock, np.errstate(all="ignore"):
             return self._shared.function(*arguments, *data)
 
 

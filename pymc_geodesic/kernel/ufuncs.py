@@ -110,11 +110,11 @@ class ReduceFew(Op):
     def perform(self, node, inputs, output_storage) -> None:
         """Combine the entries."""
         [axis], combine = self.reduction.axis, self.reduction.ufunc
-        if inputs[0].size < FEWEST_ENTRIES:
-            output_storage[0][0] = np.asarray(combine.reduce(inputs[0], axis=axis))
-            return
-        first, second, *others = np.moveaxis(inputs[0], axis, 0)
         with np.errstate(all="ignore"):
+            if inputs[0].size < FEWEST_ENTRIES:
+                output_storage[0][0] = np.asarray(combine.reduce(inputs[0], axis=axis))
+                return
+            first, second, *others = np.moveaxis(inputs[0], axis, 0)
             found = np.asarray(combine(first, second))
             for entry in others:
                 found = combine(found, entry, out=found)

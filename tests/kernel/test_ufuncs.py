@@ -10,6 +10,7 @@ import pytest
 from pytensor.compile.mode import Mode
 
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.kernel.ufuncs import ByUfunc, ReduceFew
 
 
@@ -56,3 +57,11 @@ def test_few_entries_are_reduced_exactly_as_numpy_does(n, axis, reduce, ufunc):
         assert operations(function) == {ReduceFew}
         array = np.random.default_rng(1).normal(size=shape)
         np.testing.assert_array_equal(function(array)[0], ufunc.reduce(array, axis=axis))
+
+
+@pytest.mark.parametrize("length", [2, None])
+def test_reductions_of_infinities_do_not_warn(length):
+    x = pt.tensor("x", dtype="float64", shape=(None, length))
+    for n in (3, 3_000):
+        [found] = interpreted_once([x], [x.sum(axis=1)])(np.full((n, 2), [np.inf, -np.inf]))
+        assert np.all(np.isnan(found))
