@@ -22,6 +22,7 @@ from pytensor.link.numba.linker import NumbaLinker
 
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.resident import can_be_resident, resident
+from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 
 __all__ = ["Backend"]
 
@@ -93,6 +94,7 @@ class Backend:
         return self._compile(inputs, outputs)
 
     def _compile(self, inputs, outputs):
+        forget_lines_of_constants(outputs)
         with self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is harmless.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)

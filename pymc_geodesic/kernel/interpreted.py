@@ -31,6 +31,7 @@ from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.linalg.solvers.core import SolveBase
 from pytensor.tensor.rewriting.blockwise import blockwise_of
 
+from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
 
 __all__ = ["for_many", "interpreted", "runs_by_numpy"]
@@ -95,6 +96,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
         WalkingGraphRewriter(call_ufunc, order="in_to_out"),
         WalkingGraphRewriter(reduce_few, order="in_to_out"),
     )
+    forget_lines_of_constants(outputs)
     with config.change_flags(cxx=""):
         return pytensor.function(
             list(inputs),

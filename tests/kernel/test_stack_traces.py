@@ -1,0 +1,41 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Constants that outlive a function do not gather lines of code."""
+
+import numpy as np
+import pytensor.tensor as pt
+import pytest
+
+from pytensor.compile.builders import OpFromGraph
+
+from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.interpreted import interpreted
+
+MAKERS = [interpreted, Backend.resolve("numba", None).compile]
+
+
+def useless_switch(x, constant):
+    """Return a graph with a condition that makes no difference, like four in pm.LKJCorr."""
+    return x + pt.switch(x > 0, constant, constant)
+
+
+def of_a_graph(x, constant):
+    return useless_switch(x, constant)
+
+
+def of_an_operation(x, constant):
+    inner = pt.scalar("inner")
+    return OpFromGraph([inner], [useless_switch(inner, constant)], inline=True)(x)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("write", [of_a_graph, of_an_operation])
+def test_lines_of_constants_do_not_multiply(make, write):
+    """Without forgetting them there are more than three times as many after each function."""
+    constant, x = pt.constant(2.0), pt.scalar("x")
+    graph, lengths = write(x, constant), []
+    for _ in range(3):
+        function = make([x], [graph])
+        lengths.append(len(constant.tag.trace))
+    assert function(np.array(1.0))[0] == pytest.approx(3.0)
+    assert lengths[0] == lengths[2]
