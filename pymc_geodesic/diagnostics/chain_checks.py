@@ -23,7 +23,7 @@ LARGEST_R_HAT = 1.05
 SETTLED = 20
 # In standard deviations within chains. Chains nearer than this share a mode explored slowly.
 APART = 2.0
-# With fewer the error of a mean is more than a tenth of the posterior's standard deviation.
+# For each chain, as PyMC and Stan ask: with fewer, R-hat and this number itself are unreliable.
 LEAST_EFFECTIVE = 100
 # The estimate from a single chain is accurate to a factor of two.
 LEAST_EFFECTIVE_OF_ONE = 50
@@ -113,7 +113,8 @@ def _few(scalars: Mapping[str, np.ndarray]) -> list[Finding]:
     name = min(found, key=lambda key: found[key])
     effective, (chains, draws) = found[name], scalars[name].shape
     n = chains * draws
-    if effective >= min(LEAST_EFFECTIVE if chains > 1 else LEAST_EFFECTIVE_OF_ONE, n / 2):
+    least = LEAST_EFFECTIVE * chains if chains > 1 else LEAST_EFFECTIVE_OF_ONE
+    if effective >= min(least, n / 2):
         return []
     sentence = (
         f"There are few effective draws: {n} draws of {name} are worth {effective:.0f}, so "

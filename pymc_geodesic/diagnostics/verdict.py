@@ -94,7 +94,8 @@ def diagnose(
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree with each other or with their own past.
-    - ``few_effective_draws``: fewer than 100 effective draws.
+    - ``few_effective_draws``: fewer than 100 effective draws for each chain, and fewer than half of
+      the draws; of a single chain, fewer than 50.
 
     Temperatures are reported if they differ from one by four standard errors and by more than
     self-tuned steps accept; see

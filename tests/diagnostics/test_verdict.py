@@ -261,6 +261,14 @@ def test_few_effective_draws_are_said():
     assert set(names) == {"few_effective_draws", "not_stationary"}
 
 
+def test_few_effective_draws_are_counted_for_each_chain():
+    """About 300 effective draws of 6,000 are enough for two chains, not for four."""
+    for seed in range(5):
+        for chains, names in ((2, ()), (4, ("few_effective_draws",))):
+            x = autoregressive(0.9, (chains, 6000 // chains), seed)[..., None]
+            assert pmg.diagnose(run(x=x, friction=1.0)).names == names
+
+
 def test_names_have_the_indices_of_their_variable():
     rng = np.random.default_rng(1)
     w, scalar = rng.normal(size=(*SHAPE, 2, 4)), rng.normal(size=SHAPE)
