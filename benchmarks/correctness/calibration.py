@@ -20,6 +20,7 @@ import logging
 import time
 import warnings
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,10 @@ N_BINS = 10
 # Ranks need no more than a few hundred draws, and a tuning phase shorter than the default of 1,000
 # draws is the harder test.
 SHORT = {"draws": 100, "tune": 300}
+# The defaults of `pmg.sample`.
+DEFAULT: dict[str, int] = {}
+# Simulations of a model that is not calibrated in which `diagnose` must find something.
+N_NAMED = 20
 RUNS = PARTS / "calibration.json"
 
 
@@ -84,11 +89,11 @@ class Ranks(NamedTuple):
         return float(min(1.0, len(counts) * min(chisquare(count).pvalue for count in counts)))
 
 
-def from_prior(name: str, n: int) -> list[dict[str, np.ndarray]]:
+def from_prior(name: str, n: int, *, seed: int = 1) -> list[dict[str, np.ndarray]]:
     """Draw parameters and outcomes."""
     model = CASES[name].prior()
     names = [rv.name for rv in model.basic_RVs]
-    draws = pm.draw([model[name] for name in names], draws=n, random_seed=1)
+    draws = pm.draw([model[name] for name in names], draws=n, random_seed=seed)
     return [dict(zip(names, values, strict=True)) for values in zip(*draws, strict=True)]
 
 
@@ -99,7 +104,17 @@ def ranks_of(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.sum(pooled[chosen] < truth, axis=0)
 
 
-def simulate(name: str, drawn: dict[str, np.ndarray], seed: int) -> tuple:
+def posterior_of(
+    name: str, drawn: dict[str, np.ndarray], seed: int, lengths: Mapping[str, int]
+) -> tuple[pm.Model, Any]:
+    """Sample the posterior of one simulation."""
+    model = CASES[name].posterior(drawn["y"])
+    return model, pmg.sample(model=model, random_seed=seed, progressbar=False, **lengths)
+
+
+def simulate(
+    name: str, drawn: dict[str, np.ndarray], seed: int, lengths: Mapping[str, int]
+) -> tuple:
     """Sample the posterior of one simulation: names of entries, ranks, if it warned, seconds."""
     start, said = time.process_time(), Said()
     log = logging.getLogger("pymc")
@@ -107,8 +122,7 @@ def simulate(name: str, drawn: dict[str, np.ndarray], seed: int) -> tuple:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
-            model = CASES[name].posterior(drawn["y"])
-            idata = pmg.sample(model=model, random_seed=seed, progressbar=False, **SHORT)
+            model, idata = posterior_of(name, drawn, seed, lengths)
         finally:
             log.removeHandler(said)
     warned = bool(said.lines) or any(issubclass(w.category, UserWarning) for w in caught)
@@ -133,17 +147,24 @@ def kept() -> dict[str, Ranks]:
     return found
 
 
-def run(name: str, n: int, *, quick: bool) -> Ranks:
+def key_of(name: str, seed: int, lengths: Mapping[str, int]) -> str:
+    """Name the simulations of a model, of which short runs of the first seed are judged."""
+    of_seed = "" if seed == 1 else f", seed {seed}"
+    return name + of_seed + ("" if lengths is SHORT else ", 1,000 draws")
+
+
+def run(name: str, n: int, *, seed: int, lengths: Mapping[str, int], quick: bool) -> Ranks:
     """Simulate as often as is asked for, and go on where an earlier run stopped."""
-    found = Ranks([], [], [], []) if quick else kept().get(name, Ranks([], [], [], []))
-    for i, drawn in enumerate(from_prior(name, SIMULATIONS)[:n]):
+    key = key_of(name, seed, lengths)
+    found = Ranks([], [], [], []) if quick else kept().get(key, Ranks([], [], [], []))
+    for i, drawn in enumerate(from_prior(name, SIMULATIONS, seed=seed)[:n]):
         if i < len(found.ranks):
             continue
-        names, *rest = simulate(name, drawn, i)
+        names, *rest = simulate(name, drawn, (seed - 1) * SIMULATIONS + i, lengths)
         lists = (found.ranks, found.warned, found.seconds)
         found = Ranks(names, *([*old, new] for old, new in zip(lists, rest, strict=True)))
         if not quick:
-            keep(RUNS, as_kept(kept() | {name: found}))
+            keep(RUNS, as_kept(kept() | {key: found}))
     return found
 
 
@@ -200,29 +221,68 @@ def checked(runs: dict[str, Ranks]) -> list[Check]:
     ]
 
 
+def named(name: str, found: Ranks) -> Check:
+    """Count the simulations of a model in which ``diagnose`` finds something."""
+    n_named = 0
+    for i, drawn in enumerate(from_prior(name, SIMULATIONS)[:N_NAMED]):
+        model, idata = posterior_of(name, drawn, i, SHORT)
+        n_named += bool(pmg.diagnose(idata, model=model).findings)
+    return Check(
+        f"{name}, which is not calibrated: runs in which `diagnose` finds something",
+        f"{n_named} of {N_NAMED}; {sum(found.warned)} of {len(found.warned)} runs warn",
+        "all",
+        n_named == N_NAMED,
+    )
+
+
+def again(name: str, further: Ranks) -> Check:
+    """Judge further simulations of a model that is not calibrated."""
+    most = np.abs(further.errors()).max()
+    return Check(
+        f"{name}, {len(further.ranks)} simulations: largest error in standard errors",
+        f"{most:.1f}",
+        f"<= {ASKED_ERRORS}",
+        bool(most <= ASKED_ERRORS),
+    )
+
+
 def main() -> None:
     """Simulate what is named, or all models, and report all that was kept."""
     reader = parser(__doc__.splitlines()[0])
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(CASES)}")
     reader.add_argument("--simulations", type=int, default=SIMULATIONS)
+    reader.add_argument("--seed", type=int, default=1, help="of the prior; 1 is judged")
+    reader.add_argument("--default-lengths", action="store_true", help="1,000 draws after 1,000")
     options = reader.parse_args()
-    n, quick = (3 if options.quick else options.simulations), options.quick
-    fresh = {name: run(name, n, quick=quick) for name in options.names or CASES}
+    n, quick, seed = (3 if options.quick else options.simulations), options.quick, options.seed
+    lengths = DEFAULT if options.default_lengths else SHORT
+    fresh = {
+        key_of(name, seed, lengths): run(name, n, seed=seed, lengths=lengths, quick=quick)
+        for name in options.names or CASES
+    }
     found = fresh if quick else kept()
     runs = {name: found[name] for name in CASES if name in found}
+    further = {key: ranks for key, ranks in found.items() if key not in CASES}
     header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
     header += ["90 per cent", "where", "p value of uniform ranks", "runs that warned"]
     header += ["CPU s, median", "verdict"]
-    lines = [line(*pair) for pair in runs.items()]
+    lines = [line(*pair) for pair in (runs | further).items()]
     table("Calibration", header, lines)
+    wrong = {
+        name: ranks
+        for name, ranks in runs.items()
+        if len(ranks.ranks) >= SIMULATIONS and not is_calibrated(ranks)
+    }
+    checks = checked(runs) + [named(*pair) for pair in wrong.items() if not quick]
+    checks += [again(*pair) for pair in further.items()]
     report(
         "calibration",
-        checked(runs),
+        checks,
         about=BENCHMARK,
         quick=quick,
         header=header,
         rows=lines,
-        runs=as_kept(runs)["runs"],
+        runs=as_kept(runs | further)["runs"],
     )
 
 
