@@ -14,16 +14,17 @@ __all__ = ["forget_lines_of_constants"]
 
 
 def forget_lines_of_constants(outputs: Iterable[Variable]) -> None:
-    """Forget the lines of code that PyTensor remembers of the constants of a graph.
+    """Forget the lines of code where the constants of a graph were written.
 
-    What remains of ``switch(condition, x, x)`` gets the lines of all its inputs, so those of x
-    triple. A constant is not copied with its graph, and those within operations are shared by all
-    models: without this, their lines fill the memory after some twenty functions.
+    PyTensor keeps these lines for its error messages. When it replaces ``switch(condition, x, x)``
+    by x, it adds the lines of all inputs to those of x, which triples them. Constants are not
+    copied with a graph, and constants within operations are shared by all models, so without this
+    function their lines would fill the memory after about twenty functions.
 
     Parameters
     ----------
     outputs : iterable of Variable
-        The graph.
+        The graph. The tags of its constants, and of those within its operations, are changed.
     """
     graphs = [list(outputs)]
     while graphs:

@@ -11,7 +11,7 @@ from pytensor.compile.builders import OpFromGraph
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.interpreted import interpreted
 
-MAKERS = [interpreted, Backend.resolve("numba", None).compile]
+compiled = Backend.resolve("numba", None).compile
 
 
 def useless_switch(x, constant):
@@ -19,17 +19,15 @@ def useless_switch(x, constant):
     return x + pt.switch(x > 0, constant, constant)
 
 
-def of_a_graph(x, constant):
-    return useless_switch(x, constant)
-
-
-def of_an_operation(x, constant):
+def within_operation(x, constant):
     inner = pt.scalar("inner")
     return OpFromGraph([inner], [useless_switch(inner, constant)], inline=True)(x)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("write", [of_a_graph, of_an_operation])
+@pytest.mark.parametrize(
+    ("make", "write"),
+    [(interpreted, useless_switch), (compiled, useless_switch), (interpreted, within_operation)],
+)
 def test_lines_of_constants_do_not_multiply(make, write):
     """Without forgetting them there are more than three times as many after each function."""
     constant, x = pt.constant(2.0), pt.scalar("x")
