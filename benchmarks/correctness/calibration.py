@@ -82,6 +82,14 @@ class Ranks(NamedTuple):
             found.append((covered - level) / np.sqrt(level * (1 - level) / len(ranks)))
         return np.array(found)
 
+    def mean_coverage(self) -> tuple[float, float]:
+        """Return the coverage of 90 per cent intervals, averaged over parameters, and its error."""
+        low, high = INTERVALS[0.9]
+        ranks = np.asarray(self.ranks)
+        # Parameters of one simulation depend on each other, simulations do not.
+        covered = np.mean((ranks >= low) & (ranks < high), axis=1)
+        return float(covered.mean()), float(covered.std(ddof=1) / np.sqrt(len(covered)))
+
     def uniformity(self) -> float:
         """Return the smallest p value of a parameter's histogram, times their number."""
         bins = np.asarray(self.ranks) * N_BINS // (N_RANKED + 1)
@@ -143,7 +151,7 @@ def kept() -> dict[str, Ranks]:
     record = read(RESULTS / "calibration.json")
     for source in (record | record.get("figures", {}), read(RUNS)):
         if source.get("code") == code:
-            found |= {name: Ranks(**values) for name, values in source["runs"].items()}
+            found |= {name: restored(**values) for name, values in source["runs"].items()}
     return found
 
 
@@ -169,9 +177,28 @@ def run(name: str, n: int, *, seed: int, lengths: Mapping[str, int], quick: bool
 
 
 def as_kept(runs: dict[str, Ranks]) -> dict[str, Any]:
-    """Write runs with their code, on which it depends whether another run may go on with them."""
-    every = {name: found._asdict() for name, found in runs.items()}
+    """Write runs with their code, on which it depends whether another run may go on with them.
+
+    A simulation is one line of the record.
+    """
+    every = {
+        name: {
+            "names": found.names,
+            "simulations": [
+                " ".join(map(str, [*ranks, int(warned), f"{seconds:.2f}"]))
+                for ranks, warned, seconds in zip(*found[1:], strict=True)
+            ],
+        }
+        for name, found in runs.items()
+    }
     return {"code": fingerprint(BENCHMARK.measures), "runs": every}
+
+
+def restored(names: list[str], simulations: list[str]) -> Ranks:
+    """Read what :func:`as_kept` has written of a model."""
+    rows = [simulation.split() for simulation in simulations]
+    ranks = [[int(rank) for rank in row[:-2]] for row in rows]
+    return Ranks(names, ranks, [row[-2] == "1" for row in rows], [float(row[-1]) for row in rows])
 
 
 def line(name: str, found: Ranks) -> list[Any]:
@@ -184,6 +211,7 @@ def line(name: str, found: Ranks) -> list[Any]:
         len(found.names),
         *(f"{row.max():.1f}" for row in errors),
         f"{found.names[most[1]]}, {list(INTERVALS)[most[0]]:.0%}",
+        "{:.3f} +- {:.3f}".format(*found.mean_coverage()),
         f"{found.uniformity():.3f}",
         sum(found.warned),
         f"{np.median(found.seconds):.1f}",
@@ -264,8 +292,8 @@ def main() -> None:
     runs = {name: found[name] for name in CASES if name in found}
     further = {key: ranks for key, ranks in found.items() if key not in CASES}
     header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
-    header += ["90 per cent", "where", "p value of uniform ranks", "runs that warned"]
-    header += ["CPU s, median", "verdict"]
+    header += ["90 per cent", "where", "mean coverage, 90 per cent", "p value of uniform ranks"]
+    header += ["runs that warned", "CPU s, median", "verdict"]
     lines = [line(*pair) for pair in (runs | further).items()]
     table("Calibration", header, lines)
     wrong = {
