@@ -15,6 +15,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
 from pymc_geodesic.algorithms.splitting import (
     balanced_estimate,
+    damp_along,
     damp_balanced,
     drift,
     kick,
@@ -84,7 +85,9 @@ def transition(
     ``measured_noise`` in :func:`~pymc_geodesic.algorithms.splitting.damp_balanced`. With
     ``measured_noise``, O is that of
     :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`, with which the width of the positions
-    does not depend on the friction. On Euclidean space this is the splitting form of SGNHT.
+    does not depend on the friction. The kick of an estimate with a ``difference`` is between two
+    :func:`~pymc_geodesic.algorithms.splitting.damp_along`. On Euclidean space this is the splitting
+    form of SGNHT.
 
     With exact gradients and one thermostat, up to terms of the order :math:`\epsilon^2`, it leaves
     the density :math:`\exp(-U(x) - v^\top v / 2 - m (\xi - A)^2 / 2)` invariant.
@@ -104,16 +107,17 @@ def transition(
         injected = tuple(
             thermostat_noise_variance(diffusion, step_size, v) for v in estimate.variance
         )
+    calmed = partial(damp_along, difference=estimate.difference, step_size=step_size)
     velocity = kick(
         manifold,
         position,
-        velocity,
+        calmed(velocity),
         gradient=estimate.gradient,
         noise=noise,
         step_size=step_size,
         noise_variance=injected,
     )
-    velocity = damped(velocity, thermostat.friction(xi))
+    velocity = damped(calmed(velocity), thermostat.friction(xi))
 
     position, velocity = drift(manifold, position, velocity, step_size / 2)
     xi = thermostat.heat(xi, velocity, step_size / 2, tuning=tuning)

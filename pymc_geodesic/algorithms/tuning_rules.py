@@ -81,11 +81,28 @@ class GradientNoise(NamedTuple):
     by_entry : tuple of ndarray
         Variance of each entry, for each variable. On a curved manifold it is the mean over the
         directions of a point, for all its entries.
+    unbalanced : float
+        What friction for every entry leaves unbalanced, because the noise is correlated or changes
+        from place to place; zero where it was not measured.
+    total : float
+        Sum of the variances over all directions; zero where it was not measured.
     """
 
     mean: float
     largest: float
     by_entry: tuple[np.ndarray, ...] = ()
+    unbalanced: float = 0.0
+    total: float = 0.0
+
+    def times(self, factor: float) -> GradientNoise:
+        """Return the noise whose variances are larger by a factor."""
+        return GradientNoise(
+            factor * self.mean,
+            factor * self.largest,
+            tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
+            factor * self.unbalanced,
+            factor * self.total,
+        )
 
 
 class Demands(NamedTuple):

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import blocks_for, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
 from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
+from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.counted_scan import COUNTED
 from pymc_geodesic.kernel.room import Room, turns_for
@@ -26,7 +26,7 @@ from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator, Potential
+from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import PotentialEnergy
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
@@ -58,6 +58,9 @@ class TransitionKernel:
         damping of every entry, are then computed once. Only for kernels that count.
     makes_several : bool
         Whether one call for several chains may stand for several in turn, on JAX.
+    halves : bool
+        Whether gradients are estimated from the two halves of a batch, together with the noise;
+        see :mod:`pymc_geodesic.potential.halves`.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class TransitionKernel:
         is_counted: bool = False,
         has_one_step_size: bool = False,
         makes_several: bool = False,
+        halves: bool = False,
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size
@@ -93,7 +97,11 @@ class TransitionKernel:
             )
         rows = _row_inputs(joint, inputs.fresh, shares=self._shares_rows)
         inputs = inputs._replace(conditioned=joint.conditioned, rows=rows)
-        outputs = _write(joint, dynamics, noise_model, inputs, mass, self._shares_rows)
+        manifold = weighted(joint.manifold, mass, inputs.mass)
+        gradient = estimator_for(
+            joint, noise_model, manifold=manifold, center=inputs.center, halves=halves
+        )
+        outputs = _write(joint, dynamics, gradient, inputs, mass, self._shares_rows)
         self._compiled = CompiledMap(
             inputs,
             outputs,
@@ -181,14 +189,14 @@ def _row_inputs(
 def _write(
     potential: PotentialEnergy,
     dynamics: Dynamics,
-    noise_model: NoiseModel,
+    estimator: MakeEstimator,
     inputs: Inputs,
     mass: Mass | None,
     shares_rows: bool,
 ) -> Outputs:
     """Write the outputs of all transitions."""
     manifold, virial = potential.manifold, Virial(potential.manifold, reference=inputs.reference)
-    one_transition = _one_transition(potential, dynamics, noise_model, inputs, mass, virial)
+    one_transition = _one_transition(potential, dynamics, estimator, inputs, mass, virial)
     position = manifold.project(inputs.state.position)
     state = inputs.state._replace(position=position)
     if velocity := getattr(state, "velocity", ()):
@@ -225,27 +233,16 @@ def _write(
 def _one_transition(
     potential: PotentialEnergy,
     dynamics: Dynamics,
-    noise_model: NoiseModel,
+    estimator: MakeEstimator,
     inputs: Inputs,
     mass: Mass | None,
     virial: Virial,
 ) -> Callable:
     """Write the transition as a function of the quantities that change from one to the next."""
     manifold = weighted(potential.manifold, mass, inputs.mass)
-    estimator: Callable[..., MinibatchEstimator] = MinibatchEstimator
-    if inputs.center.point:
-        point, at_center = (tuple(arrays) for arrays in inputs.center)
-        estimator = partial(ControlVariateEstimator, center=point, center_gradient=at_center)
 
     def one_transition(state, memory, noise, rows, step_size):
-        gradient = estimator(
-            potential,
-            noise_model,
-            manifold=manifold,
-            indices=rows,
-            width=manifold.lengths(step_size),
-            memory=memory,
-        )
+        gradient = estimator(indices=rows, width=manifold.lengths(step_size), memory=memory)
         new = dynamics.transition(
             state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters
         )

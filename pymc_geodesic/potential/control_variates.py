@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import pytensor.tensor as pt
 
@@ -48,13 +48,18 @@ class ControlVariateEstimator(MinibatchEstimator):
         super().__init__(*arguments, **keywords)
         self.center, self.center_gradient = center, center_gradient
 
+    def of_rows(self, indices: Sequence[TensorVariable]) -> Self:  # noqa: D102
+        other = super().of_rows(indices)
+        other.__dict__.pop("_at_center", None)
+        return other
+
     def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""
         # If points have several representatives, use those of the center nearest to the position.
         align = self.potential.manifold.align
         at_center = align(self._at_center, self.center, position)
         whole_gradient = align(self.center_gradient, self.center, position)
-        terms = zip(self._evaluate(position, self.width), at_center, whole_gradient, strict=True)
+        terms = zip(self._at(position, self.width), at_center, whole_gradient, strict=True)
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 
@@ -65,28 +70,24 @@ class ControlVariateEstimator(MinibatchEstimator):
         return super().energy_change(start, end) + linear
 
     @cached_property
-    def _evaluate(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
-        return self._gradient()
-
-    @cached_property
     def _at_center(self) -> tuple[TensorVariable, ...]:
         # Without softened poles, because the gradient of the whole data at the center has none.
         widths = [pt.zeros_like(width) for width in self.width]
-        return tuple(self._evaluate(self.center, widths))
+        return tuple(self._at(self.center, widths))
 
-    def _gradient(self) -> Callable[[Point, Sequence[TensorVariable]], list[TensorVariable]]:
+    def _at(self, position: Point, width: Sequence[TensorVariable]) -> list[TensorVariable]:
+        op, fixed = self._gradient
+        found = op(*position, *self.indices, *width, *fixed)
+        return found if isinstance(found, list) else [found]
+
+    @cached_property
+    def _gradient(self) -> tuple[OpFromGraph, list[TensorVariable]]:
         """Build a function of the gradient, so that it is compiled once and not for each point."""
         potential = self.potential
         rows = [index.type() for index in self.indices]
         width = tuple(length.type() for length in self.width)
-        outputs = potential.gradient(potential.positions, rows, width=width)
+        outputs = list(potential.gradient(potential.positions, rows, width=width))
         data = [v for v in ancestors(outputs) if isinstance(v, SharedVariable)]
         fixed = [*potential.conditioned, *data]
         inputs = [*potential.positions, *rows, *width, *fixed]
-        op = OpFromGraph(inputs, list(outputs), on_unused_input="ignore", name="gradient")
-
-        def evaluate(position, width):
-            found = op(*position, *self.indices, *width, *fixed)
-            return found if isinstance(found, list) else [found]
-
-        return evaluate
+        return OpFromGraph(inputs, outputs, on_unused_input="ignore", name="gradient"), fixed

@@ -28,11 +28,15 @@ class Estimate(NamedTuple):
         Variance of every gradient coordinate, broadcastable to the variable; None means zero.
     covariance : TensorVariable or None
         Covariance between the entries of all variables, instead of variances.
+    difference : tuple of TensorVariable or None
+        A random tangent vector in the frame of the velocities, whose covariance is that of the
+        gradient's noise, independent of it; see :mod:`pymc_geodesic.potential.halves`.
     """
 
     gradient: Point
     variance: tuple[TensorVariable | None, ...]
     covariance: TensorVariable | None = None
+    difference: Point | None = None
 
 
 class Estimator(Protocol):

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from typing import Self
 
 from pytensor.tensor import TensorVariable
 
@@ -56,6 +58,12 @@ class MinibatchEstimator:
         self.potential, self.noise, self.manifold = potential, noise, manifold
         self.indices, self.width, self.memory = indices, width, memory
         self.evaluation: tuple[Point, Point] | None = None
+
+    def of_rows(self, indices: Sequence[TensorVariable]) -> Self:
+        """Return the same estimator for other rows of the same number in each source."""
+        other = copy(self)
+        other.indices = indices
+        return other
 
     def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient and its variance."""

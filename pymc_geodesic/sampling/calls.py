@@ -17,6 +17,7 @@ from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
+from pymc_geodesic.potential.halves import has_halves
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.chain import GradientChain
@@ -63,7 +64,12 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
-        self._kernels: dict[tuple[bool, int | None, bool], Kernel] = {}
+        self._kernels: dict[tuple[bool, bool, int | None, bool], Kernel] = {}
+        self.can_halve = (
+            batches.gradient_noise is None
+            and batches.steps_per_batch == 1
+            and has_halves(problem.potential, replacement=batches.replacement)
+        )
 
     def length(self, chain: GradientChain) -> int:
         """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""
@@ -139,7 +145,7 @@ class Calls:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
-        key = controlled, length, self._has_one_step_size(chain)
+        key = controlled, _is_halved(chain), length, self._has_one_step_size(chain)
         if key not in self._kernels:
             with quick_building():
                 self._kernels[key] = self._make_kernel(chain)
@@ -164,6 +170,7 @@ class Calls:
             is_counted=self._room is not None,
             has_one_step_size=self._has_one_step_size(chain),
             makes_several=self.makes_several(chain),
+            halves=_is_halved(chain),
         )
 
     def _find_room(self) -> int:
@@ -262,6 +269,11 @@ NOTHING = Drawn([], {}, {})
 
 def _is_controlled(chain: GradientChain) -> bool:
     return chain.tuning is not None and chain.tuning.controlled
+
+
+def _is_halved(chain: GradientChain) -> bool:
+    found = None if chain.tuning is None else chain.tuning.found
+    return found is not None and found.halved
 
 
 def _center(chain: GradientChain) -> CenterArrays:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.tuning.findings import Findings
@@ -63,10 +62,6 @@ def heated(
     if factor < LEAST_FACTOR:
         return found
     if is_optional and found.controlled and factor * found.variance_ratio >= PAYS_BELOW:
-        plain = _times(found.noise, 1 / found.variance_ratio)
+        plain = found.noise.times(1 / found.variance_ratio)
         return found._replace(noise=plain, controlled=False)
-    return found._replace(noise=_times(found.noise, factor))
-
-
-def _times(noise: GradientNoise, factor: float) -> GradientNoise:
-    return noise._replace(mean=factor * noise.mean, largest=factor * noise.largest)
+    return found._replace(noise=found.noise.times(factor))

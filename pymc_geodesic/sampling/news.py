@@ -8,6 +8,7 @@ import numpy as np
 
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
+from pymc_geodesic.sampling.halving import LARGEST_UNBALANCED
 
 __all__ = ["news_of_tuning"]
 
@@ -47,6 +48,7 @@ def news_of_tuning(
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
+        *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"
     text += forecast(
@@ -64,6 +66,12 @@ def news_of_tuning(
             ". Such short steps mean that the posterior is far from Gaussian or that its gradients "
             "are very noisy. Take larger batches or reparametrise the model, and check R-hat over "
             "several chains"
+        )
+    if tuning.found.unbalanced > LARGEST_UNBALANCED:
+        warning += (
+            ". The noise of gradients changes from place to place, so that standard deviations may "
+            "be wrong by a tenth or more. Batches of an even number of rows that `pm.Minibatch` "
+            "draws anew for each transition, with replacement, mend this"
         )
     return News(text + warning, is_warning=bool(warning))
 

@@ -15,6 +15,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.halved_rule import halved_rule
 from pymc_geodesic.algorithms.row_noise import no_covariances
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule, require_step_size
 from pymc_geodesic.kernel.host_gradient import HostGradient
@@ -22,6 +23,7 @@ from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
 from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
+from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
@@ -79,6 +81,8 @@ class SelfTuning:
         The quantities that tuning finds.
     has_velocity : bool
         Whether the algorithm has velocities, and hence a mass.
+    can_halve : bool
+        Whether batches can be divided into halves.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class SelfTuning:
         model: Model,
         options: TuningOptions,
         has_velocity: bool,
+        can_halve: bool = False,
     ) -> None:
         self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
         self._name = problem.name
@@ -105,6 +110,7 @@ class SelfTuning:
             and not options.noise_is_known
             and bool(self.gradient.n_rows)
         )
+        self._can_halve = can_halve
         balanced = faster_rule if form == "dense" else balanced_rule
         self._rule = balanced if self.balances else algorithm.tuning_rule
         noise_is_measured = options.tunes_itself and not options.noise_is_known
@@ -219,7 +225,7 @@ class SelfTuning:
         # A late measurement replaces the corrections before it.
         since = [stage for stage in late if stage <= now]
         stages = [stage for stage in _at(first, BALANCED_AT) if stage > max(since, default=0)]
-        if self.balances and now in stages:
+        if self.balances and not found.halved and now in stages:
             rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
         if now in _at(first, (HEATED_AT,)):
             self._cool(chains, found)
@@ -260,6 +266,8 @@ class SelfTuning:
     def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
         """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
         options, rule, tuning = self.options, self._rule, _tuning(chain)
+        if self.balances and rule is not None:
+            found = judged(found, rule, accuracy=options.accuracy, can_halve=self._can_halve)
         tuning.found, tuning.window = found, []
         tuning.moments = None
         if options.reduction is not None:
@@ -268,7 +276,7 @@ class SelfTuning:
         if rule is None or not (options.tunes_itself and chain.tune):
             return
         demands = found.demands(options.accuracy)
-        step_size, parameters = rule(demands)
+        step_size, parameters = halved_rule(demands) if found.halved else rule(demands)
         require_step_size(step_size, demands)
         changes: dict[str, Any] = {
             "schedule": ConstantSchedule(step_size),
@@ -277,6 +285,8 @@ class SelfTuning:
         if self.balances:
             dtype = chain.settings.dtype
             *entries, excess = found.noise.by_entry
+            if found.halved:
+                entries = [np.zeros_like(variance) for variance in entries]
             noise = [*entries, *no_covariances(self._manifold, dtype), excess]
             changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:

@@ -85,6 +85,7 @@ class StochasticSampler:
                 model=model,
                 options=tuning,
                 has_velocity=has_velocity,
+                can_halve=self.calls.can_halve,
             )
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)

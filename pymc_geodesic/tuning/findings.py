@@ -42,6 +42,10 @@ class Findings(NamedTuple):
         Whether its mode and the curvature there describe the posterior.
     smallest_shape : float
         Smallest concentration of a probability that is near zero; infinite off the simplex.
+    halved : bool
+        Whether the two halves of every batch balance the noise.
+    unbalanced : float
+        Share of the heat that nothing balances.
     """
 
     mass: Mass
@@ -52,7 +56,15 @@ class Findings(NamedTuple):
     center: Center | None
     is_gaussian: bool = True
     smallest_shape: float = np.inf
+    halved: bool = False
+    unbalanced: float = 0.0
 
     def demands(self, accuracy: float) -> Demands:
         """Collect the quantities that limit a step size."""
         return Demands(self.noise, self.curvature, accuracy, self.smallest_shape)
+
+    def with_control_variates(self) -> Findings:
+        """Use control variates if they lower the noise at all."""
+        if self.controlled or not self.variance_ratio < 1:
+            return self
+        return self._replace(noise=self.noise.times(self.variance_ratio), controlled=True)

@@ -12,25 +12,30 @@ import numpy as np
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.mass.arrays import Mass, joined
+from pymc_geodesic.mass.arrays import JointMass, Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
+from pymc_geodesic.tuning.unbalanced import paired_differences, unbalanced_noise
 
 __all__ = ["along_directions", "measure_noise", "rebalanced"]
 
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
+# At a point, for two independent differences.
+FEWEST_BATCHES = 4
 
 
 class _PointNoise(NamedTuple):
     """The noise of batches at one point.
 
-    Variances of the entries of each variable and along the mass's directions, and the gradients
-    themselves of those variables that :func:`noisiest_direction` can judge.
+    Variances of the entries of each variable and along the mass's directions, the gradients
+    themselves of those variables that :func:`noisiest_direction` can judge, and differences of
+    gradients in the frame of a dense mass.
     """
 
     variances: list[np.ndarray]
     samples: list[np.ndarray | None]
+    differences: np.ndarray | None
 
 
 def measure_noise(
@@ -49,7 +54,8 @@ def measure_noise(
     for point in points:
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
-        plain.append(_at_point([_in_frame(gradient, point, g, mass) for g in here], manifold))
+        in_frame = [_in_frame(gradient, point, g, mass) for g in here]
+        plain.append(_at_point(in_frame, manifold, mass))
         if center is not None:
             nearest = gradient.nearest(*center, *point)
             there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
@@ -58,7 +64,7 @@ def measure_noise(
                 for g, at_center in zip(here, there, strict=True)
             ]
             relative = [_in_frame(gradient, point, c, mass) for c in changes]
-            controlled.append(_at_point(relative, manifold))
+            controlled.append(_at_point(relative, manifold, mass))
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None
 
@@ -69,11 +75,16 @@ def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndar
     return [*force, along_directions(force, mass)]
 
 
-def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _PointNoise:
+def _at_point(
+    samples: Sequence[Sequence[np.ndarray]], manifold: Product, mass: Mass
+) -> _PointNoise:
     arrays = [np.array(column) for column in zip(*samples, strict=True)]
     pairs = zip(arrays, manifold.factors, strict=False)
     directed = [array if has_directions(array, factor) else None for array, factor in pairs]
-    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed)
+    differences = None
+    if isinstance(mass, JointMass) and len(samples) >= FEWEST_BATCHES:
+        differences = paired_differences(np.array([joined(sample) for sample in samples]))
+    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed, differences)
 
 
 def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> GradientNoise:
@@ -94,7 +105,10 @@ def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> Gr
         if directed := [x for x in samples if x is not None]:
             largest = max(largest, noisiest_direction(directed, factor.ndim_core))
     excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
-    return GradientNoise(total / manifold.dim, largest, (*by_entry, excess))
+    unbalanced = 0.0
+    if differences := [x for point in points if (x := point.differences) is not None]:
+        unbalanced = unbalanced_noise(differences, _of_all_entries(by_entry, manifold.shapes))
+    return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), unbalanced, total)
 
 
 def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndarray:

@@ -1,0 +1,99 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""The noise of a minibatch gradient, shown by the difference between two halves of the batch.
+
+Let :math:`g_1` and :math:`g_2` be the gradients that the two halves estimate. Their mean is the
+gradient of the batch, and
+
+.. math::
+
+    d = \frac{g_1 - g_2}{2}, \qquad E\, d\, d^\top = \operatorname{cov} \frac{g_1 + g_2}{2},
+
+at the very place where the gradient is taken, in all directions, and at the cost of the gradient.
+For Gaussian noise d and the noise of the gradient are independent. Rows are drawn with replacement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.manifolds import Point
+from pymc_geodesic.potential.estimate import Estimate
+from pymc_geodesic.potential.estimator import MinibatchEstimator
+from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.potential import Potential
+
+__all__ = ["HalvedEstimator", "has_halves"]
+
+
+class HalvedEstimator:
+    """Estimate the gradient from two halves of a batch, with the difference between them.
+
+    Parameters
+    ----------
+    whole : MinibatchEstimator
+        Estimator of the whole batch, for energies.
+
+    Attributes
+    ----------
+    memory : tuple of TensorVariable
+        Memory after the transition.
+    evaluation : tuple of Point or None
+        The point at which the gradient was evaluated, and the gradient in the embedding.
+    """
+
+    def __init__(self, whole: MinibatchEstimator) -> None:
+        self.whole = whole
+        self.energy, self.energy_change = whole.energy, whole.energy_change
+        self.energy_and_gradient = whole.energy_and_gradient
+        self.memory = whole.memory
+        self.evaluation: tuple[Point, Point] | None = None
+
+    def __call__(self, position: Point) -> Estimate:
+        """Estimate the gradient, and how far the halves of the batch are apart."""
+        first, second = _halves(self.whole.indices)
+        half = self.whole.of_rows(first)
+        one = half(position)
+        # Of the first half, which has compiled what both need.
+        other_half = half.of_rows(second)
+        other = other_half(position)
+        self.evaluation = position, _means(_evaluated(half), _evaluated(other_half))
+        pairs = zip(one.gradient, other.gradient, strict=True)
+        apart = tuple((a - b) / 2 for a, b in pairs)
+        return one._replace(
+            gradient=_means(one.gradient, other.gradient),
+            difference=self.whole.manifold.to_tangent(position, apart),
+        )
+
+
+def has_halves(potential: Potential, *, replacement: bool) -> bool:
+    """Return whether the halves of a model's batches show the noise of its gradient.
+
+    They do not if rows are drawn without replacement, as those of streams are: the noise of the
+    batches of a pass then sums up to zero, and friction for each of them would be too much. An odd
+    number of rows has no halves, and draws of latent variables for the rows cannot be divided.
+    """
+    sources = potential.sources
+    return (
+        bool(sources)
+        and replacement
+        and not potential.latents
+        and all(isinstance(x, BatchSource) and x.batch_size % 2 == 0 for x in sources)
+    )
+
+
+def _halves(indices: Sequence[TensorVariable]) -> list[list[TensorVariable]]:
+    middles = [(index.type.shape[0] or index.shape[0]) // 2 for index in indices]
+    pairs = list(zip(indices, middles, strict=True))
+    return [[rows[:n] for rows, n in pairs], [rows[n:] for rows, n in pairs]]
+
+
+def _evaluated(estimator: MinibatchEstimator) -> Point:
+    assert estimator.evaluation is not None, "an estimator that was called"
+    return estimator.evaluation[1]
+
+
+def _means(one: Point, other: Point) -> Point:
+    return tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
