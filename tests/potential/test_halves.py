@@ -1,0 +1,123 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Halves of a batch: the same gradient, and a difference with the covariance of its noise."""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.potential import (
+    ControlVariateEstimator,
+    KnownNoise,
+    MinibatchEstimator,
+    Potential,
+)
+from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
+
+N_ROWS, SIZE = 60, 6
+
+
+def regression(size=SIZE):
+    rng = np.random.default_rng(1)
+    design, outcome = rng.normal(size=(N_ROWS, 2)), rng.normal(size=N_ROWS)
+    with pm.Model() as model:
+        beta = pm.StudentT("beta", nu=4, shape=2)
+        x, y = pm.Minibatch(design, outcome, batch_size=size)
+        pm.StudentT("y", nu=4, mu=x @ beta, observed=y, total_size=N_ROWS)
+    return model
+
+
+def directions():
+    rng = np.random.default_rng(1)
+    data = rng.normal([2.0, 0.0, 0.0], 1.0, (N_ROWS, 3))
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    with pm.Model() as model:
+        mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=1.0)
+        kappa = pm.HalfNormal("kappa", 10.0)
+        batch = pm.Minibatch(data, batch_size=SIZE)
+        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=N_ROWS)
+    return model
+
+
+def potential_of(model):
+    return Potential(model, model.value_vars, initial_point=model.initial_point())
+
+
+def compiled(potential, host, *, controlled):
+    """Functions of a point and rows: the gradient of a batch, and that of its halves with theirs.
+
+    Both are of the tangent space.
+    """
+    rng = np.random.default_rng(2)
+    point, center = (
+        list(host.project(*(rng.normal(size=shape) for shape in potential.manifold.shapes)))
+        for _ in range(2)
+    )
+    rows = [pt.vector("rows", dtype="int64", shape=(SIZE,)) for _ in potential.sources]
+    options = {}
+    if controlled:
+        given = {"center": center, "center_gradient": host.whole(center).gradient}
+        options = {name: tuple(map(pt.as_tensor, arrays)) for name, arrays in given.items()}
+    whole = (ControlVariateEstimator if controlled else MinibatchEstimator)(
+        potential,
+        KnownNoise(potential),
+        manifold=potential.manifold,
+        indices=rows,
+        width=tuple(pt.zeros(()) for _ in potential.variables),
+        memory=(),
+        **options,
+    )
+    at = tuple(map(pt.as_tensor, point))
+    halved = HalvedEstimator(whole)
+    estimate = halved(at)
+    tangent = lambda vectors: list(potential.manifold.to_tangent(at, vectors))  # noqa: E731
+    whole_gradient = pytensor.function(rows, tangent(whole(at).gradient), mode="FAST_COMPILE")
+    [_, in_embedding] = halved.evaluation
+    outputs = [*tangent(estimate.gradient), *estimate.difference, *in_embedding]
+    return whole_gradient, pytensor.function(rows, outputs, mode="FAST_COMPILE")
+
+
+@pytest.mark.parametrize("controlled", [False, True])
+@pytest.mark.parametrize("build", [regression, directions])
+def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled):
+    potential = potential_of(build())
+    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        rows = rng.integers(0, N_ROWS, SIZE)
+        n = len(potential.variables)
+        for expected, found in zip(whole(rows), halved(rows)[:n], strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("controlled", [False, True])
+@pytest.mark.parametrize("build", [regression, directions])
+def test_differences_have_the_covariance_of_the_noise(build, controlled):
+    potential = potential_of(build())
+    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
+    n, rng = len(potential.variables), np.random.default_rng(4)
+    # The covariance of a mean of rows is that of single rows over their number.
+    rows = [np.concatenate(whole([row] * SIZE), axis=None) for row in range(N_ROWS)]
+    exact = np.cov(np.array(rows).T, bias=True) / SIZE
+    batches = [halved(rng.integers(0, N_ROWS, SIZE)) for _ in range(20_000)]
+    d = np.array([np.concatenate(batch[n : 2 * n], axis=None) for batch in batches])
+    products = d[:, :, None] * d[:, None, :]
+    error = products.std(axis=0) / np.sqrt(len(d))
+    assert np.all(np.abs(products.mean(axis=0) - exact) < 4.5 * error + 1e-9)
+    g = np.array([np.concatenate(batch[:n], axis=None) for batch in batches])
+    mixed = (g - g.mean(axis=0))[:, :, None] * d[:, None, :]
+    assert np.all(np.abs(mixed.mean(axis=0)) < 4.5 * mixed.std(axis=0) / np.sqrt(len(d)) + 1e-9)
+
+
+def test_only_even_batches_with_replacement_have_halves():
+    assert has_halves(potential_of(regression()), replacement=True)
+    assert not has_halves(potential_of(regression()), replacement=False)
+    assert not has_halves(potential_of(regression(5)), replacement=True)
+    model = regression()
+    whole = Potential(model, model.value_vars, initial_point=model.initial_point(), full_data=True)
+    assert not has_halves(whole, replacement=True)

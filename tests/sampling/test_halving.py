@@ -1,0 +1,107 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Self-tuning recognises noise that changes from place to place, and then samples it right."""
+
+import logging
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+N_GROUPS, N_ROWS, N_DRAWS = 8, 400, 1_500
+HALVES = "friction by the halves of each batch"
+
+
+def groups(*, size=50, centered=False):
+    """Write effects of groups as multiples of their scale: the posterior is a curved ridge."""
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(N_GROUPS), N_ROWS // N_GROUPS)
+    y = rng.normal(0.4 + 0.7 * rng.standard_normal(N_GROUPS)[group], 0.8)
+    with pm.Model() as model:
+        rows, batch = pm.Minibatch(group, y, batch_size=size)
+        mu, tau, sigma = pm.Normal("mu"), pm.Gamma("tau", 4, 4), pm.Gamma("sigma", 4, 4)
+        if centered:
+            effect = pm.Normal("effect", mu, tau, shape=N_GROUPS)[rows]
+        else:
+            effect = mu + tau * pm.Normal("z", shape=N_GROUPS)[rows]
+        pm.Normal("y", effect, sigma, observed=batch, total_size=N_ROWS)
+    return model, group, y
+
+
+def posterior_of_scales(group, y):
+    """Means and standard deviations of mu, tau and sigma by quadrature: effects are normal."""
+    counts = np.bincount(group)
+    means = np.bincount(group, y) / counts
+    within = np.sum((y - means[group]) ** 2)
+    mu, tau, sigma = np.meshgrid(
+        np.linspace(-3, 3, 121), np.linspace(0.02, 3, 150), np.linspace(0.6, 1.1, 81), indexing="ij"
+    )
+    variance = tau[..., None] ** 2 + sigma[..., None] ** 2 / counts
+    log_density = -0.5 * np.sum(np.log(variance) + (means - mu[..., None]) ** 2 / variance, axis=-1)
+    log_density += -(len(y) - N_GROUPS) * np.log(sigma) - 0.5 * within / sigma**2
+    log_density += -0.5 * mu**2 + 3 * np.log(tau) - 4 * tau + 3 * np.log(sigma) - 4 * sigma
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    found = {}
+    for name, x in (("mu", mu), ("tau", tau), ("sigma", sigma)):
+        mean = np.sum(weight * x)
+        found[name] = mean, np.sqrt(np.sum(weight * (x - mean) ** 2))
+    return found
+
+
+def sampled(model, caplog, **options):
+    step = pmg.SGNHT(model=model, backend=options.pop("backend", "jax"), **options)
+    with caplog.at_level(logging.INFO, logger="pymc"), caplog.at_level(logging.INFO):
+        caplog.clear()
+        idata = pmg.sample(
+            N_DRAWS, tune=600, step=step, model=model, random_seed=4, progressbar=False
+        )
+    return idata, caplog.text
+
+
+def test_group_effects_not_centered_are_as_wide_as_they_should_be(caplog):
+    pytest.importorskip("jax")
+    model, group, y = groups()
+    idata, said = sampled(model, caplog)
+    assert HALVES in said
+    for name, (mean, sd) in posterior_of_scales(group, y).items():
+        draws = idata.posterior[name].values
+        per_chain = 4
+        # Chains are independent: their means and variances give the errors.
+        means, variances = draws.mean(axis=1), ((draws - mean) ** 2).mean(axis=1)
+        error = means.std(ddof=1) / np.sqrt(per_chain)
+        error_of_variance = variances.std(ddof=1) / np.sqrt(per_chain) / sd**2
+        assert abs(means.mean() - mean) < 0.1 * sd + 5 * error, name
+        # A friction for every entry gives .61, .56 and 1.0.
+        assert abs(variances.mean() / sd**2 - 1) < 0.08 + 5 * error_of_variance, name
+
+
+def test_even_noise_needs_no_halves(caplog):
+    pytest.importorskip("jax")
+    model, *_ = groups(centered=True)
+    _, said = sampled(model, caplog)
+    assert "tuned itself" in said
+    assert HALVES not in said
+    assert "changes from place to place" not in said
+
+
+@pytest.mark.parametrize("options", [{"size": 51}, {"steps_per_batch": 5}, {"replacement": False}])
+def test_batches_without_halves_are_warned_about(caplog, options):
+    pytest.importorskip("jax")
+    model, *_ = groups(size=options.pop("size", 50))
+    _, said = sampled(model, caplog, **options)
+    assert HALVES not in said
+    assert "changes from place to place" in said
+
+
+def test_chains_with_halves_do_not_depend_on_the_method():
+    pytest.importorskip("jax")
+    model, *_ = groups()
+    keywords = {"tune": 200, "random_seed": 1, "progressbar": False, "model": model, "chains": 2}
+    whole = pmg.sample(60, **keywords)
+    again = pmg.sample(60, **keywords, chain_method="sequential")
+    np.testing.assert_allclose(
+        whole.posterior["z"].values, again.posterior["z"].values, rtol=1e-6, atol=1e-8
+    )
