@@ -9,7 +9,9 @@ as they say. The package simuk does the same, but changes the data of one model,
 minibatches refuse: here every model is written again, and a process reuses what it has compiled.
 
 Ranks are kept in the results after each simulation, and a run of the same code goes on where the
-last one stopped, or where the record ends.
+last one stopped, or where the record ends. After a change that concerns few models, `--repeat 20`
+makes the first 20 simulations of every other model again, and keeps those of all models whose ranks
+are the same.
 
     python -m benchmarks.correctness.calibration [--quick] [--simulations 300] [NAME ...]
 """
@@ -20,21 +22,28 @@ import logging
 import time
 import warnings
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pymc as pm
 
-from scipy.stats import chisquare
-
 import pymc_geodesic as pmg
 
 from benchmarks.correctness.calibration_models import CASES
-from benchmarks.correctness.models import Said, read
+from benchmarks.correctness.calibration_runs import (
+    INTERVALS,
+    N_RANKED,
+    RUNS,
+    Ranks,
+    as_kept,
+    kept,
+    of_other_code,
+)
+from benchmarks.correctness.models import Said
 from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark, fingerprint
-from benchmarks.harness.records import PARTS, RESULTS, Check, keep, report
+from benchmarks.harness.records import Check, keep, report
 from benchmarks.harness.sampling import flat
 
 SIMULATIONS = 300
@@ -49,12 +58,8 @@ BENCHMARK = Benchmark(
     measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
+CODE = fingerprint(BENCHMARK.measures)
 ASKED_CALIBRATED, ASKED_ERRORS = 14, 3.0
-# Ranks are 0 to 99, so that these intervals hold exactly half and nine tenths of them.
-N_RANKED = 99
-INTERVALS = {0.5: (25, 75), 0.9: (5, 95)}
-# Of the histogram whose uniformity is tested.
-N_BINS = 10
 # Ranks need no more than a few hundred draws, and a tuning phase shorter than the default of 1,000
 # draws is the harder test.
 SHORT = {"draws": 100, "tune": 300}
@@ -62,39 +67,6 @@ SHORT = {"draws": 100, "tune": 300}
 DEFAULT: dict[str, int] = {}
 # Simulations of a model that is not calibrated in which `diagnose` must find something.
 N_NAMED = 20
-RUNS = PARTS / "calibration.json"
-
-
-class Ranks(NamedTuple):
-    """Ranks ``(simulation, parameter)``, whether each simulation warned, and seconds."""
-
-    names: list[str]
-    ranks: list[list[int]]
-    warned: list[bool]
-    seconds: list[float]
-
-    def errors(self) -> np.ndarray:
-        """Return the error of each coverage in standard errors: ``(interval, parameter)``."""
-        ranks = np.asarray(self.ranks)
-        found = []
-        for level, (low, high) in INTERVALS.items():
-            covered = np.mean((ranks >= low) & (ranks < high), axis=0)
-            found.append((covered - level) / np.sqrt(level * (1 - level) / len(ranks)))
-        return np.array(found)
-
-    def mean_coverage(self) -> tuple[float, float]:
-        """Return the coverage of 90 per cent intervals, averaged over parameters, and its error."""
-        low, high = INTERVALS[0.9]
-        ranks = np.asarray(self.ranks)
-        # Parameters of one simulation depend on each other, simulations do not.
-        covered = np.mean((ranks >= low) & (ranks < high), axis=1)
-        return float(covered.mean()), float(covered.std(ddof=1) / np.sqrt(len(covered)))
-
-    def uniformity(self) -> float:
-        """Return the smallest p value of a parameter's histogram, times their number."""
-        bins = np.asarray(self.ranks) * N_BINS // (N_RANKED + 1)
-        counts = [np.bincount(column, minlength=N_BINS) for column in bins.T]
-        return float(min(1.0, len(counts) * min(chisquare(count).pvalue for count in counts)))
 
 
 def from_prior(name: str, n: int, *, seed: int = 1) -> list[dict[str, np.ndarray]]:
@@ -144,17 +116,6 @@ def simulate(
     return names, ranks_of(draws, truth).tolist(), warned, seconds
 
 
-def kept() -> dict[str, Ranks]:
-    """Return what runs of the same code have found."""
-    found: dict[str, Ranks] = {}
-    code = fingerprint(BENCHMARK.measures)
-    record = read(RESULTS / "calibration.json")
-    for source in (record | record.get("figures", {}), read(RUNS)):
-        if source.get("code") == code:
-            found |= {name: restored(**values) for name, values in source["runs"].items()}
-    return found
-
-
 def key_of(name: str, seed: int, lengths: Mapping[str, int]) -> str:
     """Name the simulations of a model, of which short runs of the first seed are judged."""
     of_seed = "" if seed == 1 else f", seed {seed}"
@@ -164,7 +125,7 @@ def key_of(name: str, seed: int, lengths: Mapping[str, int]) -> str:
 def run(name: str, n: int, *, seed: int, lengths: Mapping[str, int], quick: bool) -> Ranks:
     """Simulate as often as is asked for, and go on where an earlier run stopped."""
     key = key_of(name, seed, lengths)
-    found = Ranks([], [], [], []) if quick else kept().get(key, Ranks([], [], [], []))
+    found = Ranks([], [], [], []) if quick else kept(CODE).get(key, Ranks([], [], [], []))
     for i, drawn in enumerate(from_prior(name, SIMULATIONS, seed=seed)[:n]):
         if i < len(found.ranks):
             continue
@@ -172,33 +133,41 @@ def run(name: str, n: int, *, seed: int, lengths: Mapping[str, int], quick: bool
         lists = (found.ranks, found.warned, found.seconds)
         found = Ranks(names, *([*old, new] for old, new in zip(lists, rest, strict=True)))
         if not quick:
-            keep(RUNS, as_kept(kept() | {key: found}))
+            keep(RUNS, as_kept(kept(CODE) | {key: found}, CODE))
     return found
 
 
-def as_kept(runs: dict[str, Ranks]) -> dict[str, Any]:
-    """Write runs with their code, on which it depends whether another run may go on with them.
+def repeat(n: int, *, but: Sequence[str]) -> dict[str, int]:
+    """Repeat first simulations of other code; keep the rest of those that are the same.
 
-    A simulation is one line of the record.
+    A chain in which one rounding differs has other draws after some hundred transitions. Equal
+    ranks therefore say that what was changed does not concern the model.
+
+    Parameters
+    ----------
+    n : int
+        Simulations of each model.
+    but : sequence of str
+        Names of models to leave out.
+
+    Returns
+    -------
+    dict
+        How many simulations of each model were repeated.
     """
-    every = {
-        name: {
-            "names": found.names,
-            "simulations": [
-                " ".join(map(str, [*ranks, int(warned), f"{seconds:.2f}"]))
-                for ranks, warned, seconds in zip(*found[1:], strict=True)
-            ],
-        }
-        for name, found in runs.items()
-    }
-    return {"code": fingerprint(BENCHMARK.measures), "runs": every}
-
-
-def restored(names: list[str], simulations: list[str]) -> Ranks:
-    """Read what :func:`as_kept` has written of a model."""
-    rows = [simulation.split() for simulation in simulations]
-    ranks = [[int(rank) for rank in row[:-2]] for row in rows]
-    return Ranks(names, ranks, [row[-2] == "1" for row in rows], [float(row[-1]) for row in rows])
+    repeated = {}
+    for key, old in of_other_code(CODE).items():
+        name, _, rest = key.partition(", ")
+        if name in but or key in kept(CODE) or "draws" in rest:
+            continue
+        seed = int(rest.removeprefix("seed ") or 1)
+        fresh = run(name, n, seed=seed, lengths=SHORT, quick=True)
+        same = fresh.ranks == old.first(n).ranks
+        print(f"{key}: {n} simulations again, the ranks are {'the same' if same else 'others'}")
+        if same:
+            keep(RUNS, as_kept(kept(CODE) | {key: old}, CODE))
+            repeated[key] = n
+    return repeated
 
 
 def line(name: str, found: Ranks) -> list[Any]:
@@ -281,6 +250,7 @@ def main() -> None:
     reader.add_argument("--simulations", type=int, default=SIMULATIONS)
     reader.add_argument("--seed", type=int, default=1, help="of the prior; 1 is judged")
     reader.add_argument("--default-lengths", action="store_true", help="1,000 draws after 1,000")
+    reader.add_argument("--repeat", type=int, default=0, help="simulations of the record's models")
     options = reader.parse_args()
     n, quick, seed = (3 if options.quick else options.simulations), options.quick, options.seed
     lengths = DEFAULT if options.default_lengths else SHORT
@@ -288,7 +258,8 @@ def main() -> None:
         key_of(name, seed, lengths): run(name, n, seed=seed, lengths=lengths, quick=quick)
         for name in options.names or CASES
     }
-    found = fresh if quick else kept()
+    repeated = repeat(options.repeat, but=options.names) if options.repeat else {}
+    found = fresh if quick else kept(CODE)
     runs = {name: found[name] for name in CASES if name in found}
     further = {key: ranks for key, ranks in found.items() if key not in CASES}
     header = ["model", "simulations", "parameters", "50 per cent, largest error in standard errors"]
@@ -310,7 +281,8 @@ def main() -> None:
         quick=quick,
         header=header,
         rows=lines,
-        runs=as_kept(runs | further)["runs"],
+        runs=as_kept(runs | further, CODE)["runs"],
+        repeated=repeated,
     )
 
 

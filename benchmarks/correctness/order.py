@@ -7,6 +7,10 @@ A variable of shape ``(points, n)`` is that many independent chains, whose mean 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pymc as pm
 
@@ -25,9 +29,12 @@ BENCHMARK = Benchmark(
     asked="Slope of the log bias at least 1.7, at most 1.3 for Euler's method.",
     fixed="2026-11-21",
     changed=(
-        "2026-11-21: the steps of the splitting SGNHT were shortened after a slope of 1.69, a miss."
+        "2026-11-21: the steps of the splitting SGNHT were shortened after a slope of 1.69, a "
+        "miss. 2026-11-23: three seeds in place of one, and the steps that were fixed first are "
+        "judged again, beside the shorter ones; those of Euler's method, too, which was seen to "
+        "reach states that are not finite at the longest"
     ),
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
 )
 
@@ -66,8 +73,10 @@ def methods():
     yield "SGGMC, vMF n=3 kappa=2", wide, (0.2, 0.3, 0.4, 0.6), sggmc, 1.7
     yield "gSGNHT, vMF n=10 kappa=20", narrow, (0.1, 0.15, 0.2, 0.3), gsgnht, 1.7
     yield "gSGNHT, vMF n=3 kappa=2", wide, (0.2, 0.3, 0.4, 0.6), gsgnht, None
-    yield "SGNHT splitting, normal", flat, (0.15, 0.2, 0.3, 0.4), splitting, 1.7
+    yield "SGNHT splitting, normal", flat, (0.2, 0.3, 0.4, 0.6), splitting, 1.7
+    yield "SGNHT splitting, normal, shorter", flat, (0.15, 0.2, 0.3, 0.4), splitting, 1.7
     yield "SGNHT Euler, normal", flat, (0.025, 0.05, 0.1, 0.2), euler, -1.3
+    yield "SGNHT Euler, normal, shorter", flat, (0.0125, 0.025, 0.05, 0.1), euler, -1.3
 
 
 def slope(step_sizes: np.ndarray, bias: np.ndarray, error: np.ndarray) -> tuple[float, float]:
@@ -80,36 +89,52 @@ def slope(step_sizes: np.ndarray, bias: np.ndarray, error: np.ndarray) -> tuple[
     )
 
 
+def bias_of(
+    build: Callable[..., Any], model: pm.Model, truth: float, step_size: float, *, quick: bool
+) -> tuple[list[float], float, float]:
+    """Return the bias of each seed, the standard error of their mean, and seconds."""
+    biases, errors, seconds = [], [], 0.0
+    for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
+        run = sample(
+            model,
+            lambda: build(step_size=step_size, n_steps=round(TIME_PER_DRAW / step_size)),
+            draws=100 if quick else 1000,
+            tune=100,
+            chains=1,
+            random_seed=seed,
+            var_names=["statistic"],
+        )
+        found = run.draws["statistic"]
+        biases.append(float(found.mean() - truth))
+        errors.append(mcse(found))
+        seconds += run.seconds
+    return biases, float(np.sqrt(np.sum(np.square(errors)))) / len(errors), seconds
+
+
 def main() -> None:
     quick = arguments(__doc__).quick
-    draws = 100 if quick else 1000
-    header = ["method", "step size", "bias", "standard error", "local slope", "seconds"]
+    header = ["method and target", "step size", "bias", "standard error", "of seeds"]
+    header += ["local slope", "seconds"]
     rows, checks = [], []
     for name, (model, truth), step_sizes, build, asked in methods():
         biases, errors = [], []
         for step_size in step_sizes:
-            run = sample(
-                model,
-                lambda build=build, h=step_size: build(
-                    step_size=h, n_steps=round(TIME_PER_DRAW / h), backend="jax"
-                ),
-                draws=draws,
-                tune=100,
-                chains=1,
-                random_seed=1,
-                var_names=["statistic"],
+            of_seeds, error, seconds = bias_of(
+                partial(build, backend="jax"), model, truth, step_size, quick=quick
             )
-            found = run.draws["statistic"]
-            biases.append(float(found.mean() - truth))
-            errors.append(mcse(found))
-            local = np.nan
+            biases.append(float(np.mean(of_seeds)))
+            errors.append(error)
+            local = ""
             if len(biases) > 1:
                 ratio = step_sizes[len(biases) - 1] / step_sizes[len(biases) - 2]
-                local = np.log(abs(biases[-1] / biases[-2])) / np.log(ratio)
-            rows.append([name, step_size, biases[-1], errors[-1], local, run.seconds])
-        found, error = slope(np.array(step_sizes), np.array(biases), np.array(errors))
+                local = f"{np.log(abs(biases[-1] / biases[-2])) / np.log(ratio):.2f}"
+            spread = f"{min(of_seeds):.4f} to {max(of_seeds):.4f}"
+            numbers = [f"{biases[-1]:.4f}", f"{error:.4f}", spread, local, f"{seconds:.0f}"]
+            rows.append([name, step_size, *numbers])
+            print(rows[-1], flush=True)
         if asked is None:
             continue
+        found, error = slope(np.array(step_sizes), np.array(biases), np.array(errors))
         passed = found >= asked if asked > 0 else found <= -asked
         limit = f">= {asked}" if asked > 0 else f"<= {-asked}"
         checks.append(Check(f"{name}: slope", f"{found:.2f} +- {error:.2f}", limit, passed))

@@ -9,9 +9,12 @@ from functools import partial
 
 from pymc_geodesic.kernel.interface import CenterArrays
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.potential import ControlVariateEstimator, MinibatchEstimator
+from pymc_geodesic.potential import (
+    ControlVariateEstimator,
+    HalvedEstimator,
+    MinibatchEstimator,
+)
 from pymc_geodesic.potential.estimate import PotentialEnergy
-from pymc_geodesic.potential.halves import HalvedEstimator
 from pymc_geodesic.potential.noise_models import NoiseModel
 
 __all__ = ["MakeEstimator", "estimator_for"]

@@ -6,6 +6,7 @@ from pymc_geodesic.potential.control_variates import ControlVariateEstimator
 from pymc_geodesic.potential.estimator import MinibatchEstimator
 from pymc_geodesic.potential.expectation import LocalExpectation
 from pymc_geodesic.potential.full_data import full_data
+from pymc_geodesic.potential.halves import HalvedEstimator
 from pymc_geodesic.potential.noise_models import FisherNoise, KnownNoise
 from pymc_geodesic.potential.potential import Potential
 from pymc_geodesic.potential.random_gradients import check_minibatch
@@ -13,6 +14,7 @@ from pymc_geodesic.potential.random_gradients import check_minibatch
 __all__ = [
     "ControlVariateEstimator",
     "FisherNoise",
+    "HalvedEstimator",
     "KnownNoise",
     "LocalExpectation",
     "MinibatchEstimator",

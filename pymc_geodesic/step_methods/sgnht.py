@@ -74,6 +74,16 @@ class SGNHT(StochasticStep):
     largest absolute value off the diagonal. The matrix itself is
     ``step.chain.state.thermostat[0]``.
 
+    A step that tunes itself measures how much the noise of up to 100 entries changes from place to
+    place. If a friction for each entry would leave more than a quarter of the heat unbalanced, the
+    velocity is damped before and after each kick along the difference d between the gradients of
+    the two halves of the batch, whose covariance is that of the noise:
+
+    .. math::
+
+        p \leftarrow p - f(h^2 |d|^2) \frac{d\, d^\top}{|d|^2} p, \qquad
+        f(u) = \min\Bigl(\frac u4 + \frac{5 u^2}{96}, 1\Bigr) .
+
     References
     ----------
     Ding, N., Fang, Y., Babbush, R., Chen, C., Skeel, R. and Neven, H. (2014). Bayesian sampling
