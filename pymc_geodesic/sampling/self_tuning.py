@@ -284,9 +284,10 @@ class SelfTuning:
         }
         if self.balances:
             dtype = chain.settings.dtype
-            *entries, excess = found.noise.by_entry
+            by_entry = found.noise.by_entry
             if found.halved:
-                entries = [np.zeros_like(variance) for variance in entries]
+                by_entry = tuple(np.zeros_like(variance) for variance in by_entry)
+            *entries, excess = by_entry
             noise = [*entries, *no_covariances(self._manifold, dtype), excess]
             changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
         if self._has_velocity and options.mass is None and chain.mass_adaptation is None:

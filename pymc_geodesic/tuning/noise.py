@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ import numpy as np
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.mass.arrays import JointMass, Mass, joined
+from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
 from pymc_geodesic.tuning.unbalanced import paired_differences, unbalanced_noise
@@ -23,6 +25,8 @@ __all__ = ["along_directions", "measure_noise", "rebalanced"]
 N_BATCHES = 192
 # At a point, for two independent differences.
 FEWEST_BATCHES = 4
+# For which it is measured how much noise stays unbalanced: halves of batches can mend it for few.
+MOST_ENTRIES = 100
 
 
 class _PointNoise(NamedTuple):
@@ -30,7 +34,7 @@ class _PointNoise(NamedTuple):
 
     Variances of the entries of each variable and along the mass's directions, the gradients
     themselves of those variables that :func:`noisiest_direction` can judge, and differences of
-    gradients in the frame of a dense mass.
+    gradients if there are few entries.
     """
 
     variances: list[np.ndarray]
@@ -55,7 +59,7 @@ def measure_noise(
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
         in_frame = [_in_frame(gradient, point, g, mass) for g in here]
-        plain.append(_at_point(in_frame, manifold, mass))
+        plain.append(_at_point(in_frame, manifold))
         if center is not None:
             nearest = gradient.nearest(*center, *point)
             there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
@@ -64,7 +68,7 @@ def measure_noise(
                 for g, at_center in zip(here, there, strict=True)
             ]
             relative = [_in_frame(gradient, point, c, mass) for c in changes]
-            controlled.append(_at_point(relative, manifold, mass))
+            controlled.append(_at_point(relative, manifold))
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None
 
@@ -75,15 +79,14 @@ def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndar
     return [*force, along_directions(force, mass)]
 
 
-def _at_point(
-    samples: Sequence[Sequence[np.ndarray]], manifold: Product, mass: Mass
-) -> _PointNoise:
+def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _PointNoise:
     arrays = [np.array(column) for column in zip(*samples, strict=True)]
     pairs = zip(arrays, manifold.factors, strict=False)
     directed = [array if has_directions(array, factor) else None for array, factor in pairs]
     differences = None
-    if isinstance(mass, JointMass) and len(samples) >= FEWEST_BATCHES:
-        differences = paired_differences(np.array([joined(sample) for sample in samples]))
+    n_entries = sum(map(math.prod, manifold.shapes))
+    if n_entries <= MOST_ENTRIES and len(samples) >= FEWEST_BATCHES:
+        differences = paired_differences(np.array([joined(sample[:-1]) for sample in samples]))
     return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed, differences)
 
 
@@ -107,8 +110,18 @@ def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> Gr
     excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
     unbalanced = 0.0
     if differences := [x for point in points if (x := point.differences) is not None]:
-        unbalanced = unbalanced_noise(differences, _of_all_entries(by_entry, manifold.shapes))
+        balanced = np.diag(_of_all_entries(by_entry, manifold.shapes))
+        if isinstance(mass, LowRankMass):
+            balanced = balanced + mass.directions * excess @ mass.directions.T
+        directions = _directions_of_entries(manifold)
+        unbalanced = unbalanced_noise(differences, balanced, directions=directions)
     return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), unbalanced, total)
+
+
+def _directions_of_entries(manifold: Product) -> np.ndarray:
+    """Return the degrees of freedom of each entry, which those of a curved point share."""
+    pairs = zip(manifold.dims, manifold.shapes, strict=True)
+    return joined([np.full(shape, dim / math.prod(shape)) for dim, shape in pairs])
 
 
 def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndarray:

@@ -31,19 +31,24 @@ def paired_differences(samples: np.ndarray) -> np.ndarray:
     return (samples[0:n:2] - samples[1:n:2]) / np.sqrt(2)
 
 
-def unbalanced_noise(differences: Sequence[np.ndarray], entries: np.ndarray) -> float:
+def unbalanced_noise(
+    differences: Sequence[np.ndarray], balanced: np.ndarray, *, directions: np.ndarray
+) -> float:
     r"""Estimate the root of :math:`E_x \lVert C(x) - F \rVert^2`, in the Frobenius norm.
 
-    :math:`F = \operatorname{diag}(V)` is the noise that friction balances. With independent y of
-    covariance C, products of two of them give :math:`E (y_1^\top y_2)^2 = \operatorname{tr} C^2`
-    without bias, and :math:`E\, y^\top F y = \operatorname{tr} C F`.
+    F is the noise that friction balances. With independent y of covariance C, products of two of
+    them give :math:`E (y_1^\top y_2)^2 = \operatorname{tr} C^2` without bias, and
+    :math:`E\, y^\top F y = \operatorname{tr} C F`.
 
     Parameters
     ----------
     differences : sequence of ndarray, shape (pair, entry)
         :func:`paired_differences` at each of several points, of two pairs or more each.
-    entries : ndarray
-        V, the variance of each entry that is balanced.
+    balanced : ndarray, shape (entry, entry)
+        F. It is a multiple of the identity for the entries of a point on a curved manifold.
+    directions : ndarray, shape (entry,)
+        Degrees of freedom of each entry: one on Euclidean space, and their mean over the entries of
+        a point on a curved manifold.
 
     Returns
     -------
@@ -57,16 +62,18 @@ def unbalanced_noise(differences: Sequence[np.ndarray], entries: np.ndarray) -> 
     >>> rng = np.random.default_rng(1)
     >>> even = [rng.standard_normal((50, 3)) for _ in range(50)]
     >>> uneven = [y * scale for y, scale in zip(even, [0.5, 1.5] * 25)]
-    >>> round(unbalanced_noise(even, np.ones(3)), 1)
+    >>> round(unbalanced_noise(even, np.eye(3), directions=np.ones(3)), 1)
     0.0
-    >>> round(unbalanced_noise(uneven, np.full(3, 1.25)), 1)
+    >>> round(unbalanced_noise(uneven, 1.25 * np.eye(3), directions=np.ones(3)), 1)
     1.7
     """
+    entries = np.diag(balanced) ** 2
+    of_balanced = np.sum(balanced**2) - entries @ (1 - directions)
     squares = []
     for y in differences:
         n = len(y)
         of_noise = np.sum(np.tril(y @ y.T, -1) ** 2) / (n * (n - 1) / 2)
-        squares.append(of_noise - 2 * np.mean(y**2 @ entries) + entries @ entries)
+        squares.append(of_noise - 2 * np.mean(np.sum((y @ balanced) * y, axis=1)) + of_balanced)
     # Without uneven noise the estimate is zero on average, and may be negative.
     mean = float(np.mean(squares))
     return float(np.sqrt(max(mean, 0.0))) if np.isfinite(mean) else np.nan

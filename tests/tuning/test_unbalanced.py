@@ -23,7 +23,8 @@ def found_and_exact(roots, seed):
     entries = np.mean(covariances, axis=0).diagonal()
     differences = [paired_differences(sample) for sample in samples]
     exact = np.mean(np.sum((covariances - np.diag(entries)) ** 2, axis=(1, 2)))
-    return unbalanced_noise(differences, entries), np.sqrt(exact)
+    found = unbalanced_noise(differences, np.diag(entries), directions=np.ones(SIZE))
+    return found, np.sqrt(exact)
 
 
 def test_differences_have_the_covariance_of_the_noise():
@@ -64,4 +65,34 @@ def test_noise_of_independent_entries_is_balanced():
 
 def test_gradients_that_are_not_finite_are_not_hidden():
     differences = [np.full((3, 2), np.nan)]
-    assert np.isnan(unbalanced_noise(differences, np.ones(2)))
+    assert np.isnan(unbalanced_noise(differences, np.eye(2), directions=np.ones(2)))
+
+
+def test_points_of_a_sphere_have_fewer_directions_than_entries():
+    """Noise that is the same in all tangent directions is balanced by one friction."""
+    rng = np.random.default_rng(4)
+    squares = []
+    for _ in range(10):
+        differences = []
+        for x in rng.standard_normal((N_POINTS, SIZE)):
+            tangent = np.eye(SIZE) - np.outer(x, x) / (x @ x)
+            differences.append(rng.standard_normal((6, SIZE)) @ tangent)
+        found = [
+            unbalanced_noise(differences, np.eye(SIZE), directions=np.full(SIZE, share)) ** 2
+            for share in ((SIZE - 1) / SIZE, 1.0)
+        ]
+        squares.append(found)
+    of_tangent, of_entries = np.mean(squares, axis=0)
+    assert of_tangent < 0.2
+    assert abs(of_entries - 1) < 0.2
+
+
+def test_noise_along_balanced_directions_counts_as_balanced():
+    rng = np.random.default_rng(5)
+    u = np.full(SIZE, 0.5)
+    balanced = np.eye(SIZE) + 8 * np.outer(u, u)
+    root = np.linalg.cholesky(balanced)
+    samples = noise([root] * N_POINTS, rng)
+    differences = [paired_differences(sample) for sample in samples]
+    assert unbalanced_noise(differences, balanced, directions=np.ones(SIZE)) < 2
+    assert unbalanced_noise(differences, np.diag(np.diag(balanced)), directions=np.ones(SIZE)) > 5
