@@ -84,6 +84,10 @@ class GradientNoise(NamedTuple):
     unbalanced : float
         What friction for every entry leaves unbalanced, because the noise is correlated or changes
         from place to place; zero where it was not measured.
+    uneven : float
+        The same for gradients without control variates, relative to their noise. Such noise is
+        proportional to the curvature that the data cause, which a Gaussian posterior has the same
+        everywhere.
     total : float
         Sum of the variances over all directions; zero where it was not measured.
     """
@@ -92,6 +96,7 @@ class GradientNoise(NamedTuple):
     largest: float
     by_entry: tuple[np.ndarray, ...] = ()
     unbalanced: float = 0.0
+    uneven: float = 0.0
     total: float = 0.0
 
     def times(self, factor: float) -> GradientNoise:
@@ -101,6 +106,7 @@ class GradientNoise(NamedTuple):
             factor * self.largest,
             tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
             factor * self.unbalanced,
+            self.uneven,
             factor * self.total,
         )
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
-from pymc_geodesic.sampling.halving import LARGEST_UNBALANCED
 
 __all__ = ["news_of_tuning"]
 
@@ -67,7 +66,7 @@ def news_of_tuning(
             "are very noisy. Take larger batches or reparametrise the model, and check R-hat over "
             "several chains"
         )
-    if tuning.found.unbalanced > LARGEST_UNBALANCED:
+    if tuning.found.unbalanced:
         warning += (
             ". The noise of gradients changes from place to place, so that standard deviations may "
             "be wrong by a tenth or more. Batches of an even number of rows that `pm.Minibatch` "

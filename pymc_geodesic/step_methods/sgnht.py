@@ -75,8 +75,8 @@ class SGNHT(StochasticStep):
     ``step.chain.state.thermostat[0]``.
 
     A step that tunes itself measures how much the noise of up to 100 entries changes from place to
-    place. If a friction for each entry would leave more than a quarter of the heat unbalanced, the
-    velocity is damped before and after each kick along the difference d between the gradients of
+    place. If it does much, and a friction for each entry would leave more than a quarter of the
+    heat unbalanced, the velocity is damped before and after each kick along the difference d between the gradients of
     the two halves of the batch, whose covariance is that of the noise:
 
     .. math::

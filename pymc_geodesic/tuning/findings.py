@@ -45,7 +45,7 @@ class Findings(NamedTuple):
     halved : bool
         Whether the two halves of every batch balance the noise.
     unbalanced : float
-        Share of the heat that nothing balances.
+        Share of the heat that nothing balances; zero if that is harmless.
     """
 
     mass: Mass

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import math
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,29 +15,22 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
-from pymc_geodesic.tuning.unbalanced import paired_differences, unbalanced_noise
 
-__all__ = ["along_directions", "measure_noise", "rebalanced"]
+__all__ = ["along_directions", "balanced_matrix", "in_frame", "measure_noise", "rebalanced"]
 
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
-# At a point, for two independent differences.
-FEWEST_BATCHES = 4
-# For which it is measured how much noise stays unbalanced: halves of batches can mend it for few.
-MOST_ENTRIES = 100
 
 
 class _PointNoise(NamedTuple):
     """The noise of batches at one point.
 
-    Variances of the entries of each variable and along the mass's directions, the gradients
-    themselves of those variables that :func:`noisiest_direction` can judge, and differences of
-    gradients if there are few entries.
+    Variances of the entries of each variable and along the mass's directions, and the gradients
+    themselves of those variables that :func:`noisiest_direction` can judge.
     """
 
     variances: list[np.ndarray]
     samples: list[np.ndarray | None]
-    differences: np.ndarray | None
 
 
 def measure_noise(
@@ -58,8 +49,7 @@ def measure_noise(
     for point in points:
         rows = [gradient.rows(rng) for _ in range(n_batches)]
         here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
-        in_frame = [_in_frame(gradient, point, g, mass) for g in here]
-        plain.append(_at_point(in_frame, manifold))
+        plain.append(_at_point([in_frame(gradient, point, g, mass) for g in here], manifold))
         if center is not None:
             nearest = gradient.nearest(*center, *point)
             there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
@@ -67,13 +57,13 @@ def measure_noise(
                 [a - b for a, b in zip(g, at_center, strict=True)]
                 for g, at_center in zip(here, there, strict=True)
             ]
-            relative = [_in_frame(gradient, point, c, mass) for c in changes]
+            relative = [in_frame(gradient, point, c, mass) for c in changes]
             controlled.append(_at_point(relative, manifold))
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None
 
 
-def _in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
+def in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
     """Map a gradient to the frame, followed by its components along the mass's directions."""
     force = mass.force(gradient.to_tangent(*point, *vector))
     return [*force, along_directions(force, mass)]
@@ -83,11 +73,7 @@ def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _Po
     arrays = [np.array(column) for column in zip(*samples, strict=True)]
     pairs = zip(arrays, manifold.factors, strict=False)
     directed = [array if has_directions(array, factor) else None for array, factor in pairs]
-    differences = None
-    n_entries = sum(map(math.prod, manifold.shapes))
-    if n_entries <= MOST_ENTRIES and len(samples) >= FEWEST_BATCHES:
-        differences = paired_differences(np.array([joined(sample[:-1]) for sample in samples]))
-    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed, differences)
+    return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed)
 
 
 def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> GradientNoise:
@@ -108,20 +94,7 @@ def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> Gr
         if directed := [x for x in samples if x is not None]:
             largest = max(largest, noisiest_direction(directed, factor.ndim_core))
     excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
-    unbalanced = 0.0
-    if differences := [x for point in points if (x := point.differences) is not None]:
-        balanced = np.diag(_of_all_entries(by_entry, manifold.shapes))
-        if isinstance(mass, LowRankMass):
-            balanced = balanced + mass.directions * excess @ mass.directions.T
-        directions = _directions_of_entries(manifold)
-        unbalanced = unbalanced_noise(differences, balanced, directions=directions)
-    return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), unbalanced, total)
-
-
-def _directions_of_entries(manifold: Product) -> np.ndarray:
-    """Return the degrees of freedom of each entry, which those of a curved point share."""
-    pairs = zip(manifold.dims, manifold.shapes, strict=True)
-    return joined([np.full(shape, dim / math.prod(shape)) for dim, shape in pairs])
+    return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), total=total)
 
 
 def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndarray:
@@ -136,6 +109,19 @@ def expected_along(
     if not isinstance(mass, LowRankMass):
         return np.zeros(0)
     return _of_all_entries(by_entry, shapes) @ mass.directions**2
+
+
+def balanced_matrix(noise: GradientNoise, manifold: Product, mass: Mass | None) -> np.ndarray:
+    r"""Return the noise that friction for every entry balances, as a matrix of all entries.
+
+    It is :math:`\operatorname{diag}(V) + U \operatorname{diag}(e) U^\top` for the variances V of
+    entries, and what exceeds them by e along the directions U of the mass.
+    """
+    *entries, excess = noise.by_entry
+    balanced = np.diag(_of_all_entries(entries, manifold.shapes))
+    if isinstance(mass, LowRankMass):
+        balanced = balanced + mass.directions * excess @ mass.directions.T
+    return balanced
 
 
 def _of_all_entries(

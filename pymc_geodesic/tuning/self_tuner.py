@@ -19,6 +19,7 @@ from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning.findings import Center, Findings
 from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
+from pymc_geodesic.tuning.unbalanced import with_unbalanced
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -67,6 +68,7 @@ class SelfTuner:
         self.reduction = reduction if gradient.n_rows else None
         self.fixed_mass = fixed_mass
         self._surroundings = _surroundings(gradient, form, center, fixed_mass)
+        self._by_entry = by_entry
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
         # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
@@ -159,6 +161,16 @@ class SelfTuner:
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
         pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
         noise = controlled if pays else plain
+        if self._by_entry:
+            noise = with_unbalanced(
+                noise,
+                plain,
+                self.gradient,
+                points,
+                mass=mass,
+                center=there if pays else None,
+                rng=rng,
+            )
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
 
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
