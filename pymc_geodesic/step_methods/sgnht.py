@@ -76,8 +76,8 @@ class SGNHT(StochasticStep):
 
     A step that tunes itself measures how much the noise of up to 100 entries changes from place to
     place. If it does much, and a friction for each entry would leave more than a quarter of the
-    heat unbalanced, the velocity is damped before and after each kick along the difference d between the gradients of
-    the two halves of the batch, whose covariance is that of the noise:
+    heat unbalanced, the velocity is damped before and after each kick along the difference d
+    between the gradients of the two halves of the batch, whose covariance is that of the noise:
 
     .. math::
 
