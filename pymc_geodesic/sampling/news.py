@@ -57,7 +57,8 @@ def news_of_tuning(
         mass=tuning.found.mass,
         seconds_per_pass=seconds_per_pass,
     )
-    share = _share_of_noise(settings, tuning.found.noise.mean)
+    # Halves of batches balance correlations, too.
+    share = 0.0 if tuning.found.halved else _share_of_noise(settings, tuning.found.noise.mean)
     warning = noise_felt(share, n_entries=sum(np.size(x) for x in chain.state.position))
     is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
     if is_slow and has_velocity:

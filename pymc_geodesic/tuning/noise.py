@@ -16,7 +16,14 @@ from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
 
-__all__ = ["along_directions", "balanced_matrix", "in_frame", "measure_noise", "rebalanced"]
+__all__ = [
+    "along_directions",
+    "balanced_matrix",
+    "gradients_of_batches",
+    "in_frame",
+    "measure_noise",
+    "rebalanced",
+]
 
 # Batches at all points together: they determine a variance over eight points to a tenth.
 N_BATCHES = 192
@@ -47,20 +54,32 @@ def measure_noise(
     manifold = gradient.manifold
     n_batches = max(2, N_BATCHES // len(points))
     for point in points:
-        rows = [gradient.rows(rng) for _ in range(n_batches)]
-        here = [found.gradient for found in gradient.many([point] * n_batches, rows)]
+        here, changes = gradients_of_batches(gradient, point, center=center, n=n_batches, rng=rng)
         plain.append(_at_point([in_frame(gradient, point, g, mass) for g in here], manifold))
-        if center is not None:
-            nearest = gradient.nearest(*center, *point)
-            there = [found.gradient for found in gradient.many([nearest] * n_batches, rows)]
-            changes = [
-                [a - b for a, b in zip(g, at_center, strict=True)]
-                for g, at_center in zip(here, there, strict=True)
-            ]
+        if changes:
             relative = [in_frame(gradient, point, c, mass) for c in changes]
             controlled.append(_at_point(relative, manifold))
     summary = _summary(plain, manifold, mass)
     return summary, _summary(controlled, manifold, mass) if center is not None else None
+
+
+def gradients_of_batches(
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    center: Sequence[np.ndarray] | None,
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[list[list[np.ndarray]], list[list[np.ndarray]]]:
+    """Return the gradients of n batches, and if there is a center their changes from there."""
+    rows = [gradient.rows(rng) for _ in range(n)]
+    here = [found.gradient for found in gradient.many([point] * n, rows)]
+    if center is None:
+        return here, []
+    nearest = gradient.nearest(*center, *point)
+    there = [found.gradient for found in gradient.many([nearest] * n, rows)]
+    pairs = zip(here, there, strict=True)
+    return here, [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
 
 
 def in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:

@@ -26,7 +26,7 @@ from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
-from pymc_geodesic.tuning.noise import balanced_matrix, in_frame
+from pymc_geodesic.tuning.noise import balanced_matrix, gradients_of_batches, in_frame
 
 __all__ = ["paired_differences", "unbalanced_noise", "with_unbalanced"]
 
@@ -74,15 +74,10 @@ def with_unbalanced(
         return noise
     of_plain, of_changes = [], []
     for point in points:
-        rows = [gradient.rows(rng) for _ in range(2 * N_PAIRS)]
-        here = _gradients(gradient, point, rows)
+        n = 2 * N_PAIRS
+        here, changes = gradients_of_batches(gradient, point, center=center, n=n, rng=rng)
         of_plain.append(_differences(gradient, point, here, mass))
-        if center is not None:
-            there = _gradients(gradient, gradient.nearest(*center, *point), rows)
-            changes = [
-                [a - b for a, b in zip(*pair, strict=True)]
-                for pair in zip(here, there, strict=True)
-            ]
+        if changes:
             of_changes.append(_differences(gradient, point, changes, mass))
     free = _directions_of_entries(manifold)
     of_balanced_plain = balanced_matrix(plain, manifold, mass)
@@ -90,12 +85,6 @@ def with_unbalanced(
     unbalanced = unbalanced_noise(of_changes or of_plain, balanced, directions=free)
     relative = uneven / max(float(np.linalg.norm(of_balanced_plain)), np.finfo(float).tiny)
     return noise._replace(unbalanced=unbalanced, uneven=relative)
-
-
-def _gradients(
-    gradient: HostGradient, point: Sequence[np.ndarray], rows: Sequence[Sequence[np.ndarray]]
-) -> list[list[np.ndarray]]:
-    return [found.gradient for found in gradient.many([point] * len(rows), rows)]
 
 
 def _differences(
