@@ -33,6 +33,9 @@ def judged(found: Findings, rule: Rule, *, accuracy: float, can_halve: bool) -> 
     can_halve : bool
         Whether batches can be divided into halves.
     """
+    # Rows with outliers make the noise of a Gaussian posterior seem uneven.
+    if found.is_gaussian:
+        return found
     share = unbalanced_share(rule(found.demands(accuracy)), found.noise)
     if not (share > LARGEST_UNBALANCED and found.noise.uneven > LARGEST_UNEVEN):
         return found
