@@ -10,6 +10,11 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise, faster_rule
+from pymc_geodesic.mass import JointMass
+from pymc_geodesic.sampling.halving import judged
+from pymc_geodesic.tuning.findings import Findings
+
 N_GROUPS, N_ROWS, N_DRAWS = 8, 400, 1_500
 HALVES = "friction by the halves of each batch"
 
@@ -99,6 +104,35 @@ def test_batches_without_halves_are_warned_about(caplog, options):
     _, said = sampled(model, caplog, draws=20, tune=200, **options)
     assert HALVES not in said
     assert "changes from place to place" in said
+
+
+@pytest.mark.parametrize(
+    ("is_gaussian", "uneven", "can_halve", "halved", "warned"),
+    [
+        (False, 1.5, True, True, False),
+        (False, 1.5, False, False, True),
+        # Rows with outliers make the noise of a Gaussian posterior seem uneven.
+        (True, 1.5, True, False, False),
+        # Noise that is uneven because of control variates alone does no harm.
+        (False, 0.4, True, False, False),
+    ],
+)
+def test_halves_are_for_uneven_posteriors(is_gaussian, uneven, can_halve, halved, warned):
+    noise = GradientNoise(8.0, 100.0, unbalanced=100.0, uneven=uneven, total=80.0)
+    found = Findings(
+        JointMass(np.eye(10), shapes=[(10,)], dtype="float64"),
+        noise,
+        curvature=10.0,
+        variance_ratio=0.7,
+        controlled=False,
+        center=None,
+        is_gaussian=is_gaussian,
+    )
+    chosen = judged(found, faster_rule, accuracy=0.05, can_halve=can_halve)
+    assert chosen.halved == halved
+    assert bool(chosen.unbalanced) == warned
+    assert chosen.controlled == halved
+    assert chosen.noise.total == pytest.approx(56.0 if halved else 80.0)
 
 
 def test_chains_with_halves_do_not_depend_on_the_method():
