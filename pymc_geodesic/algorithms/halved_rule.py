@@ -10,8 +10,9 @@ from pymc_geodesic.algorithms.tuning_rules import BEST_FRICTION, Demands, Gradie
 
 __all__ = ["halved_rule", "unbalanced_share"]
 
-# Largest heat of a transition that halves of batches balance, in units of b. For group effects that
-# are multiples of their scale, standard deviations are .97 to 1.00 of those of NUTS with it.
+# Largest heat of a transition that halves of batches balance, in units of b. With it the standard
+# deviations of group effects that are multiples of their scale are on average 1.002 times those of
+# NUTS; see ``benchmarks/correctness/ridges.py``.
 LARGEST_HEAT = 2.0
 
 
@@ -26,7 +27,7 @@ def unbalanced_share(found: tuple[float, dict[str, float]], noise: GradientNoise
     found : tuple
         Step size and diffusion, as rules return them.
     noise : GradientNoise
-        The noise of the gradient.
+        The noise of the gradient, with what stays ``unbalanced``.
     """
     step_size, parameters = found
     friction = parameters["diffusion"] + 0.5 * step_size * noise.mean
@@ -44,7 +45,12 @@ def halved_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     Parameters
     ----------
     demands : Demands
-        The measurements of the tuning phase.
+        The measurements of the tuning phase, with the ``total`` of the noise.
+
+    Returns
+    -------
+    float, dict
+        Step size in posterior scales, and the diffusion.
     """
     b, total = demands.variance_error, demands.noise.total
     step_size = min(demands.stable_step, 2 * np.sqrt(b))

@@ -98,7 +98,17 @@ def damp_along(velocity: Point, difference: Point | None, *, step_size: TensorVa
     average. For Gaussian noise the covariance of v after B, O, B exceeds the identity by
     :math:`\epsilon^4 (V \operatorname{tr} V - V^2) / 6`, so by nothing if the noise has one
     direction. (With :math:`E |d|^2 d d^\top = V \operatorname{tr} V + 2 V^2`, an exponential decay
-    in place of f leaves three times as much, and :math:`\epsilon^4 V^2` for one direction.)
+    in place of f leaves three times as much, and :math:`\epsilon^4 V^2` for one direction.) It is
+    not from the papers.
+
+    Parameters
+    ----------
+    velocity : tuple of TensorVariable
+        Velocities in the frame of unit mass, one tensor of the shape of each variable.
+    difference : tuple of TensorVariable or None
+        d, of the same shapes and tangent to the manifold; without it nothing is damped.
+    step_size : TensorVariable
+        A scalar.
     """
     if difference is None:
         return velocity

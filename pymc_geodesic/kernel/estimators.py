@@ -45,6 +45,11 @@ def estimator_for(
         The center of control variates; empty without.
     halves : bool
         Whether to estimate gradients from the two halves of a batch.
+
+    Returns
+    -------
+    callable
+        See :data:`MakeEstimator`.
     """
     make: Callable[..., MinibatchEstimator] = MinibatchEstimator
     if center.point:

@@ -74,6 +74,13 @@ def has_halves(potential: Potential, *, replacement: bool) -> bool:
     They do not if rows are drawn without replacement, as those of streams are: the noise of the
     batches of a pass then sums up to zero, and friction for each of them would be too much. An odd
     number of rows has no halves, and draws of latent variables for the rows cannot be divided.
+
+    Parameters
+    ----------
+    potential : Potential
+        Gives the sources of minibatches.
+    replacement : bool
+        Whether rows are drawn with replacement.
     """
     sources = potential.sources
     return (

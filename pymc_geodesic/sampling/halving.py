@@ -32,6 +32,12 @@ def judged(found: Findings, rule: Rule, *, accuracy: float, can_halve: bool) -> 
         Tolerated error, in posterior standard deviations.
     can_halve : bool
         Whether batches can be divided into halves.
+
+    Returns
+    -------
+    Findings
+        The same, with the choice, or with the share of the heat that stays unbalanced because
+        batches cannot be divided.
     """
     # Rows with outliers make the noise of a Gaussian posterior seem uneven.
     if found.is_gaussian:

@@ -3,12 +3,9 @@
 """Control variates: no bias, and no noise at the center."""
 
 import numpy as np
-import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-
-import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import (
@@ -18,30 +15,7 @@ from pymc_geodesic.potential import (
     MinibatchEstimator,
     Potential,
 )
-
-N_ROWS = 60
-
-
-def regression():
-    rng = np.random.default_rng(1)
-    design, outcome = rng.normal(size=(N_ROWS, 2)), rng.normal(size=N_ROWS)
-    with pm.Model() as model:
-        beta = pm.StudentT("beta", nu=4, shape=2)
-        x, y = pm.Minibatch(design, outcome, batch_size=4)
-        pm.StudentT("y", nu=4, mu=x @ beta, observed=y, total_size=N_ROWS)
-    return model
-
-
-def directions():
-    rng = np.random.default_rng(1)
-    data = rng.normal([2.0, 0.0, 0.0], 1.0, (N_ROWS, 3))
-    data /= np.linalg.norm(data, axis=1, keepdims=True)
-    with pm.Model() as model:
-        mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=1.0)
-        kappa = pm.HalfNormal("kappa", 10.0)
-        batch = pm.Minibatch(data, batch_size=4)
-        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=N_ROWS)
-    return model
+from tests.potential.small_batches import N_ROWS, directions, regression
 
 
 def setting(build):

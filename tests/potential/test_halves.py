@@ -3,12 +3,9 @@
 """Halves of a batch: the same gradient, and a difference with the covariance of its noise."""
 
 import numpy as np
-import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-
-import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import (
@@ -18,30 +15,9 @@ from pymc_geodesic.potential import (
     Potential,
 )
 from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
+from tests.potential.small_batches import N_ROWS, directions, regression
 
-N_ROWS, SIZE = 60, 6
-
-
-def regression(size=SIZE):
-    rng = np.random.default_rng(1)
-    design, outcome = rng.normal(size=(N_ROWS, 2)), rng.normal(size=N_ROWS)
-    with pm.Model() as model:
-        beta = pm.StudentT("beta", nu=4, shape=2)
-        x, y = pm.Minibatch(design, outcome, batch_size=size)
-        pm.StudentT("y", nu=4, mu=x @ beta, observed=y, total_size=N_ROWS)
-    return model
-
-
-def directions():
-    rng = np.random.default_rng(1)
-    data = rng.normal([2.0, 0.0, 0.0], 1.0, (N_ROWS, 3))
-    data /= np.linalg.norm(data, axis=1, keepdims=True)
-    with pm.Model() as model:
-        mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=1.0)
-        kappa = pm.HalfNormal("kappa", 10.0)
-        batch = pm.Minibatch(data, batch_size=SIZE)
-        pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=batch, total_size=N_ROWS)
-    return model
+SIZE = 6
 
 
 def potential_of(model):
@@ -85,7 +61,7 @@ def compiled(potential, host, *, controlled):
 @pytest.mark.parametrize("controlled", [False, True])
 @pytest.mark.parametrize("build", [regression, directions])
 def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled):
-    potential = potential_of(build())
+    potential = potential_of(build(SIZE))
     whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
     rng = np.random.default_rng(3)
     for _ in range(5):
@@ -98,7 +74,7 @@ def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled):
 @pytest.mark.parametrize("controlled", [False, True])
 @pytest.mark.parametrize("build", [regression, directions])
 def test_differences_have_the_covariance_of_the_noise(build, controlled):
-    potential = potential_of(build())
+    potential = potential_of(build(SIZE))
     whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
     n, rng = len(potential.variables), np.random.default_rng(4)
     # The covariance of a mean of rows is that of single rows over their number.
@@ -115,9 +91,9 @@ def test_differences_have_the_covariance_of_the_noise(build, controlled):
 
 
 def test_only_even_batches_with_replacement_have_halves():
-    assert has_halves(potential_of(regression()), replacement=True)
-    assert not has_halves(potential_of(regression()), replacement=False)
+    assert has_halves(potential_of(regression(SIZE)), replacement=True)
+    assert not has_halves(potential_of(regression(SIZE)), replacement=False)
     assert not has_halves(potential_of(regression(5)), replacement=True)
-    model = regression()
+    model = regression(SIZE)
     whole = Potential(model, model.value_vars, initial_point=model.initial_point(), full_data=True)
     assert not has_halves(whole, replacement=True)
