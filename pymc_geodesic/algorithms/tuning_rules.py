@@ -85,9 +85,9 @@ class GradientNoise(NamedTuple):
         What friction for every entry leaves unbalanced, because the noise is correlated or changes
         from place to place; zero where it was not measured.
     uneven : float
-        The same for gradients without control variates, relative to their noise. Such noise is
-        proportional to the curvature that the data cause, which a Gaussian posterior has the same
-        everywhere.
+        By how much the noise of gradients without control variates changes from place to place,
+        relative to its mean; zero where it was not measured. Such noise is proportional to the
+        curvature that the data cause, which a Gaussian posterior has the same everywhere.
     total : float
         Sum of the variances over all directions; zero where it was not measured.
     """

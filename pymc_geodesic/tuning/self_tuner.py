@@ -164,7 +164,6 @@ class SelfTuner:
         if self._by_entry:
             noise = with_unbalanced(
                 noise,
-                plain,
                 self.gradient,
                 points,
                 mass=mass,

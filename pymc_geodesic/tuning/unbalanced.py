@@ -9,8 +9,8 @@ multiples of their scale, the posterior then comes out up to a quarter too narro
 
 On a Gaussian posterior the same error has no effect on variances to first order in :math:`C(x)`,
 because the average over places is all that they depend on. So two quantities are measured: how much
-of the noise in use stays unbalanced, and whether the noise of plain gradients is uneven, which is
-proportional to the curvature that the data cause.
+of the noise in use stays unbalanced, and whether the noise of plain gradients, which is
+proportional to the curvature that the data cause, is uneven.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
-from pymc_geodesic.tuning.noise import balanced_matrix, gradients_of_batches, in_frame
+from pymc_geodesic.tuning.noise import balanced_matrix, gradients_of_batches
+from pymc_geodesic.tuning.pairs import N_PAIRS, differences_in_frame
+from pymc_geodesic.tuning.unevenness import measure_unevenness
 
-__all__ = ["paired_differences", "unbalanced_noise", "with_unbalanced"]
+__all__ = ["unbalanced_noise", "with_unbalanced"]
 
 # Entries up to which halves of batches can balance the noise.
 MOST_ENTRIES = 100
 # Noise, in the Frobenius norm, that does no harm: at the longest steps, .63, it is less than a
 # fifth of the heat even if it is in one place and one direction alone.
 HARMLESS = 0.6
-# Pairs of batches at a point. Three of them leave an error of half of the noise in the result.
-N_PAIRS = 8
 
 
 def with_unbalanced(
     noise: GradientNoise,
-    plain: GradientNoise,
     gradient: HostGradient,
     points: Sequence[Sequence[np.ndarray]],
     *,
@@ -53,8 +52,8 @@ def with_unbalanced(
 
     Parameters
     ----------
-    noise, plain : GradientNoise
-        Of the estimator in use, and of plain gradients.
+    noise : GradientNoise
+        Of the estimator in use.
     gradient : HostGradient
         Gradients of the model.
     points : sequence of sequence of ndarray
@@ -64,59 +63,29 @@ def with_unbalanced(
     center : sequence of ndarray, optional
         Center of the control variates, if the estimator uses them.
     rng : numpy.random.Generator
-        Draws the rows; a copy is used, so that the chain's own draws do not depend on it.
+        Draws the rows; copies are used, so that the chain's own draws do not depend on it.
     """
-    manifold, rng = gradient.manifold, deepcopy(rng)
+    manifold = gradient.manifold
     if sum(map(math.prod, manifold.shapes)) > MOST_ENTRIES:
         return noise
     balanced = balanced_matrix(noise, manifold, mass)
     if not np.linalg.norm(balanced) > HARMLESS:
         return noise
-    of_plain, of_changes = [], []
+    found, own = [], deepcopy(rng)
     for point in points:
-        n = 2 * N_PAIRS
-        here, changes = gradients_of_batches(gradient, point, center=center, n=n, rng=rng)
-        of_plain.append(_differences(gradient, point, here, mass))
-        if changes:
-            of_changes.append(_differences(gradient, point, changes, mass))
-    free = _directions_of_entries(manifold)
-    of_balanced_plain = balanced_matrix(plain, manifold, mass)
-    uneven = unbalanced_noise(of_plain, of_balanced_plain, directions=free)
-    unbalanced = unbalanced_noise(of_changes or of_plain, balanced, directions=free)
-    relative = uneven / max(float(np.linalg.norm(of_balanced_plain)), np.finfo(float).tiny)
-    return noise._replace(unbalanced=unbalanced, uneven=relative)
-
-
-def _differences(
-    gradient: HostGradient,
-    point: Sequence[np.ndarray],
-    found: Sequence[Sequence[np.ndarray]],
-    mass: Mass,
-) -> np.ndarray:
-    # The last of the arrays in the frame are components along the directions of the mass.
-    return paired_differences(
-        np.array([joined(in_frame(gradient, point, g, mass)[:-1]) for g in found])
-    )
+        here, changes = gradients_of_batches(gradient, point, center=center, n=2 * N_PAIRS, rng=own)
+        found.append(differences_in_frame(gradient, point, changes or here, mass))
+    unbalanced = unbalanced_noise(found, balanced, directions=_directions_of_entries(manifold))
+    if not unbalanced > HARMLESS:
+        return noise
+    uneven = measure_unevenness(gradient, points, mass=mass, rng=rng)
+    return noise._replace(unbalanced=unbalanced, uneven=uneven)
 
 
 def _directions_of_entries(manifold: Product) -> np.ndarray:
     """Return the degrees of freedom of each entry, which those of a curved point share."""
     pairs = zip(manifold.dims, manifold.shapes, strict=True)
     return joined([np.full(shape, dim / math.prod(shape)) for dim, shape in pairs])
-
-
-def paired_differences(samples: np.ndarray) -> np.ndarray:
-    r"""Return :math:`(g_1 - g_2) / \sqrt 2` for pairs of gradients of different batches.
-
-    They have the covariance of the noise and, unlike deviations from a mean, are independent.
-
-    Parameters
-    ----------
-    samples : ndarray, shape (batch, entry)
-        Gradients of batches at one point; an odd last one is left out.
-    """
-    n = len(samples) // 2 * 2
-    return (samples[0:n:2] - samples[1:n:2]) / np.sqrt(2)
 
 
 def unbalanced_noise(
@@ -131,7 +100,8 @@ def unbalanced_noise(
     Parameters
     ----------
     differences : sequence of ndarray, shape (pair, entry)
-        :func:`paired_differences` at each of several points, of two pairs or more each.
+        :func:`~pymc_geodesic.tuning.pairs.paired_differences` at each of several points, of two
+        pairs or more each.
     balanced : ndarray, shape (entry, entry)
         F. It is a multiple of the identity for the entries of a point on a curved manifold.
     directions : ndarray, shape (entry,)
