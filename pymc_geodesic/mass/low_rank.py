@@ -138,8 +138,62 @@ class LowRankMass:
             dtype=self.dtype,
         )
 
+    def turned(self, directions: np.ndarray, covariance: np.ndarray) -> LowRankMass:
+        r"""Return the mass that also whitens a covariance along directions of the present frame.
+
+        Let V be these directions, C the covariance along them, and :math:`f = \Lambda^{-1/2} - 1`.
+        In units of the scales SD the inverse mass is then :math:`A (I + V (C - I) V^\top) A^\top`
+        with :math:`A = D^{-1} (I + U f U^\top) D`. It differs from the identity on the span of
+        :math:`D^{-1} U`, :math:`D U` and :math:`A V` alone, whose principal axes become the new
+        directions: as many as there are columns, the curvatures farthest from one first.
+
+        Parameters
+        ----------
+        directions : ndarray, shape (entry, direction)
+            Orthonormal columns, zero for entries of variables that are not flat.
+        covariance : ndarray, shape (direction, direction)
+            Covariance of draws along them, in the present frame.
+        """
+        n_columns = self._directions.shape[1]
+        if not (n_columns and directions.size):
+            return self
+        pairs = zip(self._corrections, self.shapes, strict=True)
+        d = joined([np.broadcast_to(c, shape) for c, shape in pairs]).astype(float)[:, None]
+        u, f = self._directions.astype(float), np.diag(self._factors.astype(float))
+        outer, inner = u / d, u * d
+        along = directions + outer @ f @ (inner.T @ directions)
+        nothing = np.zeros((n_columns, directions.shape[1]))
+        change = np.block(
+            [
+                [f @ inner.T @ inner @ f, f, nothing],
+                [f, np.zeros_like(f), nothing],
+                [nothing.T, nothing.T, covariance - np.eye(len(covariance))],
+            ]
+        )
+        variances, vectors = _principal(np.concatenate([outer, inner, along], axis=1), change)
+        n = min(n_columns, len(variances))
+        chosen = np.argsort(-np.abs(np.log(variances)), kind="stable")[:n]
+        new, curvatures = np.zeros_like(u), np.ones(n_columns)
+        new[:, :n], curvatures[:n] = vectors[:, chosen], 1 / variances[chosen]
+        return LowRankMass(
+            _products(self._corrections, self._scales),
+            directions=new,
+            curvatures=curvatures,
+            shapes=self.shapes,
+            dtype=self.dtype,
+        )
+
     def _stretched(self, vector: np.ndarray, factors: np.ndarray) -> np.ndarray:
         return vector + self._directions @ (factors * (vector @ self._directions))
+
+
+def _principal(columns: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of ``I + columns change columns'`` on the span of the columns, and vectors."""
+    basis, sizes, mixed = np.linalg.svd(columns, full_matrices=False)
+    is_real = sizes > 1e-10 * sizes[0]
+    basis, mixed = basis[:, is_real], sizes[is_real, None] * mixed[is_real]
+    values, vectors = np.linalg.eigh(mixed @ change @ mixed.T)
+    return 1 + values, basis @ vectors
 
 
 def _products(factors: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> list[np.ndarray]:

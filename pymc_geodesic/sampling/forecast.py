@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.mass import JointMass, LowRankMass, Mass
-from pymc_geodesic.tuning.self_tuner import whitened
 from pymc_geodesic.tuning.spacing import autocorrelation_time
+from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["Clock", "News", "forecast", "noise_felt"]
 

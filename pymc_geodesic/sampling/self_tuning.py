@@ -34,9 +34,10 @@ from pymc_geodesic.sampling.tuning_options import (
     unit_mass,
 )
 from pymc_geodesic.schedules import ConstantSchedule
-from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner, whitened
+from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner
 from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
 from pymc_geodesic.tuning.starts import default_start, is_default
+from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["SelfTuning"]
 

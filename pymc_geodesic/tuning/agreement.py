@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.mass.arrays import Mass
-from pymc_geodesic.tuning.self_tuner import whitened
+from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["FARTHEST_MEANS", "distance_of_means"]
 

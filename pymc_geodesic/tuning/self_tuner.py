@@ -14,12 +14,15 @@ from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
-from pymc_geodesic.mass.arrays import JointMass, Mass
+from pymc_geodesic.mass.arrays import JointMass, Mass, joined
 from pymc_geodesic.mass.form import MassForm
+from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.findings import Center, Findings
+from pymc_geodesic.tuning.soft_directions import with_directions_of_draws
 from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
+from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -121,7 +124,7 @@ class SelfTuner:
         """Correct the mass by the spread of draws, and measure again at some of them."""
         mass = found.mass
         if self.fixed_mass is None:
-            mass = mass.refined(self._shrunk_covariance(mass, draws))
+            mass = self._refined(mass, draws)
         rows = self.gradient.rows(rng, SUBSAMPLE)
         chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
         points, center = [draws[i] for i in chosen], found.center
@@ -172,6 +175,15 @@ class SelfTuner:
             )
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
 
+    def _refined(self, mass: Mass, draws) -> Mass:
+        """Fit the mass to draws."""
+        mass = mass.refined(self._shrunk_covariance(mass, draws))
+        if not isinstance(mass, LowRankMass):
+            return mass
+        pairs = zip(self.gradient.manifold.factors, mass.shapes, strict=True)
+        is_flat = joined([np.full(shape, factor.is_flat) for factor, shape in pairs])
+        return with_directions_of_draws(mass, draws, is_flat=is_flat)
+
     def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
         """Covariance of the draws in the frame, or its diagonal, shrunk towards the identity."""
         frame = whitened(mass, draws)
@@ -195,11 +207,3 @@ def _surroundings(
     if mass is None:
         raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
     return OnSimplex(gradient, center, mass)
-
-
-def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-    """Draws relative to their mean in the frame of a mass, one per row."""
-    mean = [np.mean(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
-    return np.array(
-        [mass.whiten([x - m for x, m in zip(draw, mean, strict=True)]) for draw in draws]
-    )

@@ -120,3 +120,30 @@ def test_directions_are_damped_and_nothing_else(mass, parts, rng):
     np.testing.assert_allclose(along, np.exp(-exponents) * (directions.T @ before), rtol=1e-12)
     across = np.eye(SIZE) - directions @ directions.T
     np.testing.assert_allclose(across @ found, across @ before, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_columns", [3, 9])
+def test_turned_it_whitens_what_was_left(parts, rng, n_columns):
+    """With columns enough it is exact; with fewer it keeps the softest and stiffest axes."""
+    scales, u, curvatures = parts
+    columns, values = np.zeros((SIZE, n_columns)), np.ones(n_columns)
+    columns[:, :3], values[:3] = u, curvatures
+    mass = LowRankMass(
+        scales, directions=columns, curvatures=values, shapes=SHAPES, dtype="float64"
+    ).refined(np.exp(0.2 * rng.standard_normal(SIZE)))
+    v = np.linalg.qr(rng.standard_normal((SIZE, 2)))[0]
+    left = np.array([[30.0, 2.0], [2.0, 0.4]])
+    turned = mass.turned(v, left)
+    to_frame = np.array([mass.whiten(split(column, SHAPES)) for column in np.eye(SIZE)]).T
+    found = to_frame @ covariance(turned) @ to_frame.T
+    expected = np.eye(SIZE) + v @ (left - np.eye(2)) @ v.T
+    if n_columns == 9:
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    else:
+        # Before, the variance along the widest axis was 30 times too small.
+        assert np.linalg.eigvalsh(np.linalg.solve(found, expected)).max() < 3
+    assert np.allclose(turned.directions.T @ turned.directions, np.diag(turned.directions.any(0)))
+
+
+def test_without_directions_it_is_not_turned(mass):
+    assert mass.turned(np.zeros((SIZE, 0)), np.zeros((0, 0))) is mass
