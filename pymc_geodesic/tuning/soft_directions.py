@@ -44,19 +44,21 @@ def with_directions_of_draws(
     is_flat : ndarray of bool, shape (entry,)
         Entries of variables that are flat; others have no directions.
     """
-    frame = whitened(mass, draws) * is_flat
+    frame = whitened(mass, draws).astype(float) * is_flat
     if len(frame) < 4 or not np.all(np.isfinite(frame)):
         return mass
     known = mass.directions[:, mass.directions.any(axis=0)].astype(float)
     # Directions that were found in noisy draws would seem correlated with the known ones.
     others = soft_directions(frame - (frame @ known) @ known.T)
     directions = np.concatenate([known, others], axis=1)
+    if not directions.size:
+        return mass
     along = frame @ directions
-    n = len(frame) / autocorrelation_time(along) if directions.size else 0.0
-    weight = n / (n + PRIOR_DRAWS + directions.shape[1])
-    identity = np.eye(directions.shape[1])
-    covariance = np.cov(along.T, ddof=0).reshape(identity.shape)
-    return mass.turned(directions, weight * covariance + (1 - weight) * identity)
+    size = directions.shape[1]
+    n = len(frame) / autocorrelation_time(along)
+    weight = n / (n + PRIOR_DRAWS + size)
+    covariance = np.cov(along.T, ddof=0).reshape(size, size)
+    return mass.turned(directions, weight * covariance + (1 - weight) * np.eye(size))
 
 
 def soft_directions(frame: np.ndarray) -> np.ndarray:
