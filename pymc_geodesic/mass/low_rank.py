@@ -190,6 +190,7 @@ class LowRankMass:
 def _principal(columns: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues of ``I + columns change columns'`` on the span of the columns, and vectors."""
     basis, sizes, mixed = np.linalg.svd(columns, full_matrices=False)
+    # Columns of zeros, and those that D leaves parallel to others, add nothing to the span.
     is_real = sizes > 1e-10 * sizes[0]
     basis, mixed = basis[:, is_real], sizes[is_real, None] * mixed[is_real]
     values, vectors = np.linalg.eigh(mixed @ change @ mixed.T)
