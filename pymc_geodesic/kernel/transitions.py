@@ -60,7 +60,7 @@ class TransitionKernel:
         Whether one call for several chains may stand for several in turn, on JAX.
     halves : bool
         Whether gradients are estimated from the two halves of a batch, together with the noise;
-        see :mod:`pymc_geodesic.potential.halves`.
+        see :class:`~pymc_geodesic.potential.HalvedEstimator`.
     """
 
     def __init__(

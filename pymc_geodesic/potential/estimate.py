@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
         Covariance between the entries of all variables, instead of variances.
     difference : tuple of TensorVariable or None
         A random tangent vector in the frame of the velocities, whose covariance is that of the
-        gradient's noise, independent of it; see :mod:`pymc_geodesic.potential.halves`.
+        gradient's noise, independent of it; see :class:`~pymc_geodesic.potential.HalvedEstimator`.
     """
 
     gradient: Point
