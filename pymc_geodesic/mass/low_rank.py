@@ -152,7 +152,12 @@ class LowRankMass:
         directions : ndarray, shape (entry, direction)
             Orthonormal columns, zero for entries of variables that are not flat.
         covariance : ndarray, shape (direction, direction)
-            Covariance of draws along them, in the present frame.
+            Covariance of draws along them, in the present frame: positive definite.
+
+        Returns
+        -------
+        LowRankMass
+            A mass with as many columns; D is the identity.
         """
         n_columns = self._directions.shape[1]
         if not (n_columns and directions.size):

@@ -18,8 +18,8 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, joined
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.findings import Center, Findings
+from pymc_geodesic.tuning.shrinkage import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.soft_directions import with_directions_of_draws
-from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
 from pymc_geodesic.tuning.whitening import whitened
@@ -34,8 +34,6 @@ N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
 # Control variates need two gradients per transition, so they pay if they halve the noise.
 PAYS_BELOW = 0.5
-# Weight of the present mass relative to draws, in draws per estimated entry.
-PRIOR_DRAWS = 5
 
 
 class SelfTuner:
@@ -175,25 +173,17 @@ class SelfTuner:
             )
         return Findings(mass, noise, curvature, ratio, pays, center, is_gaussian)
 
-    def _refined(self, mass: Mass, draws) -> Mass:
+    def _refined(self, mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> Mass:
         """Fit the mass to draws."""
-        mass = mass.refined(self._shrunk_covariance(mass, draws))
+        frame = whitened(mass, draws)
+        if isinstance(mass, JointMass):
+            return mass.refined(shrunk_covariance(frame))
+        mass = mass.refined(shrunk_variances(frame))
         if not isinstance(mass, LowRankMass):
             return mass
         pairs = zip(self.gradient.manifold.factors, mass.shapes, strict=True)
         is_flat = joined([np.full(shape, factor.is_flat) for factor, shape in pairs])
         return with_directions_of_draws(mass, draws, is_flat=is_flat)
-
-    def _shrunk_covariance(self, mass: Mass, draws) -> np.ndarray:
-        """Covariance of the draws in the frame, or its diagonal, shrunk towards the identity."""
-        frame = whitened(mass, draws)
-        n = len(frame) / autocorrelation_time(frame)
-        if not isinstance(mass, JointMass):
-            weight = n / (n + PRIOR_DRAWS)
-            return weight * frame.var(axis=0) + (1 - weight)
-        size = frame.shape[1]
-        weight = n / (n + PRIOR_DRAWS + size)
-        return weight * np.cov(frame.T, ddof=0).reshape(size, size) + (1 - weight) * np.eye(size)
 
 
 def _surroundings(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.mass.low_rank import LowRankMass
-from pymc_geodesic.tuning.spacing import autocorrelation_time
+from pymc_geodesic.tuning.shrinkage import shrunk_covariance
 from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["soft_directions", "with_directions_of_draws"]
@@ -26,8 +26,6 @@ SOFT = 4.0
 MOST_NEW = 4
 # Draws that are compared, and numbers in them; more are thinned. Their products take a second.
 MOST_DRAWS, MOST_NUMBERS = 800, 20_000_000
-# Weight of the present variance of a direction relative to draws, in draws.
-PRIOR_DRAWS = 5
 
 
 def with_directions_of_draws(
@@ -43,6 +41,12 @@ def with_directions_of_draws(
         Positions of all chains, one chain after the other.
     is_flat : ndarray of bool, shape (entry,)
         Entries of variables that are flat; others have no directions.
+
+    Returns
+    -------
+    LowRankMass
+        The corrected mass; the same one if there are fewer than four draws, or draws that are not
+        finite.
     """
     frame = whitened(mass, draws).astype(float) * is_flat
     if len(frame) < 4 or not np.all(np.isfinite(frame)):
@@ -53,16 +57,11 @@ def with_directions_of_draws(
     directions = np.concatenate([known, others], axis=1)
     if not directions.size:
         return mass
-    along = frame @ directions
-    size = directions.shape[1]
-    n = len(frame) / autocorrelation_time(along)
-    weight = n / (n + PRIOR_DRAWS + size)
-    covariance = np.cov(along.T, ddof=0).reshape(size, size)
-    return mass.turned(directions, weight * covariance + (1 - weight) * np.eye(size))
+    return mass.turned(directions, shrunk_covariance(frame @ directions))
 
 
 def soft_directions(frame: np.ndarray) -> np.ndarray:
-    r"""Return directions in which draws in a frame are far wider than one.
+    r"""Return directions along which draws in a frame have variances far above one.
 
     With fewer draws than entries the widest direction of draws is wide by chance. So one half of
     the draws gives directions, and the other half the variances along them, then the other way

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Sequence
-from copy import deepcopy
+from functools import partial
 
 import numpy as np
 
@@ -26,9 +26,9 @@ from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
-from pymc_geodesic.tuning.noise import balanced_matrix, gradients_of_batches
-from pymc_geodesic.tuning.pairs import N_PAIRS, differences_in_frame
-from pymc_geodesic.tuning.unevenness import measure_unevenness
+from pymc_geodesic.tuning.noise import balanced_matrix
+from pymc_geodesic.tuning.pairs import differences_at
+from pymc_geodesic.tuning.unevenness import unevenness
 
 __all__ = ["unbalanced_noise", "with_unbalanced"]
 
@@ -71,14 +71,13 @@ def with_unbalanced(
     balanced = balanced_matrix(noise, manifold, mass)
     if not np.linalg.norm(balanced) > HARMLESS:
         return noise
-    found, own = [], deepcopy(rng)
-    for point in points:
-        here, changes = gradients_of_batches(gradient, point, center=center, n=2 * N_PAIRS, rng=own)
-        found.append(differences_in_frame(gradient, point, changes or here, mass))
-    unbalanced = unbalanced_noise(found, balanced, directions=_directions_of_entries(manifold))
+    measure = partial(differences_at, gradient, points, mass=mass, rng=rng)
+    free = _directions_of_entries(manifold)
+    found = measure(center=center, same_rows=False)
+    unbalanced = unbalanced_noise(list(found), balanced, directions=free)
     if not unbalanced > HARMLESS:
         return noise
-    uneven = measure_unevenness(gradient, points, mass=mass, rng=rng)
+    uneven = unevenness(measure(center=None, same_rows=True), manifold)
     return noise._replace(unbalanced=unbalanced, uneven=uneven)
 
 

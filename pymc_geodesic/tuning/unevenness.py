@@ -10,46 +10,11 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Sequence
-from copy import deepcopy
-
 import numpy as np
 
-from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.mass.arrays import Mass
-from pymc_geodesic.tuning.noise import gradients_of_batches
-from pymc_geodesic.tuning.pairs import N_PAIRS, differences_in_frame
 
-__all__ = ["measure_unevenness", "unevenness"]
-
-
-def measure_unevenness(
-    gradient: HostGradient,
-    points: Sequence[Sequence[np.ndarray]],
-    *,
-    mass: Mass,
-    rng: np.random.Generator,
-) -> float:
-    """Measure the :func:`unevenness` of the noise of plain gradients.
-
-    Parameters
-    ----------
-    gradient : HostGradient
-        Gradients of the model.
-    points : sequence of sequence of ndarray
-        Where to measure.
-    mass : Mass
-        Gives the frame.
-    rng : numpy.random.Generator
-        Draws the rows; copies are used, so that they are the same at all points.
-    """
-    found = []
-    for point in points:
-        n, same = 2 * N_PAIRS, deepcopy(rng)
-        here, _ = gradients_of_batches(gradient, point, center=None, n=n, rng=same)
-        found.append(differences_in_frame(gradient, point, here, mass))
-    return unevenness(np.array(found), gradient.manifold)
+__all__ = ["unevenness"]
 
 
 def unevenness(differences: np.ndarray, manifold: Product) -> float:

@@ -111,7 +111,7 @@ def test_batches_without_halves_are_warned_about(caplog, options):
     [
         (False, 1.5, True, True, False),
         (False, 1.5, False, False, True),
-        # Rows with outliers make the noise of a Gaussian posterior seem uneven.
+        # Uneven noise does a Gaussian posterior no harm to first order.
         (True, 1.5, True, False, False),
         # Noise that is uneven because of control variates alone does no harm.
         (False, 0.4, True, False, False),
