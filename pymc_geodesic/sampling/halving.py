@@ -11,9 +11,9 @@ from pymc_geodesic.tuning.findings import Findings
 __all__ = ["judged"]
 
 # Share of the heat from which on halves are used, and unevenness of plain gradients' noise. Where
-# posteriors are right the second was at most .4 with a hundred rows or more, outliers or not, and up
-# to 1.3 with fewer; it was .7 to 1.6 where group effects that are multiples of their scale came out
-# too narrow.
+# posteriors are right the second was at most .4 with a hundred rows or more, outliers or not, and
+# up to 1.3 with fewer; it was .7 to 1.6 where group effects that are multiples of their scale came
+# out too narrow.
 LARGEST_UNBALANCED, LARGEST_UNEVEN = 0.25, 0.5
 
 
