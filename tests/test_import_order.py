@@ -9,7 +9,15 @@ from pathlib import Path
 import pymc_geodesic
 
 ORDER = (
-    *("requirements", "validation", "datasets", "parquet", "run_record", "schedules"),
+    *(
+        "requirements",
+        "validation",
+        "datasets",
+        "parquet",
+        "run_record",
+        "schedules",
+        "monte_carlo",
+    ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
     *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),

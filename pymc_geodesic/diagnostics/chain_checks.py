@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.monte_carlo import effective_draws, halves, r_hat
 from pymc_geodesic.diagnostics.scalars import Scalars, worst_mixing
+from pymc_geodesic.monte_carlo import effective_draws, halves, r_hat
 
 __all__ = ["check_chains"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from scipy.special import ndtri
 
-from pymc_geodesic.diagnostics.monte_carlo import effective_draws, mean_and_mcse, z_score
+from pymc_geodesic.monte_carlo import effective_draws, mean_and_mcse, z_score
 
 __all__ = ["Statistic", "extrapolated", "has_failed", "statistics_of"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.monte_carlo import halves
+from pymc_geodesic.monte_carlo import halves
 
 __all__ = ["Scalars", "worst_mixing"]
 

@@ -17,7 +17,7 @@ from scipy import stats
 from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.harmonics import stein_values
-from pymc_geodesic.diagnostics.monte_carlo import mcse
+from pymc_geodesic.monte_carlo import mcse
 
 __all__ = ["SteinCheck", "stein_check"]
 

@@ -13,8 +13,8 @@ from scipy import optimize, stats
 
 from pymc_geodesic.diagnostics.fields import Field
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
-from pymc_geodesic.diagnostics.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 
 __all__ = ["configurational_temperature", "kinetic_temperature"]
 

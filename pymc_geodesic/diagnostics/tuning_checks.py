@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.monte_carlo import effective_draws
+from pymc_geodesic.monte_carlo import effective_draws
 
 __all__ = ["check_tuning"]
 

@@ -182,7 +182,8 @@ def _from_draws(
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
-    if is_one_step and not findings:
+    # An error explains them; a warning may not.
+    if is_one_step and all(found.severity != "error" for found in findings):
         findings += check_virial(stats)
     return findings
 

@@ -176,6 +176,11 @@ class HostGradient:
         return Evaluation(float(energy / n), gradients[:half], gradients[half:])
 
     @property
+    def is_stream(self) -> bool:
+        """Whether the data come in a stream, of which a sample stands for all rows."""
+        return self._stream is not None
+
+    @property
     def has_partitions(self) -> bool:
         """Whether the data can be read in parts."""
         return self._stream is not None and bool(self._stream.partitions)

@@ -15,6 +15,7 @@ import xarray as xr
 
 from pymc.exceptions import SamplingError
 from pymc.model import Model, modelcontext
+from pymc.stats.convergence import log_warnings
 from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
@@ -25,6 +26,7 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan, begin_run
+from pymc_geodesic.runs.positions import warnings_of_positions
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
@@ -110,7 +112,8 @@ def sample(
     discard_tuned_samples : bool
         Whether to leave out the draws of the tuning phase; otherwise they are groups ``warmup_*``.
     compute_convergence_checks : bool
-        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``.
+        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and the
+        temperatures of positions, which tell whether draws are too wide or too narrow.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as
@@ -191,7 +194,10 @@ def sample(
         kept, stopped = _drawn(plan, step, backend, progress)
     idata = None
     if kept is not None:
-        idata = kept.datatree(checks=compute_convergence_checks and stopped is None)
+        is_checked = compute_convergence_checks and stopped is None
+        idata = kept.datatree(checks=is_checked)
+        if idata is not None and is_checked:
+            log_warnings(warnings_of_positions(idata))
     if idata is not None:
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "

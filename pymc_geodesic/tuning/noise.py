@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,19 +16,17 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
+from pymc_geodesic.tuning.outweighing import is_known, noise_of_large_batches
 
-__all__ = [
-    "along_directions",
-    "balanced_matrix",
-    "gradients_of_batches",
-    "in_frame",
-    "measure_noise",
-    "rebalanced",
-]
+__all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 
-# Batches at all points together: they determine a variance over eight points to a tenth.
-N_BATCHES = 192
+# Batches at all points together: they determine a variance over eight points to a tenth. Where a
+# few rows outweigh all others, up to the larger number are drawn.
+N_BATCHES, MOST_BATCHES = 192, 6144
+# Numbers in the gradients of all batches: 160 megabytes.
+MOST_NUMBERS = 20_000_000
 
 
 class _PointNoise(NamedTuple):
@@ -48,44 +48,35 @@ def measure_noise(
     center: Sequence[np.ndarray] | None,
     rng: np.random.Generator,
 ) -> tuple[GradientNoise, GradientNoise | None]:
-    """Measure the noise at some points, plain and, if there is a center, relative to it."""
-    plain: list[_PointNoise] = []
-    controlled: list[_PointNoise] = []
+    """Measure the noise at some points, plain and, if there is a center, relative to it.
+
+    More batches are drawn as long as the noise relative to the center, or the plain noise if there
+    is none, is not known.
+    """
+    plain: list[list[list[np.ndarray]]] = [[] for _ in points]
+    controlled: list[list[list[np.ndarray]]] = [[] for _ in points]
     manifold = gradient.manifold
+    most = min(MOST_BATCHES, MOST_NUMBERS // sum(map(math.prod, manifold.shapes)))
     n_batches = max(2, N_BATCHES // len(points))
-    for point in points:
-        here, changes = gradients_of_batches(gradient, point, center=center, n=n_batches, rng=rng)
-        plain.append(_at_point([in_frame(gradient, point, g, mass) for g in here], manifold))
-        if changes:
-            relative = [in_frame(gradient, point, c, mass) for c in changes]
-            controlled.append(_at_point(relative, manifold))
-    summary = _summary(plain, manifold, mass)
-    return summary, _summary(controlled, manifold, mass) if center is not None else None
-
-
-def gradients_of_batches(
-    gradient: HostGradient,
-    point: Sequence[np.ndarray],
-    *,
-    center: Sequence[np.ndarray] | None,
-    n: int,
-    rng: np.random.Generator,
-) -> tuple[list[list[np.ndarray]], list[list[np.ndarray]]]:
-    """Return the gradients of n batches, and if there is a center their changes from there."""
-    rows = [gradient.rows(rng) for _ in range(n)]
-    here = [found.gradient for found in gradient.many([point] * n, rows)]
-    if center is None:
-        return here, []
-    nearest = gradient.nearest(*center, *point)
-    there = [found.gradient for found in gradient.many([nearest] * n, rows)]
-    pairs = zip(here, there, strict=True)
-    return here, [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]
-
-
-def in_frame(gradient: HostGradient, point, vector, mass: Mass) -> list[np.ndarray]:
-    """Map a gradient to the frame, followed by its components along the mass's directions."""
-    force = mass.force(gradient.to_tangent(*point, *vector))
-    return [*force, along_directions(force, mass)]
+    of_large = noise_of_large_batches(
+        gradient, points, mass=mass, center=center, n_batches=n_batches * len(points), rng=rng
+    )
+    while True:
+        for point, here, there in zip(points, plain, controlled, strict=True):
+            drawn, changes = gradients_of_batches(
+                gradient, point, center=center, n=n_batches, rng=rng
+            )
+            here += [in_frame(gradient, point, g, mass) for g in drawn]
+            there += [in_frame(gradient, point, c, mass) for c in changes]
+        n_batches = len(plain[0])
+        is_last = 2 * n_batches * len(points) > most
+        if is_last or is_known(plain if center is None else controlled, of_large):
+            break
+    summaries = [
+        _summary([_at_point(samples, manifold) for samples in of_points], manifold, mass)
+        for of_points in ((plain,) if center is None else (plain, controlled))
+    ]
+    return summaries[0], summaries[1] if center is not None else None
 
 
 def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _PointNoise:
@@ -114,11 +105,6 @@ def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> Gr
             largest = max(largest, noisiest_direction(directed, factor.ndim_core))
     excess = np.mean(np.array(along), axis=0) - expected_along(by_entry, manifold.shapes, mass)
     return GradientNoise(total / manifold.dim, largest, (*by_entry, excess), total=total)
-
-
-def along_directions(vector: Sequence[np.ndarray], mass: Mass | None) -> np.ndarray:
-    """Return the components of a vector of the frame along the directions of a mass, if any."""
-    return joined(vector) @ mass.directions if isinstance(mass, LowRankMass) else np.zeros(0)
 
 
 def expected_along(

@@ -11,7 +11,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined
-from pymc_geodesic.tuning.noise import gradients_of_batches, in_frame
+from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 
 __all__ = ["differences_at", "paired_differences"]
 

@@ -1,0 +1,105 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The noise of gradients is found also where a few rows outweigh all others."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.mass.arrays import VariableMasses
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning import measure_noise
+from pymc_geodesic.tuning.noise import N_BATCHES
+from pymc_geodesic.tuning.outweighing import LARGEST_ERROR, N_LARGE, relative_error
+
+N_ROWS, BATCH_SIZE, N_POINTS = 5_000, 10, 32
+UNIT = VariableMasses([np.ones(())], dense=[False], shapes=[()], dtype="float64")
+# Of the point from the center.
+DISTANCE = 2.0
+
+
+class Counted:
+    """A gradient that counts its batches."""
+
+    def __init__(self, x):
+        outcome = np.random.default_rng(3).standard_normal(N_ROWS)
+        with pm.Model() as model:
+            batch, y = pm.Minibatch(x, outcome, batch_size=BATCH_SIZE)
+            slope = pm.Normal("slope")
+            pm.Normal("y", slope * batch, 1.0, observed=y, total_size=N_ROWS)
+        potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+        self.gradient, self.n_batches = HostGradient(potential), 0
+        many = self.gradient.many
+
+        def counted(points, rows):
+            self.n_batches += len(points)
+            return many(points, rows)
+
+        self.gradient.many = counted
+        n, residual = N_ROWS, outcome - DISTANCE * x
+        self.plain = n**2 * np.var(x * residual) / BATCH_SIZE
+        self.controlled = n**2 * np.var(DISTANCE * x**2) / BATCH_SIZE
+
+    def noise(self, seed, *, center):
+        points = [[np.array(DISTANCE)]] * N_POINTS
+        rng = np.random.default_rng(seed)
+        return measure_noise(self.gradient, points, mass=UNIT, center=center, rng=rng)
+
+
+@pytest.fixture(scope="module")
+def even():
+    return Counted(np.random.default_rng(1).standard_normal(N_ROWS))
+
+
+@pytest.fixture(scope="module")
+def outweighed():
+    """Five rows, which one batch in a hundred holds, cause nearly all of the noise."""
+    x = np.random.default_rng(1).standard_normal(N_ROWS)
+    x[:5] = [40.0, -40.0, 50.0, -50.0, 60.0]
+    return Counted(x)
+
+
+def test_ordinary_rows_need_the_fewest_batches(even):
+    even.n_batches = 0
+    plain, controlled = even.noise(1, center=None)
+    assert controlled is None
+    assert even.n_batches == N_BATCHES + N_LARGE * N_POINTS
+    # Three times the error of 192 squares of a Gaussian.
+    assert plain.mean == pytest.approx(even.plain, rel=3 * np.sqrt(2 / N_BATCHES))
+
+
+def test_more_batches_find_rows_of_great_weight(outweighed):
+    seeds = range(8)
+    found = [outweighed.noise(seed, center=[np.array(0.0)]) for seed in seeds]
+    for exact, ours in (
+        (outweighed.plain, [plain.mean for plain, _ in found]),
+        (outweighed.controlled, [controlled.mean for _, controlled in found]),
+    ):
+        ratios = np.array(ours) / exact
+        assert np.all(np.abs(ratios - 1) < 4 * LARGEST_ERROR)
+        assert abs(ratios.mean() - 1) < 4 * ratios.std(ddof=1) / np.sqrt(len(ratios))
+        assert np.sqrt(np.mean((ratios - 1) ** 2)) < 1.5 * LARGEST_ERROR
+    # A fixed number of batches misses it by half and more.
+    assert outweighed.n_batches > 8 * len(seeds) * 2 * N_BATCHES
+
+
+def test_the_error_is_that_of_the_sum():
+    rng = np.random.default_rng(4)
+    sizes, sums, errors = rng.exponential(1.0, 20), [], []
+    for _ in range(300):
+        samples = [
+            [[scale * row, np.zeros(2)] for row in rng.standard_t(9, (12, 3))] for scale in sizes
+        ]
+        gradients = np.array([[row for row, _ in at_point] for at_point in samples])
+        deviations = gradients - gradients.mean(axis=1, keepdims=True)
+        sums.append(np.sum(deviations**2))
+        errors.append(relative_error(samples))
+    exact = np.std(sums, ddof=1) / np.mean(sums)
+    # The spread of 300 sums is known to four per cent.
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(exact, rel=0.17)
+
+
+def test_without_noise_there_is_no_error():
+    assert relative_error([[[np.ones(2), np.zeros(0)]] * 3] * 2) == 0
+    assert relative_error([[[np.full(2, np.nan), np.zeros(0)]] * 3] * 2) == 0
