@@ -69,6 +69,8 @@ LONGEST = 300
 # With fewer its own errors would be a third of the bias that is looked for.
 FEWEST_OF_NUTS = 400
 NOT_JUDGED, STOPPED = "no truth", "stopped"
+HEADER = ["model", "N", "seed", "bias", "sd ratios", "R-hat", "effective in CPU s", "nutpie"]
+HEADER += ["over nutpie", "advises NUTS", "step", "warns", "verdict"]
 TRUTHS, RUNS = PARTS / "models_truths.json", PARTS / "models_runs.json"
 
 
@@ -294,15 +296,14 @@ def verdict(found: Found, truth: Truth) -> str:
     return "says that it is not" if found.warned else "SILENTLY WRONG"
 
 
-def line(key: str, found: Found, truth: Truth) -> list[Any]:
+def line(case: Ordinary, seed: int, found: Found, truth: Truth) -> list[Any]:
     """Write a run as a row of the table."""
-    name, seed = key.split()
-    case, (low, high) = MODELS[name], found.ratios(truth)
+    low, high = found.ratios(truth)
     is_compared = bool(found.mean and truth.mean)
     return [
         case.what,
         f"{case.n_rows:,}",
-        seed,
+        str(seed),
         f"{found.bias(truth):.3f}" if is_compared else "",
         f"{low:.3f} to {high:.3f}" if is_compared else "",
         f"{found.rhat:.3f}" if found.mean else "",
@@ -364,23 +365,24 @@ def main() -> None:
             truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
             truth = restored(Truth, kept(TRUTHS, name, truth_now, quick=quick))
         runs[key] = found, truth
-        print(*line(key, found, truth), found.news, *found.said, sep=" | ", flush=True)
+        print(
+            *line(case, options.seed, found, truth), found.news, *found.said, sep=" | ", flush=True
+        )
     if not quick:
         runs = all_kept()
-    header = ["model", "N", "seed", "bias", "sd ratios", "R-hat", "effective in CPU s", "nutpie"]
-    header += ["over nutpie", "advises NUTS", "step", "warns", "verdict"]
     # In the order of the list, whatever was run first.
     names = list(MODELS)
     order = sorted(runs, key=lambda key: (names.index(key.split()[0]), key))
-    rows = [line(key, *runs[key]) for key in order]
-    table("Ordinary models by defaults", header, rows)
+    cases = {key: (MODELS[name], int(seed)) for key in order for name, seed in [key.split()]}
+    rows = [line(*cases[key], *runs[key]) for key in order]
+    table("Ordinary models by defaults", HEADER, rows)
     figures = {key: found._asdict() for key, (found, _) in runs.items()}
     report(
         "models",
         checked(runs),
         about=BENCHMARK,
         quick=quick,
-        header=header,
+        header=HEADER,
         rows=rows,
         runs=figures,
     )
