@@ -83,17 +83,17 @@ def case(what: str, model: Callable[[bool], pm.Model], compared: list[str]) -> O
     return Ordinary(what, N_ROWS, compared, model)
 
 
-CASES = {
-    "student": case("Student-t", student, ["a", "b", "s", "nu"]),
-    "normal": case("normal", normal, ["a", "b", "s"]),
-    "logistic": case("logistic", logistic, ["a", "b"]),
-}
+CASES = (
+    case("Student-t", student, ["a", "b", "s", "nu"]),
+    case("normal", normal, ["a", "b", "s"]),
+    case("logistic", logistic, ["a", "b"]),
+)
 
 
 def main() -> None:
     quick = arguments(__doc__.splitlines()[0]).quick
     verdicts, rows = [], []
-    for name, of_case in CASES.items():
+    for of_case in CASES:
         truth = by_nuts(of_case, quick=quick)
         for seed in BENCHMARK.seeds:
             found = by_default(of_case, seed, quick=quick)

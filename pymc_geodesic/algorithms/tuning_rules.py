@@ -90,6 +90,8 @@ class GradientNoise(NamedTuple):
         curvature that the data cause, which a Gaussian posterior has the same everywhere.
     total : float
         Sum of the variances over all directions; zero where it was not measured.
+    is_outweighed : bool
+        Whether a few rows outweigh all others, so that many batches were needed to find it.
     """
 
     mean: float
@@ -98,16 +100,16 @@ class GradientNoise(NamedTuple):
     unbalanced: float = 0.0
     uneven: float = 0.0
     total: float = 0.0
+    is_outweighed: bool = False
 
     def times(self, factor: float) -> GradientNoise:
         """Return the noise whose variances are larger by a factor."""
-        return GradientNoise(
-            factor * self.mean,
-            factor * self.largest,
-            tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
-            factor * self.unbalanced,
-            self.uneven,
-            factor * self.total,
+        return self._replace(
+            mean=factor * self.mean,
+            largest=factor * self.largest,
+            by_entry=tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
+            unbalanced=factor * self.unbalanced,
+            total=factor * self.total,
         )
 
 

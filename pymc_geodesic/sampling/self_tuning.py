@@ -226,7 +226,8 @@ class SelfTuning:
         # A late measurement replaces the corrections before it.
         since = [stage for stage in late if stage <= now]
         stages = [stage for stage in _at(first, BALANCED_AT) if stage > max(since, default=0)]
-        if self.balances and not found.halved and now in stages:
+        is_kept = found.halved or found.noise.is_outweighed
+        if self.balances and not is_kept and now in stages:
             rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
         if now in _at(first, (HEATED_AT,)):
             self._cool(chains, found)

@@ -23,8 +23,9 @@ from pymc_geodesic.tuning.outweighing import is_known, noise_of_large_batches
 __all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 
 # Batches at all points together: they determine a variance over eight points to a tenth. Where a
-# few rows outweigh all others, up to the larger number are drawn.
-N_BATCHES, MOST_BATCHES = 192, 6144
+# few rows outweigh all others, up to the largest number are drawn. If it is many, velocities at a
+# few hundred draws, of which fewer still were hit by such rows, say less of the noise than batches.
+N_BATCHES, MANY_BATCHES, MOST_BATCHES = 192, 768, 6144
 # Numbers in the gradients of all batches: 160 megabytes.
 MOST_NUMBERS = 20_000_000
 
@@ -72,8 +73,9 @@ def measure_noise(
         is_last = 2 * n_batches * len(points) > most
         if is_last or is_known(plain if center is None else controlled, of_large):
             break
+    is_outweighed = n_batches * len(points) >= MANY_BATCHES
     summaries = [
-        _summary([_at_point(samples, manifold) for samples in of_points], manifold, mass)
+        _summary(of_points, manifold, mass)._replace(is_outweighed=is_outweighed)
         for of_points in ((plain,) if center is None else (plain, controlled))
     ]
     return summaries[0], summaries[1] if center is not None else None
@@ -86,7 +88,10 @@ def _at_point(samples: Sequence[Sequence[np.ndarray]], manifold: Product) -> _Po
     return _PointNoise([np.var(array, axis=0, ddof=1) for array in arrays], directed)
 
 
-def _summary(points: Sequence[_PointNoise], manifold: Product, mass: Mass) -> GradientNoise:
+def _summary(
+    samples_at: Sequence[Sequence[Sequence[np.ndarray]]], manifold: Product, mass: Mass
+) -> GradientNoise:
+    points = [_at_point(samples, manifold) for samples in samples_at]
     total, largest, by_entry = 0.0, 0.0, []
     *arrays_of, along = zip(*(point.variances for point in points), strict=True)
     samples_of = zip(*(point.samples for point in points), strict=True)

@@ -129,7 +129,10 @@ class SelfTuner:
         if center is not None and not found.is_gaussian:
             center = self.center_at(self._mean(draws))
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
-        return again._replace(smallest_shape=found.smallest_shape)
+        # Later batches may miss the rows that earlier ones met.
+        is_outweighed = found.noise.is_outweighed or again.noise.is_outweighed
+        noise = again.noise._replace(is_outweighed=is_outweighed)
+        return again._replace(noise=noise, smallest_shape=found.smallest_shape)
 
     def spread(
         self, point: Sequence[np.ndarray], found: Findings, rng: np.random.Generator
