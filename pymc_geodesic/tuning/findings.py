@@ -13,9 +13,9 @@ from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["Center", "Findings"]
 
-# Of the accuracy, where a few rows outweigh all others. Their noise grows with the distance from the
-# center of control variates, so that an estimate from draws that are too narrow is too small by more
-# than half; noise is then a smaller part of what friction balances.
+# Of the accuracy, where a few rows outweigh all others. Their noise grows with the distance from
+# the center of control variates, so that an estimate from draws that are too narrow is too small
+# by more than half; noise is then a smaller part of what friction balances.
 OUTWEIGHED_SHARE = 0.25
 
 
