@@ -44,7 +44,7 @@ BENCHMARK = Benchmark(
         "sampling/coupled",
         "runs/halved",
         "diagnostics/extrapolation",
-        "diagnostics/monte_carlo",
+        "monte_carlo",
     ),
 )
 

@@ -25,8 +25,12 @@ def read(folder: Path = ROOT / "benchmarks" / "results") -> dict[str, dict[str, 
 
 
 def current(record: dict[str, Any]) -> bool:
-    """Whether the code that a record depends on has not changed since."""
-    return bool(record["code"]) and record["code"] == fingerprint(record["measures"])
+    """Whether the code that a record depends on has not changed since, nor moved elsewhere."""
+    try:
+        now = fingerprint(record["measures"])
+    except ValueError:
+        return False
+    return bool(record["code"]) and record["code"] == now
 
 
 def when(record: dict[str, Any]) -> str:
