@@ -37,6 +37,7 @@ SAYS = {
     "potential/row_variables.py": ["has an entry for each of the"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
     "runs/plan.py": ["moves one chain after another", "Continuing after"],
+    "runs/positions.py": ["These draws do not follow the posterior"],
     "runs/sample.py": ["Interrupted: the run has", "draw iterations took"],
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],

@@ -6,10 +6,15 @@ import numpy as np
 import pymc as pm
 import pytest
 
+import pymc_geodesic as pmg
+
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import VariableMasses
+from pymc_geodesic.monte_carlo import mcse
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning import measure_noise
+from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.noise import N_BATCHES
 from pymc_geodesic.tuning.outweighing import LARGEST_ERROR, N_LARGE, relative_error
 
@@ -103,3 +108,40 @@ def test_the_error_is_that_of_the_sum():
 def test_without_noise_there_is_no_error():
     assert relative_error([[[np.ones(2), np.zeros(0)]] * 3] * 2) == 0
     assert relative_error([[[np.full(2, np.nan), np.zeros(0)]] * 3] * 2) == 0
+
+
+def test_outweighed_noise_asks_for_more_accuracy():
+    noise = GradientNoise(1.0, 1.0)
+    found = Findings(UNIT, noise, 1.0, np.nan, False, None)
+    assert found.demands(0.04).accuracy == 0.04
+    outweighed = found._replace(noise=noise._replace(is_outweighed=True))
+    assert outweighed.demands(0.04).accuracy == pytest.approx(0.01)
+    assert noise._replace(is_outweighed=True).times(2.0) == GradientNoise(
+        2.0, 2.0, is_outweighed=True
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_regression_on_a_log_normal_variable(seed):
+    rng = np.random.default_rng(5)
+    n = 50_000
+    x = np.column_stack([np.ones(n), rng.lognormal(0.0, 2.0, n)])
+    outcome = x @ [1.0, 0.01] + rng.standard_normal(n)
+    with pm.Model():
+        batch, y = pm.Minibatch(x, outcome, batch_size=200)
+        beta = pm.Normal("beta", 0.0, 10.0, shape=2)
+        pm.Normal("y", batch @ beta, 1.0, observed=y, total_size=n)
+        idata = pmg.sample(random_seed=seed, progressbar=False)
+    covariance = np.linalg.inv(x.T @ x + np.eye(2) / 100)
+    mean, sd = covariance @ x.T @ outcome, np.sqrt(np.diag(covariance))
+    draws = idata.posterior["beta"].values
+    shift = (draws.mean((0, 1)) - mean) / sd
+    for entry in range(2):
+        own = draws[..., entry : entry + 1]
+        error = mcse(own[..., 0]) / sd[entry]
+        assert abs(shift[entry]) < 0.05 + 4 * error
+        ratio = own.std() / sd[entry]
+        error = mcse((own[..., 0] - own.mean()) ** 2) / (2 * sd[entry] ** 2)
+        # Half of what `accuracy` allows.
+        assert abs(ratio - 1) < 0.025 + 4 * error
