@@ -26,6 +26,7 @@ from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import sample
+from benchmarks.harness.statistics import median_and_range
 from pymc_geodesic.distributions.kent_constant import kent_log_normalizer
 from pymc_geodesic.distributions.watson_constant import watson_log_normalizer
 
@@ -33,7 +34,7 @@ BENCHMARK = Benchmark(
     question="Do mixtures of axes by minibatches predict as well as maximum likelihood?",
     asked="Within 0.01 nats per held-out row.",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("distributions", "tuning", "algorithms"),
 )
 
@@ -196,34 +197,36 @@ def predictive(mixture: Mixture, draws: dict[str, np.ndarray], x: np.ndarray) ->
 def main() -> None:
     quick = arguments(__doc__).quick
     draws, tune = (100, 100) if quick else (1000, 500)
+    seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
+    options = {"draws": draws, "tune": tune, "chains": 2}
     rows, checks = [], []
     for name, (mixture, component, read, write) in CASES.items():
         x, unseen = data(component, 1), data(component, 101)
         start = mixture.start(x)
         best = maximum(mixture, x, start, read, write)
-        run = sample(
-            mixture.build(x),
-            lambda: pmg.gSGNHT(backend="jax"),
-            draws=draws,
-            tune=tune,
-            chains=2,
-            random_seed=1,
-            initvals=start,
-        )
+        model = mixture.build(x)
+        with model:
+            step = pmg.gSGNHT(backend="jax")
+        runs = [
+            sample(model, lambda step=step: step, random_seed=seed, initvals=start, **options)
+            for seed in seeds
+        ]
         of_start, of_best = (mixture.log_density(p, unseen).mean() for p in (start, best))
-        found = predictive(mixture, run.draws, unseen)
-        gap = found - of_best
-        rows.append([name, of_start, of_best, found, gap, run.seconds])
+        found = [predictive(mixture, run.draws, unseen) for run in runs]
+        gaps = [each - of_best for each in found]
+        gap = median_and_range(gaps, "+.4f")
+        rows.append([name, of_start, of_best, float(np.median(found)), gap])
+        rows[-1].append(sum(run.seconds for run in runs))
         checks.append(
             Check(
                 f"{name}: nats from maximum likelihood, held out",
-                f"{gap:+.4f}",
+                gap,
                 f"within {ASKED}",
-                abs(gap) <= ASKED,
+                max(map(abs, gaps)) <= ASKED,
             )
         )
     header = ["mixture", "start", "maximum likelihood", "posterior", "difference", "seconds"]
-    table(f"Nats per held-out row, {N_ROWS:,} rows in batches of {BATCH}", header, rows)
+    table(f"Nats per held-out row, {N_ROWS:,} rows in batches of {BATCH}, medians", header, rows)
     report("axial_mixtures", checks, about=BENCHMARK, quick=quick, header=header, rows=rows)
 
 

@@ -14,13 +14,14 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from benchmarks.harness.sampling import sample
+from benchmarks.harness.sampling import of_seeds
+from benchmarks.harness.statistics import median_and_range
 
 BENCHMARK = Benchmark(
     question="Does SGRLD stay finite for a million iterations on Dirichlet(0.01)?",
     asked="Finite, sums of one within 1e-12, none negative.",
     fixed="2026-11-21",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
 )
 
@@ -30,40 +31,39 @@ STEP_SIZES = {"euler": (0.01, 0.1), "cir": (0.5,)}
 
 def main() -> None:
     quick = arguments(__doc__).quick
+    seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
     iterations = {"euler": 10_000 if quick else 1_000_000, "cir": 2000 if quick else 100_000}
     model = build_model()
     exact_second_moment = exact_agreement()
     rows, checks = [], []
     for dynamics, step_sizes in STEP_SIZES.items():
         for step_size in step_sizes:
-            run = sample(
-                model,
-                lambda d=dynamics, s=step_size: pmg.SGRLD(
-                    model=model, step_size=s, dynamics=d, n_steps=N_STEPS, backend="jax"
-                ),
-                draws=iterations[dynamics] // N_STEPS,
-                tune=0,
-                chains=1,
-                random_seed=1,
+            step = pmg.SGRLD(
+                model=model, step_size=step_size, dynamics=dynamics, n_steps=N_STEPS, backend="jax"
             )
-            p = run.draws["p"]
+            draws = iterations[dynamics] // N_STEPS
+            runs = of_seeds(model, step, seeds, draws=draws, tune=0)
+            p = np.concatenate([run.draws["p"] for run in runs])
             off = float(np.abs(p.sum(axis=-1) - 1).max())
-            diverging = int(run.stats["diverging"].sum())
+            diverging = int(sum(run.stats["diverging"].sum() for run in runs))
             # Summed over the entries, this is the chance that two draws from p agree.
-            agreement = float((p**2).sum(axis=-1).mean())
-            micros = run.seconds / iterations[dynamics] * 1e6
+            agreement = median_and_range((p**2).sum(axis=-1).mean(axis=1), ".4f")
+            micros = [run.seconds / iterations[dynamics] * 1e6 for run in runs]
             name = f"{dynamics}, step {step_size}"
-            rows.append([name, iterations[dynamics], run.seconds, micros, off, float(p.min())])
-            rows[-1] += [int((p == 0).sum()), diverging, agreement, exact_second_moment]
+            rows.append([name, iterations[dynamics], median_and_range(micros, ".0f"), off])
+            rows[-1] += [float(p.min()), int((p == 0).sum()), diverging, agreement]
+            rows[-1].append(exact_second_moment)
             finite = bool(np.isfinite(p).all()) and diverging == 0
             checks += [
                 Check(f"{name}: draws that are not finite", str(not finite), "False", finite),
                 Check(f"{name}: sums off one by", f"{off:.1e}", "<= 1e-12", off <= 1e-12),
                 Check(f"{name}: smallest entry", f"{p.min():.1e}", ">= 0", bool(p.min() >= 0)),
             ]
-    header = ["run", "iterations", "seconds", "us an iteration", "sum off by", "smallest entry"]
+    header = ["run", "iterations", "us an iteration", "sum off by", "smallest entry"]
     header += ["zeros", "diverging", "sum of p^2", "exact"]
-    table(f"Dirichlet({ALPHA}), K = {SIZE}; seconds with compilation", header, rows)
+    table(
+        f"Dirichlet({ALPHA}), K = {SIZE}; the worst of the seeds, or median and range", header, rows
+    )
     report("simplex_corners", checks, about=BENCHMARK, quick=quick, header=header, rows=rows)
 
 

@@ -57,7 +57,7 @@ def report(
     """Print which checks passed and write a record, ``results/NAME.json``.
 
     Quick runs print only: their figures are not meant to be kept. ``header`` and ``rows`` make a
-    table that pages can show and quote.
+    table that pages can show and quote; ``tables`` are more of them, as title, header and rows.
 
     Parameters
     ----------
@@ -76,16 +76,15 @@ def report(
     table(f"{name}: asked for", ["what", "found", "asked", ""], lines)
     if quick:
         return
-    tables = []
-    if "header" in figures:
-        tables = [{"title": "", "header": figures.pop("header"), "rows": figures.pop("rows")}]
+    tables = [] if "header" not in figures else [("", figures.pop("header"), figures.pop("rows"))]
+    tables += figures.pop("tables", [])
     record = {
         "name": name,
         **asdict(about),
         **surroundings(),
         "code": fingerprint(about.measures),
         "claims": [claim(check) for check in checks],
-        "tables": tables,
+        "tables": [dict(zip(("title", "header", "rows"), each, strict=True)) for each in tables],
         "figures": figures,
     }
     RESULTS.mkdir(exist_ok=True)
