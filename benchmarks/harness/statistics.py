@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from arviz import ess
@@ -13,6 +15,7 @@ __all__ = [
     "histogram",
     "long_run_variance",
     "mcse",
+    "median_and_range",
     "total_variation",
 ]
 
@@ -42,6 +45,12 @@ def long_run_variance(values: np.ndarray, *, batches: int) -> float:
     length = values.shape[1] // batches
     means = values[:, : batches * length].reshape(-1, length).mean(axis=1)
     return float(length * means.var(ddof=1))
+
+
+def median_and_range(values: Sequence[float], form: str = ".2f") -> str:
+    """Write the median of some runs, and between brackets the least and the largest."""
+    low, high = min(values), max(values)
+    return f"{np.median(values):{form}} ({low:{form}} to {high:{form}})"
 
 
 def histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
