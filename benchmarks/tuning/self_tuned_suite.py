@@ -27,6 +27,7 @@ import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
 from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import PARTS, Check, keep, report
 from benchmarks.harness.sampling import Run, flat, rows, sample
 from benchmarks.harness.statistics import median_and_range
@@ -401,27 +402,28 @@ def compared(run: Run, truth: Truth, names: list[str]) -> Found:
     )
 
 
-def found_of(key: str, case: Case, *, quick: bool) -> list[Found]:
+def found_of(key: str, *, quick: bool) -> dict[str, Any]:
     """Sample with defaults, once for each seed."""
+    case = CASES[key]()
     truth = case.truth() if case.truth else by_nuts(key, case, quick=quick)
     options = {"chains": 2, "draws": 100, "tune": 100} if quick else {}
     options = {"chains": N_CHAINS, "draws": N_DRAWS, **options}
     model, found = case.model(True), []
     for seed in BENCHMARK.seeds:
         run = sample(model, lambda: case.step(backend="jax"), random_seed=seed, **options)
-        found.append(compared(run, truth, case.names))
-    return found
+        found.append(compared(run, truth, case.names)._asdict())
+    return {"what": case.what, "n_rows": case.n_rows, "seeds": found}
 
 
-def judged(case: Case, found: list[Found]) -> tuple[Check, list[Any]]:
+def judged(what: str, n_rows: int, found: list[Found]) -> tuple[Check, list[Any]]:
     """Compare all seeds with what was asked, and write a row of the table."""
     bias = max(one.bias for one in found)
     widths = f"{min(f.ratios[0] for f in found):.3f} to {max(f.ratios[1] for f in found):.3f}"
     asked = f"<= {LARGEST_BIAS}; {RATIOS[0]} to {RATIOS[1]}"
     is_right = all(one.is_right for one in found)
-    check = Check(f"{case.what}, N = {case.n_rows:,}", f"{bias:.3f}; {widths}", asked, is_right)
+    check = Check(f"{what}, N = {n_rows:,}", f"{bias:.3f}; {widths}", asked, is_right)
     noise = max(one.variance_ratio for one in found)
-    row = [case.what, f"{case.n_rows:.0e}", found[0].n_entries, f"{bias:.3f}", widths]
+    row = [what, f"{n_rows:.0e}", found[0].n_entries, f"{bias:.3f}", widths]
     row += [median_and_range([one.ess / one.seconds for one in found], ".0f")]
     row += [sum(one.diverging for one in found), f"{'yes' if noise < 0.5 else 'no'} ({noise:.2g})"]
     return check, [*row, median_and_range([one.temperature for one in found], ".3f")]
@@ -430,18 +432,26 @@ def judged(case: Case, found: list[Found]) -> tuple[Check, list[Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
-    parser.add_argument(
-        "--only", nargs="*", choices=CASES, help="some of the models; keeps nothing"
-    )
+    parser.add_argument("--only", nargs="*", choices=CASES, help="the only models to run now")
     options = parser.parse_args()
     checks, lines, figures = [], [], {}
-    for key in options.only or CASES:
-        case = CASES[key]()
-        found = found_of(key, case, quick=options.quick)
-        check, line = judged(case, found)
+    for key in CASES:
+        part = part_of(
+            "self_tuned_suite",
+            key,
+            lambda key=key: found_of(key, quick=options.quick),
+            about=BENCHMARK,
+            now=not options.only or key in options.only,
+            quick=options.quick,
+        )
+        if part is None:
+            checks.append(Check(key, "", f"<= {LARGEST_BIAS}; {RATIOS[0]} to {RATIOS[1]}", None))
+            continue
+        figures[key] = part["seeds"]
+        seeds = [Found(**one) for one in part["seeds"]]
+        check, line = judged(part["what"], part["n_rows"], seeds)
         checks.append(check)
         lines.append(line)
-        figures[key] = [one._asdict() for one in found]
         print(*line, sep=" | ", flush=True)
     header = ["model", "N", "entries", "worst bias", "sd ratios", "ESS a second", "diverging"]
     header += ["control variates (noise)", "temperature"]
@@ -450,7 +460,7 @@ def main() -> None:
         "self_tuned_suite",
         checks,
         about=BENCHMARK,
-        quick=options.quick or bool(options.only),
+        quick=options.quick,
         header=header,
         rows=lines,
         models=figures,
