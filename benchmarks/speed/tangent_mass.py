@@ -6,7 +6,7 @@ A von Mises-Fisher regression: rows of directions around a unit vector of nine c
 through correlated covariates of different sizes; a girdle, a great circle of small width, as a
 density that costs nothing and as the posterior of a plane's normal given 1,000 rows; and a mixture
 of four concentrations, with a mass for each point. The masses are those that tuning finds, beside
-one number. Asked for: five times the effective samples per second.
+one number. Asked for: five times the effective samples per second. Figures are medians of seeds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import SamplingClock, sample
-from benchmarks.harness.statistics import effective_samples
+from benchmarks.harness.statistics import effective_samples, median_and_range
 
 BENCHMARK = Benchmark(
     question="What does a tangent mass gain over a number?",
     asked="Five times the effective samples per second.",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("mass", "manifolds", "algorithms", "tuning"),
 )
 
@@ -114,7 +114,9 @@ def one_number(model: pm.Model, name: str) -> dict[str, object]:
     return {"mu": float(np.mean(2500 * kappa * (1 / np.tanh(kappa) - 1 / kappa)))}
 
 
-def per_second(model: pm.Model, name: str, mass, *, draws: int) -> tuple[float, np.ndarray, float]:
+def per_second(
+    model: pm.Model, name: str, mass, *, draws: int, seed: int
+) -> tuple[float, np.ndarray, float]:
     """Return effective samples per second, the draws, and the transitions of a draw."""
     clock = SamplingClock()
     run = sample(
@@ -123,7 +125,7 @@ def per_second(model: pm.Model, name: str, mass, *, draws: int) -> tuple[float, 
         draws=draws,
         tune=500,
         chains=2,
-        random_seed=1,
+        random_seed=seed,
         callback=clock,
     )
     x, n_steps = run.draws[name], float(np.mean(run.stats["n_steps"]))
@@ -137,33 +139,39 @@ def main() -> None:
     options = reader.parse_args()
     rows, checks = [], []
     for title in TARGETS:
-        row = part_of(
+        of_seeds = part_of(
             "tangent_mass",
             title,
-            lambda title=title: gain_of(title, draws=200 if options.quick else 1000),
+            lambda title=title: gains_of(title, draws=200 if options.quick else 1000),
             about=BENCHMARK,
             now=not options.only or title in options.only,
             quick=options.quick,
         )
-        if row is None:
+        if of_seeds is None:
             checks.append(Check(f"{title}: times one number", "", "> 5", None))
             continue
-        rows.append([title, *row])
-        gain = row[4]
-        checks.append(Check(f"{title}: times one number", f"{gain:.1f}", "> 5", gain > ASKED))
+        gains = [row[4] for row in of_seeds]
+        rows.append([title, *np.median(of_seeds, axis=0).tolist()])
+        rows[-1][5] = found = median_and_range(gains, ".1f")
+        checks.append(
+            Check(f"{title}: times one number", found, "> 5", float(np.median(gains)) > ASKED)
+        )
     table("Effective samples per second", HEADER, rows)
     report("tangent_mass", checks, about=BENCHMARK, quick=options.quick, header=HEADER, rows=rows)
 
 
-def gain_of(title: str, *, draws: int) -> list[float]:
-    """Compare both masses on a target: a row of the table."""
+def gains_of(title: str, *, draws: int) -> list[list[float]]:
+    """Compare both masses on a target: a row of the table for each seed."""
     model, name = TARGETS[title]()
-    plain, x, plain_steps = per_second(model, name, one_number(model, name), draws=draws)
-    tangent, y, steps = per_second(model, name, None, draws=draws)
-    apart = np.abs(x.mean(axis=(0, 1)) - y.mean(axis=(0, 1))) / x.std(axis=(0, 1))
-    row = [plain, plain_steps, tangent, steps, tangent / plain, float(apart.max())]
-    table("So far", HEADER, [[title, *row]])
-    return row
+    found = []
+    for seed in BENCHMARK.seeds:
+        options = {"draws": draws, "seed": seed}
+        plain, x, plain_steps = per_second(model, name, one_number(model, name), **options)
+        tangent, y, steps = per_second(model, name, None, **options)
+        apart = np.abs(x.mean(axis=(0, 1)) - y.mean(axis=(0, 1))) / x.std(axis=(0, 1))
+        found.append([plain, plain_steps, tangent, steps, tangent / plain, float(apart.max())])
+        table("So far", HEADER, [[title, *found[-1]]])
+    return found
 
 
 if __name__ == "__main__":

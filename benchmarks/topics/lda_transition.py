@@ -3,12 +3,11 @@
 """Where the time of a transition of SGRLD goes in latent Dirichlet allocation.
 
 50 topics of the 12,419 words of NIPS papers, alpha = 0.1, six sweeps of Gibbs. Times are those of
-the processor.
+the processor, medians of seeds. Each precision has a process of its own, for JAX settles for one
+once a process.
 
     python -m benchmarks.topics.lda_transition [--quick]
-    PYTENSOR_FLAGS=floatX=float32 python -m benchmarks.topics.lda_transition [--quick]
 
-JAX settles for a precision once a process.
 The counts are read from ``nips/nips.npz`` in the folder that the environment variable
 PYMC_GEODESIC_DATA names.
 """
@@ -16,8 +15,10 @@ PYMC_GEODESIC_DATA names.
 from __future__ import annotations
 
 import cProfile
+import json
 import os
 import pstats
+import subprocess
 import sys
 import time
 import warnings
@@ -26,20 +27,20 @@ from pathlib import Path
 
 import numpy as np
 import pymc as pm
-import pytensor
 
 import pymc_geodesic as pmg
 
-from benchmarks.harness.console import arguments, table
-from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.console import parser, table
+from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import report
+from benchmarks.harness.statistics import median_and_range
 from benchmarks.topics.lda_baselines import CORPORA, FILES, N_TOPICS, read_counts
 
 BENCHMARK = Benchmark(
     question="Where does the time of a transition go in latent Dirichlet allocation?",
     asked="",
     fixed="2026-11-21",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("topic_models", "algorithms", "kernel"),
 )
 
@@ -47,23 +48,28 @@ BENCHMARK = Benchmark(
 PARTS = {
     "Gibbs": ("latent_dirichlet_allocation.py", "estimate"),
     "noise": ("streams.py", "draw_noise"),
-    "update": ("kernel.py", "__call__"),
+    "update": ("transitions.py", "__call__"),
 }
 LATENTS = ("latents.py", "draw")
 BATCH_SIZES = [50, 100, 200]
+PRECISIONS = {"double": "float64", "single": "float32"}
 
 
-def profile(train, batch_size: int, *, n_steps: int) -> dict[str, float]:
-    """Milliseconds of a transition and of its parts."""
-    with pm.Model() as model:
+def step_of(train, batch_size: int) -> pmg.SGRLD:
+    """Write the model, and compile its step."""
+    with pm.Model():
         batch = pm.Minibatch(pmg.BagOfWords(train), batch_size=batch_size)
         topics = pmg.SymmetricDirichlet("topics", 0.01, shape=(N_TOPICS, train.shape[1]))
         pmg.LatentDirichletAllocation(
             "w", topics, 0.1, observed=batch, total_size=train.shape[0], sweeps=6
         )
-        step = pmg.SGRLD(step_size=0.02, backend="jax")
-    step.setup_chain(np.random.default_rng(1), tune=0, draws=1)
-    point = model.initial_point()
+        return pmg.SGRLD(step_size=0.02, backend="jax")
+
+
+def profile(step: pmg.SGRLD, *, n_steps: int, seed: int) -> dict[str, float]:
+    """Milliseconds of a transition and of its parts."""
+    step.setup_chain(np.random.default_rng(seed), tune=0, draws=1)
+    point = step.model.initial_point()
     # The first transitions leave the start, where every word could be of any topic.
     for _ in range(n_steps):
         point, _ = step.step(point)
@@ -90,22 +96,58 @@ def _milliseconds(stats: pstats.Stats, file: str, function: str, n_steps: int) -
     return 1e3 * seconds / n_steps
 
 
+def measure(folder: str, *, quick: bool) -> None:
+    """Print what each batch size takes with each seed, at the precision of this process."""
+    # JAX says that it takes indices as int32, which it does for all of single precision.
+    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
+    train, found = CORPORA["nips"](read_counts(Path(folder) / FILES["nips"])).train, {}
+    for batch_size in BATCH_SIZES[:1] if quick else BATCH_SIZES:
+        step, n_steps = step_of(train, batch_size), 5 if quick else 20
+        found[batch_size] = [profile(step, n_steps=n_steps, seed=seed) for seed in BENCHMARK.seeds]
+    print(json.dumps(found))
+
+
+def in_new_process(precision: str, *, quick: bool) -> dict[str, list[dict[str, float]]]:
+    """Measure at a precision in a process of its own; by batch size."""
+    # Of two settings of a flag the last one counts.
+    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},floatX={precision}"
+    done = subprocess.run(
+        this_command("--here", *(["--quick"] if quick else [])),
+        env=os.environ | {"PYTENSOR_FLAGS": flags.lstrip(",")},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def main() -> None:
-    quick = arguments(__doc__.split("\n")[0]).quick
+    reader = parser(__doc__.split("\n")[0])
+    reader.add_argument("--here", action="store_true", help="measure in this process")
+    options = reader.parse_args()
     folder = os.environ.get("PYMC_GEODESIC_DATA")
     if not folder:
         sys.exit(f"Set PYMC_GEODESIC_DATA to the folder that holds {FILES['nips']}")
-    # JAX says that it takes indices as int32, which it does for all of single precision.
-    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-    train = CORPORA["nips"](read_counts(Path(folder) / FILES["nips"])).train
-    precision = pytensor.config.floatX
-    found = {}
-    for batch_size in BATCH_SIZES[:1] if quick else BATCH_SIZES:
-        found[batch_size] = profile(train, batch_size, n_steps=5 if quick else 20)
-    names = list(found[BATCH_SIZES[0]])
-    rows = [[n, *(f"{times[name]:.1f}" for name in names)] for n, times in found.items()]
-    table(f"milliseconds a transition, {precision}", ["batch", *names], rows)
-    report(f"lda_transition_{precision}", [], about=BENCHMARK, quick=quick, found=found)
+    if options.here:
+        measure(folder, quick=options.quick)
+        return
+    rows, found = [], {}
+    for name, precision in PRECISIONS.items():
+        found[name] = in_new_process(precision, quick=options.quick)
+        for batch_size, runs in found[name].items():
+            times = [median_and_range([run[part] for run in runs], ".1f") for part in runs[0]]
+            rows.append([name, batch_size, *times])
+    header = ["precision", "batch", *runs[0]]
+    table("milliseconds a transition", header, rows)
+    report(
+        "lda_transition",
+        [],
+        about=BENCHMARK,
+        quick=options.quick,
+        header=header,
+        rows=rows,
+        found=found,
+    )
 
 
 if __name__ == "__main__":
