@@ -22,7 +22,7 @@ from pymc_geodesic.tuning.shrinkage import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.soft_directions import with_directions_of_draws
 from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
-from pymc_geodesic.tuning.whitening import whitened
+from pymc_geodesic.tuning.whitening import whitened, without_runaways
 
 __all__ = ["Center", "Findings", "SelfTuner", "VarianceReduction"]
 
@@ -120,9 +120,11 @@ class SelfTuner:
         rng: np.random.Generator,
     ) -> Findings:
         """Correct the mass by the spread of draws, and measure again at some of them."""
-        mass = found.mass
-        if self.fixed_mass is None:
-            mass = self._refined(mass, draws)
+        mass, near = found.mass, without_runaways(found.mass, draws)
+        # If most ran off, the scales of the others mean little.
+        if self.fixed_mass is None and 2 * len(near) >= len(draws):
+            mass = self._refined(mass, near)
+        draws = near or draws
         rows = self.gradient.rows(rng, SUBSAMPLE)
         chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
         points, center = [draws[i] for i in chosen], found.center

@@ -15,7 +15,7 @@ import numpy as np
 
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.shrinkage import shrunk_covariance
-from pymc_geodesic.tuning.whitening import whitened
+from pymc_geodesic.tuning.whitening import FARTHEST, whitened
 
 __all__ = ["soft_directions", "with_directions_of_draws"]
 
@@ -46,10 +46,11 @@ def with_directions_of_draws(
     -------
     LowRankMass
         The corrected mass; the same one if there are fewer than four draws, or draws that are not
-        finite.
+        finite or ran off.
     """
     frame = whitened(mass, draws).astype(float) * is_flat
-    if len(frame) < 4 or not np.all(np.isfinite(frame)):
+    # Products of draws that all ran off overflow.
+    if len(frame) < 4 or not np.all(np.abs(frame) < FARTHEST):
         return mass
     known = mass.directions[:, mass.directions.any(axis=0)].astype(float)
     # Directions that were found in noisy draws would seem correlated with the known ones.

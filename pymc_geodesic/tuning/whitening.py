@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Draws in the frame of a mass."""
+"""Draws in the frame of a mass, without those that ran off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from pymc_geodesic.mass.arrays import Mass
 
-__all__ = ["whitened"]
+__all__ = ["FARTHEST", "whitened", "without_runaways"]
+
+# Scales from the median beyond which a draw has run off: not even Cauchy tails reach as far.
+FARTHEST = 1e6
 
 
 def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
@@ -19,3 +22,25 @@ def whitened(mass: Mass, draws: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     return np.array(
         [mass.whiten([x - m for x, m in zip(draw, mean, strict=True)]) for draw in draws]
     )
+
+
+def without_runaways(
+    mass: Mass, draws: Sequence[Sequence[np.ndarray]]
+) -> list[Sequence[np.ndarray]]:
+    """Leave out draws that ran off while a chain was tuned: products of them overflow.
+
+    Parameters
+    ----------
+    mass : Mass
+        Gives the frame.
+    draws : sequence of sequence of ndarray
+        Positions of chains.
+    """
+    middle = [np.nanmedian(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
+    return [
+        draw
+        for draw in draws
+        if np.all(
+            np.abs(mass.whiten([x - m for x, m in zip(draw, middle, strict=True)])) < FARTHEST
+        )
+    ]

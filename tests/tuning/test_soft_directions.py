@@ -104,5 +104,7 @@ def test_draws_that_say_nothing_change_nothing():
     assert with_directions_of_draws(mass, [[np.ones(SIZE)]], is_flat=FLAT) is mass
     missing = [[np.full(SIZE, np.nan)]] * 10
     assert with_directions_of_draws(mass, missing, is_flat=FLAT) is mass
+    ran_off = [[size * np.ones(SIZE)] for size in (1e200, -1e200)] * 5
+    assert with_directions_of_draws(mass, ran_off, is_flat=FLAT) is mass
     same = with_directions_of_draws(mass, [[np.ones(SIZE)]] * 10, is_flat=FLAT)
     assert np.all(np.isfinite(same.whiten([np.ones(SIZE)])))
