@@ -18,7 +18,7 @@ from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
-from pymc_geodesic.tuning.outweighing import is_known, noise_of_large_batches
+from pymc_geodesic.tuning.outweighing import is_known, noise_of_large_batches, rows_are_met
 
 __all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 
@@ -59,9 +59,10 @@ def measure_noise(
     manifold = gradient.manifold
     most = min(MOST_BATCHES, MOST_NUMBERS // sum(map(math.prod, manifold.shapes)))
     n_batches = max(2, N_BATCHES // len(points))
-    of_large = noise_of_large_batches(
-        gradient, points, mass=mass, center=center, n_batches=n_batches * len(points), rng=rng
-    )
+    are_met = rows_are_met(gradient, n_batches * len(points))
+    of_large = 0.0
+    if not are_met:
+        of_large = noise_of_large_batches(gradient, points, mass=mass, center=center, rng=rng)
     while True:
         for point, here, there in zip(points, plain, controlled, strict=True):
             drawn, changes = gradients_of_batches(
@@ -71,7 +72,7 @@ def measure_noise(
             there += [in_frame(gradient, point, c, mass) for c in changes]
         n_batches = len(plain[0])
         is_last = 2 * n_batches * len(points) > most
-        if is_last or is_known(plain if center is None else controlled, of_large):
+        if is_last or are_met or is_known(plain if center is None else controlled, of_large):
             break
     is_outweighed = n_batches * len(points) >= MANY_BATCHES
     summaries = [

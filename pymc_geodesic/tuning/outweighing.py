@@ -18,7 +18,13 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 
-__all__ = ["is_known", "noise_of_large_batches", "relative_error", "total_noise"]
+__all__ = [
+    "is_known",
+    "noise_of_large_batches",
+    "relative_error",
+    "rows_are_met",
+    "total_noise",
+]
 
 # Relative error of the noise beyond which it is not known. In ordinary models 192 batches leave .02
 # to .2, most of it because noise differs from entry to entry.
@@ -28,6 +34,12 @@ LARGEST_ERROR = 0.25
 LARGE, N_LARGE, OUTWEIGHED = 4096, 2, 3.0
 # How often batches have drawn each row if they have certainly met those of great weight.
 OFTEN = 4
+
+
+def rows_are_met(gradient: HostGradient, n_batches: int) -> bool:
+    """Whether batches have certainly met rows of great weight, if there are any."""
+    pairs = zip(gradient.n_rows, gradient.batch_sizes, strict=True)
+    return all(n_batches * batch_size >= OFTEN * n_rows for n_rows, batch_size in pairs)
 
 
 def is_known(samples: Sequence[Sequence[list[np.ndarray]]], of_large_batches: float) -> bool:
@@ -51,7 +63,6 @@ def noise_of_large_batches(
     *,
     mass: Mass,
     center: Sequence[np.ndarray] | None,
-    n_batches: int,
     rng: np.random.Generator,
 ) -> float:
     """Measure the noise of ordinary batches by large ones, which hold far more rows.
@@ -66,22 +77,20 @@ def noise_of_large_batches(
         Gives the frame.
     center : sequence of ndarray or None
         Center of the control variates; without it gradients are plain.
-    n_batches : int
-        Number of ordinary batches that are drawn in any case.
     rng : numpy.random.Generator
         Draws the rows; a copy is used, so that the chain's own draws do not depend on it.
 
     Returns
     -------
     float
-        As :func:`total_noise`. Zero if ordinary batches meet all rows anyway, or if the data come
-        in a stream, of which only a sample is at hand, or in several sizes.
+        As :func:`total_noise`. Zero if the data come in a stream, of which only a sample is at
+        hand, or in several sizes.
     """
     if len({*zip(gradient.n_rows, gradient.batch_sizes, strict=True)}) != 1 or gradient.is_stream:
         return 0.0
     n_rows, batch_size = gradient.n_rows[0], gradient.batch_sizes[0]
     size = min(LARGE, n_rows // 4)
-    if n_batches * batch_size >= OFTEN * n_rows or size <= batch_size:
+    if size <= batch_size:
         return 0.0
     own, samples = deepcopy(rng), []
     for point in points:

@@ -89,6 +89,15 @@ def test_more_batches_find_rows_of_great_weight(outweighed):
     assert outweighed.n_batches > 8 * len(seeds) * 2 * N_BATCHES
 
 
+def test_batches_that_meet_all_rows_are_enough(outweighed):
+    outweighed.gradient.batch_sizes, before = [N_ROWS // 40], outweighed.gradient.batch_sizes
+    outweighed.n_batches = 0
+    plain, _ = outweighed.noise(1, center=None)
+    outweighed.gradient.batch_sizes = before
+    assert outweighed.n_batches == N_BATCHES
+    assert not plain.is_outweighed
+
+
 def test_the_error_is_that_of_the_sum():
     rng = np.random.default_rng(4)
     sizes, sums, errors = rng.exponential(1.0, 20), [], []
