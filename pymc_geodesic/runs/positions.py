@@ -13,7 +13,7 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 
-__all__ = ["CONFIGURATIONAL", "listed", "warnings_of_positions", "wrong_positions"]
+__all__ = ["listed", "warnings_of_positions", "wrong_positions"]
 
 CONFIGURATIONAL = "configurational_temperature"
 # In standard errors, and twice the deviation that a self-tuned step accepts: its temperatures are
@@ -47,7 +47,7 @@ def wrong_positions(stats: Mapping[str, np.ndarray]) -> dict[str, float]:
 
 
 def listed(off: Mapping[str, float]) -> str:
-    """Write temperatures as a part of a sentence."""
+    """Write temperatures as part of a sentence."""
     return ", ".join(f"{mean:.3g} for {_who(name)}" for name, mean in off.items())
 
 
@@ -58,6 +58,11 @@ def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
     ----------
     idata : DataTree
         A finished run.
+
+    Returns
+    -------
+    list of SamplerWarning
+        At most one; none for runs of several steps, or without temperatures.
     """
     stats = idata["sample_stats"].data_vars if "sample_stats" in idata else {}
     # With several steps it is unknown which of them moved which variable.
@@ -70,9 +75,9 @@ def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
     if not off:
         return []
     message = (
-        f"These draws do not follow the posterior: temperatures of positions are {listed(off)}, "
-        "where 1 is right; above it draws are too wide, below it too narrow. Take larger batches "
-        "or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may tell more."
+        "These draws do not follow the posterior: the temperature of their positions should be 1, "
+        f"but is {listed(off)}. Above 1 they are too wide, below 1 too narrow. Take larger batches "
+        "or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may find the cause."
     )
     return [SamplerWarning(WarningType.CONVERGENCE, message, "warn")]
 

@@ -40,6 +40,13 @@ def gradients_of_batches(
         Draws the rows.
     size : int, optional
         Rows of a batch, which are then all different; by default those of the model.
+
+    Returns
+    -------
+    list of list of ndarray
+        For each batch its gradient, one array for each variable.
+    list of list of ndarray
+        Its change from the center; empty without a center.
     """
     rows = [gradient.rows(rng, size) for _ in range(n)]
     here = [found.gradient for found in gradient.many([point] * n, rows)]

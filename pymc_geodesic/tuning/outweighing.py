@@ -32,12 +32,13 @@ LARGEST_ERROR = 0.25
 # Rows of great weight are looked for in two large batches at each place. These leave an error of a
 # quarter, or a half where few places have most of the noise.
 LARGE, N_LARGE, OUTWEIGHED = 4096, 2, 3.0
-# How often batches have drawn each row if they have certainly met those of great weight.
+# How often batches draw each row, on average, before none is expected to be missed: a given row
+# still is with a probability of exp(-4), 2 per cent.
 OFTEN = 4
 
 
 def rows_are_met(gradient: HostGradient, n_batches: int) -> bool:
-    """Whether batches have certainly met rows of great weight, if there are any."""
+    """Whether so many batches have met all rows, those of great weight included."""
     pairs = zip(gradient.n_rows, gradient.batch_sizes, strict=True)
     return all(n_batches * batch_size >= OFTEN * n_rows for n_rows, batch_size in pairs)
 
@@ -48,7 +49,8 @@ def is_known(samples: Sequence[Sequence[list[np.ndarray]]], of_large_batches: fl
     Parameters
     ----------
     samples : sequence of sequence of list of ndarray
-        For each place the gradients of two batches or more, in the frame of a mass.
+        For each place the gradients of two batches or more, in the frame of a mass: one array for
+        each variable, and at last the components along the mass's directions.
     of_large_batches : float
         :func:`noise_of_large_batches` at the same places; zero if it was not measured.
     """
@@ -123,7 +125,13 @@ def relative_error(samples: Sequence[Sequence[list[np.ndarray]]]) -> float:
 
 
 def total_noise(samples: Sequence[Sequence[list[np.ndarray]]]) -> float:
-    """Return the sum of the variances of all entries, averaged over places."""
+    """Return the sum of the variances of all entries, averaged over places.
+
+    Parameters
+    ----------
+    samples : sequence of sequence of list of ndarray
+        As for :func:`is_known`.
+    """
     return float(np.mean([x.sum() / (len(x) - 1) for x in _squares(samples)]))
 
 

@@ -12,7 +12,8 @@ from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["FARTHEST", "whitened", "without_runaways"]
 
-# Scales from the median beyond which a draw has run off: not even Cauchy tails reach as far.
+# Scales from the median beyond which a draw has run off: draws of a Cauchy variable reach as far
+# less than once in a million.
 FARTHEST = 1e6
 
 
@@ -34,7 +35,12 @@ def without_runaways(
     mass : Mass
         Gives the frame.
     draws : sequence of sequence of ndarray
-        Positions of chains.
+        Positions of chains, one array for each variable.
+
+    Returns
+    -------
+    list of sequence of ndarray
+        The other draws, in the same order; possibly none.
     """
     middle = [np.nanmedian(np.array(arrays), axis=0) for arrays in zip(*draws, strict=True)]
     return [
