@@ -2,7 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """A million transitions on every manifold: how far its equation is ever violated.
 
-All manifolds are moved together by one SGGMC chain, and looked at after every thousand transitions.
+All manifolds are moved together by one SGGMC chain a seed, and looked at after every thousand
+transitions; the largest of all seeds.
 Asked for: at most 1e-12, of inner products and squared lengths, and beyond walls.
 """
 
@@ -26,7 +27,7 @@ BENCHMARK = Benchmark(
     question="How far do chains leave their manifolds in a million transitions?",
     asked="At most 1e-12 on every manifold.",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("manifolds", "algorithms"),
 )
 
@@ -91,6 +92,28 @@ ERRORS: dict[str, Callable[[np.ndarray], float]] = {
 }
 
 
+def followed(
+    step: pmg.SGGMC, point: dict[str, np.ndarray], draws: int, seed: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the largest error of every variable in a chain, and how far it got."""
+    variables = step.sampler.problem.variables
+    step.setup_chain(np.random.default_rng(seed), 0, draws)
+    step.stop_tuning()
+    worst, farthest = dict.fromkeys(ERRORS, 0.0), dict.fromkeys(ERRORS, 0.0)
+    start = None
+    for draw in range(1, draws + 1):
+        point, _ = step.step(point)
+        for variable, x in zip(variables, step.chain.state.position, strict=True):
+            worst[variable.name] = max(worst[variable.name], ERRORS[variable.name](x))
+        start = start or step.chain.state.position
+        for variable, x, y in zip(variables, step.chain.state.position, start, strict=True):
+            moved = float(np.max(np.abs(x - y)))
+            farthest[variable.name] = max(farthest[variable.name], moved)
+        if draw % 100 == 0:
+            print(f"| {draw * PER_DRAW:,} transitions, largest error {max(worst.values()):.1e}")
+    return worst, farthest
+
+
 def main() -> None:
     quick = arguments(__doc__).quick
     draws = 10 if quick else 1000
@@ -104,21 +127,12 @@ def main() -> None:
         backend="jax",
     )
     variables = step.sampler.problem.variables
-    step.setup_chain(np.random.default_rng(1), 0, draws)
-    step.stop_tuning()
-    point, worst = model.initial_point(), dict.fromkeys(ERRORS, 0.0)
-    farthest = dict.fromkeys(ERRORS, 0.0)
-    start = None
-    for draw in range(1, draws + 1):
-        point, _ = step.step(point)
-        for variable, x in zip(variables, step.chain.state.position, strict=True):
-            worst[variable.name] = max(worst[variable.name], ERRORS[variable.name](x))
-        start = start or step.chain.state.position
-        for variable, x, y in zip(variables, step.chain.state.position, start, strict=True):
-            moved = float(np.max(np.abs(x - y)))
-            farthest[variable.name] = max(farthest[variable.name], moved)
-        if draw % 100 == 0:
-            print(f"| {draw * PER_DRAW:,} transitions, largest error {max(worst.values()):.1e}")
+    found = [
+        followed(step, model.initial_point(), draws, seed)
+        for seed in (BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds)
+    ]
+    worst = {name: max(errors[name] for errors, _ in found) for name in ERRORS}
+    farthest = {name: min(moved[name] for _, moved in found) for name in ERRORS}
     seconds = time.process_time() - began
     checks = [
         Check(
@@ -130,8 +144,8 @@ def main() -> None:
         for v in variables
     ]
     rows = [[v.name, v.manifold.name, worst[v.name], farthest[v.name]] for v in variables]
-    header = ["variable", "manifold", "largest error", "farthest from its start"]
-    table(f"{draws * PER_DRAW:,} transitions in {seconds:.0f} s", header, rows)
+    header = ["variable", "manifold", "largest error", "farthest from its start, least of seeds"]
+    table(f"{draws * PER_DRAW:,} transitions a seed, {seconds:.0f} s in all", header, rows)
     report(
         "constraints",
         checks,

@@ -5,8 +5,9 @@
 Uniform frames and a matrix Langevin distribution. NUTS samples the package's own transform, the Q
 of a QR decomposition, the polar factor of a normal matrix, and a product of Householder's
 reflections. A run of NUTS that has not ended in time counts as if all its draws were effective.
-Asked for: more effective samples a second than each from (10, 3) on, a cost of a step that grows no
-faster than n p^2 times two, and a cold compilation on JAX within 6 seconds.
+Figures are medians of seeds. Asked for: more effective samples a second than each from (10, 3) on,
+a cost of a step that grows no faster than n p^2 times two, and a cold compilation on JAX within 6
+seconds.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import Run, SamplingClock, sample
+from benchmarks.harness.statistics import median_and_range
 
 BENCHMARK = Benchmark(
     question="How do geodesics on frames compare with NUTS on three parametrisations?",
@@ -36,7 +38,7 @@ BENCHMARK = Benchmark(
         "s on JAX; a cost that grows no faster than twice n p^2."
     ),
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("algorithms", "manifolds", "kernel"),
 )
 
@@ -145,12 +147,12 @@ def effective(run: Run) -> float:
     return float(min(ess(entry) for entry in np.moveaxis(both, -1, 0)))
 
 
-def compare(n: int, p: int, strength: float, *, draws: int) -> dict[str, float]:
+def compare(n: int, p: int, strength: float, *, draws: int, seed: int) -> dict[str, float]:
     """Return the effective samples per second of every method."""
     found = {}
     for name, (build, step) in METHODS.items():
         clock, f = Deadline(), parameter(n, p, strength=strength)
-        options = {"draws": draws, "tune": draws // 2, "chains": 2, "random_seed": 1}
+        options = {"draws": draws, "tune": draws // 2, "chains": 2, "random_seed": seed}
         try:
             run = sample(build(f), lambda make=step: make(n, p), callback=clock, **options)
         except OutOfTime:
@@ -209,14 +211,17 @@ def one_size(n: int, p: int, *, quick: bool) -> dict[str, list]:
     """Compare all methods on both targets, and the cost of a transition."""
     # Costs first: nothing has been compiled yet.
     rows, checks = [], costs(n, p)
+    draws, seeds = (100, BENCHMARK.seeds[:1]) if quick else (DRAWS[n, p], BENCHMARK.seeds)
     for target, strength in {"uniform": 0.0, "Langevin": 1.0}.items():
-        found = compare(n, p, strength, draws=100 if quick else DRAWS[n, p])
-        ratio = found["GMC"] / max(found[name] for name in found if name != "GMC")
-        rows.append([f"({n}, {p})", target, *found.values(), ratio])
+        found = [compare(n, p, strength, draws=draws, seed=seed) for seed in seeds]
+        ratios = [of["GMC"] / max(of[name] for name in of if name != "GMC") for of in found]
+        typical = [float(np.median([of[name] for of in found])) for name in METHODS]
+        rows.append([f"({n}, {p})", target, *typical, median_and_range(ratios, ".2f")])
         table("Effective samples a second", HEADER, rows[-1:])
         if n >= FROM:
             what = f"({n}, {p}) {target}: times NUTS"
-            checks.append(Check(what, f"{ratio:.2f}", "> 1", ratio > 1))
+            passed = float(np.median(ratios)) > 1
+            checks.append(Check(what, median_and_range(ratios, ".2f"), "> 1", passed))
     return {"rows": rows, "checks": checks}
 
 
