@@ -4,7 +4,8 @@
 
 Dirichlet(alpha) prior and 40 rows of 5 counts each. A variable of shape (M, K) is M chains, so that
 the standard errors come from M independent averages. For minibatches every chain has its rows in an
-order of its own: the same draw of rows then gives each chain noise of its own.
+order of its own: the same draw of rows then gives each chain noise of its own. Biases are medians
+of seeds, errors the largest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import set_step_size
+from benchmarks.harness.statistics import median_and_range
 
 BENCHMARK = Benchmark(
     question="What is the bias of SGRLD on Dirichlet posteriors, by step size?",
@@ -29,7 +31,7 @@ BENCHMARK = Benchmark(
         " 5 at its smallest."
     ),
     fixed="2026-11-21",
-    seeds=(0, 1, 2),
+    seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
 )
 
@@ -109,10 +111,42 @@ def measure(first, second, alpha: np.ndarray) -> dict[str, tuple[float, float]]:
     }
 
 
+def unseen_means(found: dict) -> tuple[str, list[str], list[list[str]]]:
+    """Biases of the means of entries that are never seen, with full gradients."""
+    columns = [(dynamics, step) for dynamics, steps in STEP_SIZES.items() for step in steps]
+    rows = [
+        [f"{alpha:g}, {size}"]
+        + [
+            median_and_range(found["full", dynamics, alpha, size, step]["mean, unseen"], ".1f")
+            for dynamics, step in columns
+        ]
+        for alpha in ALPHAS
+        for size in SIZES
+    ]
+    header = ["alpha, K", *(f"{dynamics} {step:g}" for dynamics, step in columns)]
+    return "bias of the mean of an entry without counts in per cent, full gradients", header, rows
+
+
+def fullest_variances(found: dict) -> tuple[str, list[str], list[list[str]]]:
+    """Least and largest biases of the variance of the fullest entry, with minibatches."""
+    rows = []
+    for step in STEP_SIZES["cir"]:
+        biases = [
+            bias
+            for (kind, dynamics, _, size, h), each in found.items()
+            if (kind, dynamics, h) == ("minibatches", "cir", step) and size > min(SIZES)
+            for bias in each["variance, fullest"]
+        ]
+        rows.append([f"{step:g}", f"{min(biases):.0f}", f"{max(biases):.0f}"])
+    title = "minibatches: variance of the fullest entry too large by, per cent, K = 10 and 100"
+    return title, ["step of cir", "least", "largest"], rows
+
+
 def main() -> None:
     quick = arguments(__doc__.splitlines()[0]).quick
     relaxations = 6 if quick else 18
-    rows, worst = [], {}
+    seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
+    rows, worst, found = [], {}, {}
     for minibatch in (False, True):
         for size in SIZES:
             counts = make_counts(size)
@@ -133,15 +167,20 @@ def main() -> None:
                         )
                     for step_size in step_sizes:
                         start = time.perf_counter()
-                        found = averages(step, step_size, relaxations, RATE[dynamics], 1)
+                        of_seeds = [
+                            averages(step, step_size, relaxations, RATE[dynamics], seed)
+                            for seed in seeds
+                        ]
                         seconds = time.perf_counter() - start
-                        biases = measure(*found, posterior)
-                        z = max(abs(z) for _, z in biases.values())
+                        each = [measure(*one, posterior) for one in of_seeds]
+                        biases = {key: [one[key][0] for one in each] for key in each[0]}
+                        z = max(abs(z) for one in each for _, z in one.values())
                         kind = "minibatches" if minibatch else "full"
                         rows.append([kind, dynamics, alpha, size, step_size])
-                        rows[-1] += [bias for bias, _ in biases.values()]
+                        rows[-1] += [float(np.median(bias)) for bias in biases.values()]
                         rows[-1] += [z, seconds]
                         worst[kind, dynamics, alpha, size, step_size] = z
+                        found[kind, dynamics, alpha, size, step_size] = biases
                 print(*rows[-1][:4], flush=True)
     header = ["gradient", "dynamics", "alpha", "K", "step"]
     header += [f"{name} (%)" for name in biases] + ["largest |z|", "seconds"]
@@ -157,19 +196,20 @@ def main() -> None:
     ]
     checks = [
         Check(
-            f"cir, full gradients, {len(cir)} runs of 4 figures: largest error / MCSE",
+            f"cir, full gradients, {len(cir)} settings of 4 figures, worst seed: error / MCSE",
             f"{max(cir):.2f}",
             "<= 4",
             max(cir) <= 4,
         ),
         Check(
-            f"euler, alpha = 5, step {smallest}, K = 3, 10, 100: largest error / MCSE",
+            f"euler, alpha = 5, step {smallest}, K = 3, 10, 100, worst seed: error / MCSE",
             f"{max(euler):.2f}",
             "<= 4",
             max(euler) <= 4,
         ),
     ]
-    report("simplex_conjugate", checks, about=BENCHMARK, quick=quick, header=header, rows=rows)
+    tables = [unseen_means(found), fullest_variances(found), ("all figures", header, rows)]
+    report("simplex_conjugate", checks, about=BENCHMARK, quick=quick, tables=tables)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from pymc_geodesic.kernel.jax import after_fork, memo, resident
+from pymc_geodesic.kernel.jax import after_fork, function, resident
 from pymc_geodesic.sampling import begin, run
 
 BENCHMARK = Benchmark(
@@ -58,7 +58,7 @@ def forget(made) -> None:
     clear_backends()
     after_fork._Forks.jax_is_dead = False
     resident._ON_DEVICE.clear()
-    memo.MEMO._kept.clear()
+    function.MEMO._kept.clear()
     for kernel in made.calls._kernels.values():
         kernel._compiled.function._ready = None
         kernel._compiled._copies = {}

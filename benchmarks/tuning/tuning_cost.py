@@ -53,10 +53,10 @@ class Counted(HostGradient):
         super().__init__(potential)
         self.n_seen = 0
 
-    def __call__(self, point, rows):
+    def many(self, points, rows):
         """Evaluate, and count."""
-        self.n_seen += max((len(row) for row in rows), default=0)
-        return super().__call__(point, rows)
+        self.n_seen += sum(max((len(row) for row in some), default=0) for some in rows)
+        return super().many(points, rows)
 
 
 class Way(NamedTuple):
