@@ -22,7 +22,6 @@ LABELS = {
     "controlled": "SGNHT, control variates",
     "plain": "SGNHT, plain gradients",
     "nuts": "NUTS (nutpie)",
-    "advi": "ADVI",
 }
 # Effective samples below which a point is mostly chance.
 ENOUGH = 100
@@ -31,8 +30,7 @@ ENOUGH = 100
 def plot(header: list[str], rows: list[list[str | float]]) -> None:
     """Draw both kinds of seconds against the number of rows, from the table of the record.
 
-    Without ADVI, whose draws are of another distribution. Points that rest on few effective samples
-    are hollow.
+    Points that rest on few effective samples are hollow.
     """
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -40,13 +38,13 @@ def plot(header: list[str], rows: list[list[str | float]]) -> None:
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     wanted = ["N", "effective", "s per effective", "fixed s"]
     columns = [next(i for i, title in enumerate(header) if title.startswith(w)) for w in wanted]
-    for i, what in enumerate(["controlled", "plain", "nuts"]):
-        mine = [row for row in rows if row[header.index("method")] == LABELS[what]]
+    for i, label in enumerate(LABELS.values()):
+        mine = [row for row in rows if row[header.index("method")] == label]
         sizes, effective, marginal, fixed = np.array(
-            [[float(str(row[c]).replace(",", "")) for c in columns] for row in mine]
+            [[_number(row[c]) for c in columns] for row in mine]
         ).T
         for axes, seconds in zip(panels, (marginal, fixed + 1_000 * marginal), strict=True):
-            axes.plot(sizes, seconds, color=f"C{i}", label=LABELS[what])
+            axes.plot(sizes, seconds, color=f"C{i}", label=label)
             for enough in (True, False):
                 shown = (effective >= ENOUGH) == enough
                 face = f"C{i}" if enough else "white"
@@ -66,6 +64,11 @@ def plot(header: list[str], rows: list[list[str | float]]) -> None:
     )
     panels[1].legend(fontsize="small")
     figure.savefig(PLOT, dpi=120)
+
+
+def _number(value: str | float) -> float:
+    """Read a number, which its range may follow."""
+    return float(str(value).split(" ")[0].replace(",", ""))
 
 
 if __name__ == "__main__":
