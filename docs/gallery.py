@@ -19,15 +19,14 @@ PAGES = DOCS / "gallery" / "pages"
 GROUPS = {
     "Big data": ["million", "parquet_rows", "hierarchy", "beside_nuts", "matrix_factorization"],
     "Directions, axes and frames": [
-        *("comets", "wind", "orbit_planes", "star_tracker", "embeddings", "wine_components"),
+        *("comets", "wind", "protein_angles", "termite_mounds", "magnetic_poles", "orbit_planes"),
+        *("star_tracker", "embeddings", "wine_components", "principal_components"),
     ],
     "Compositions": ["compositions", "dirichlet_corners"],
     "Text": ["lda", "spherical_topics"],
     "Networks": ["neural_network"],
     "How the samplers work": ["noisy_circle", "two_directions", "two_wells", "badly_scaled"],
 }
-# The model of a benchmark. Its draws take more minutes than a picture is worth.
-WITHOUT_PAGE = {"principal_components"}
 EXAMPLES = [name for names in GROUPS.values() for name in names]
 # What the examples said when their pictures were drawn, and how long they took.
 FOUND = PICTURES / "found.json"

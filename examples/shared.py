@@ -11,13 +11,14 @@ import sys
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import xarray as xr
 
 from matplotlib.figure import Figure
 
-__all__ = ["data_file", "main", "say", "single_precision", "without_box"]
+__all__ = ["data_file", "main", "package_file", "say", "single_precision", "without_box"]
 
 
 def say(text: str) -> None:
@@ -48,6 +49,26 @@ def data_file(*parts: str, path: str | Path | None = None) -> Path | None:
     if folder and Path(folder, *parts).is_file():
         return Path(folder, *parts)
     say(f"No {'/'.join(parts)} in $PYMC_GEODESIC_DATA: using a small substitute.")
+    return None
+
+
+def package_file(package: str, name: str) -> Path | None:
+    """Find a file of data that a package brings; print a message and return None without it.
+
+    Parameters
+    ----------
+    package : str
+        Name of the distribution. It is not imported.
+    name : str
+        End of the path of the file.
+    """
+    try:
+        found = [file.locate() for file in files(package) or () if str(file).endswith(name)]
+    except PackageNotFoundError:
+        found = []
+    if found:
+        return Path(str(found[0]))
+    say(f"The package {package}, which brings {name}, is not installed: using a substitute.")
     return None
 
 

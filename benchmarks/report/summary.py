@@ -12,6 +12,7 @@ from benchmarks.report.store import when
 __all__ = ["about", "of_room", "totals"]
 
 HEADER = ["claim", "found", "asked", ""]
+FEWEST_SEEDS = 3
 WORDS = {"pass": "pass", "miss": "**miss**", "withdrawn": "withdrawn", "not run": "not run", "": ""}
 
 
@@ -42,15 +43,22 @@ def verdict(record: dict[str, Any], claim: dict[str, str]) -> str:
 
 
 def totals(records: dict[str, dict[str, Any]]) -> str:
-    """Count the verdicts."""
+    """Count the verdicts, and the records by how they were measured."""
     count = Counter(
         verdict(record, claim) for record in records.values() for claim in record["claims"]
     )
     asked = sum(count.values()) - count[""]
+    transcribed = sum(record["transcribed"] for record in records.values())
+    repeated = sum(
+        len(record["seeds"]) >= FEWEST_SEEDS
+        for record in records.values()
+        if not record["transcribed"]
+    )
     return (
         f"{asked} figures were asked for: {count['pass']} pass, {count['miss']} miss, "
         f"{count['withdrawn']} are withdrawn and {count['not run']} have not been run. "
-        f"{count['']} more are reported without a threshold."
+        f"{count['']} more are reported without a threshold. Of {len(records)} records {repeated} "
+        f"have three seeds or more, and {transcribed} are transcribed."
     )
 
 

@@ -5,6 +5,8 @@
 import numpy as np
 import pytest
 
+import pymc_geodesic as pmg
+
 pytestmark = [
     # Short runs are not settled, and say so.
     pytest.mark.filterwarnings("ignore::UserWarning"),
@@ -27,6 +29,55 @@ def test_data_file_prefers_the_path_and_then_the_folder(
     with pytest.raises(FileNotFoundError, match="expected a file"):
         shared.data_file("set", "set.npz", path=tmp_path / "other.npz")
     assert shared.data_file("other", "other.npz", path=file) == file
+
+
+def test_package_file_is_found_without_an_import(load_example, capsys):
+    shared = load_example("shared")
+    assert shared.package_file("numpy", "numpy/__init__.py").is_file()
+    assert shared.package_file("numpy", "no/such.csv") is None
+    assert shared.package_file("no-such-package", "data.csv") is None
+    assert "no-such-package" in capsys.readouterr().out
+
+
+@pytest.fixture
+def without_packages(load_example, monkeypatch):
+    """Take the substitutes, whatever is installed."""
+
+    def load(name):
+        example = load_example(name)
+        monkeypatch.setattr(example, "package_file", lambda package, name: None)
+        return example
+
+    return load
+
+
+def test_termite_mounds(without_packages, check_picture):
+    example = without_packages("termite_mounds")
+    idata = example.run(quick=True, backend="jax")
+    axes = idata.posterior["of_site"]
+    np.testing.assert_allclose(np.linalg.norm(axes, axis=-1), 1, atol=1e-10)
+    # The substitute's sites are around -4 degrees, by 4.5; each is known within about 1.5.
+    mounds = example.make_data()
+    double = np.exp(2j * np.deg2rad(mounds["degrees"])).groupby(mounds["site"]).mean()
+    of_rows = np.degrees(np.angle(double)) / 2
+    of_draws = (
+        np.degrees(np.angle(np.exp(2j * np.arctan2(*np.moveaxis(axes.values, -1, 0))).mean((0, 1))))
+        / 2
+    )
+    assert np.abs(of_draws - of_rows).max() < 4
+    check_picture(example, idata)
+
+
+def test_magnetic_poles(without_packages, check_picture):
+    example = without_packages("magnetic_poles")
+    idata = example.run(quick=True, backend="jax")
+    fit = pmg.fit_watson(example.make_data())
+    axes = idata.posterior["axis"].values.reshape(-1, 3)
+    # The axis is known within about two degrees in each direction.
+    mean = (axes * np.sign(axes @ fit.mu)[:, None]).mean(axis=0)
+    assert np.degrees(np.arccos(mean @ fit.mu / np.linalg.norm(mean))) < 1.0
+    assert abs(idata.posterior["kappa"].values.mean() - fit.kappa) < 0.5
+    check_picture(example, idata)
 
 
 def test_neural_network(load_example, check_picture):
