@@ -16,7 +16,6 @@ faster, as the line at the end of the tuning phase says; the same program runs o
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 import xarray as xr
@@ -36,7 +35,7 @@ REGIONS = {
     "strand": (-180, -45, 90, 180),
     "left-handed helix": (30, 90, 0, 90),
 }
-# Of a grid of the torus, for probabilities of regions and for the picture: every second degree.
+# Of a grid of the torus, for probabilities of regions: every second degree.
 GRID = np.deg2rad(np.arange(-180, 180, 2) + 1.0)
 
 
@@ -90,21 +89,22 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
         )
 
 
-def component_densities(idata: xr.DataTree, n_draws: int = 100) -> np.ndarray:
-    """Compute the log density of each component, weighted, ``(draw, component, phi, psi)``."""
+def log_densities(idata: xr.DataTree, angles: np.ndarray, n_draws: int = 50) -> np.ndarray:
+    """Compute the log density of pairs of angles (m, 2), for some draws: ``(draw, m)``."""
     posterior = idata.posterior.to_dataset().stack(sample=("chain", "draw"))
     chosen = np.linspace(0, posterior.sizes["sample"] - 1, n_draws).round().astype(int)
     posterior = posterior.isel(sample=chosen).transpose("sample", ...)
-    kappa, mean = posterior["kappa"].values, posterior["mean"].values
-    lam = posterior["dependence"].values * np.sqrt(kappa.prod(axis=-1))
-    away = GRID - mean[..., None]
-    along, across = kappa[..., None] * np.cos(away), np.sin(away)
-    exponent = along[..., 0, :, None] + along[..., 1, None, :]
-    exponent = exponent + lam[..., None, None] * across[..., 0, :, None] * across[..., 1, None, :]
-    # The grid is fine enough to normalise by it.
-    cell = (GRID[1] - GRID[0]) ** 2
-    exponent = exponent - logsumexp(exponent, axis=(-2, -1), keepdims=True) - np.log(cell)
-    return exponent + np.log(posterior["share"].values)[..., None, None]
+    kappa, dependence = posterior["kappa"].values, posterior["dependence"].values
+    lam = dependence * np.sqrt(kappa.prod(axis=-1))
+    at_mean = pm.logp(pmg.BivariateVonMises.dist(np.zeros(2), kappa, lam), np.zeros(2))
+    constant = at_mean.eval(mode="FAST_COMPILE") - kappa.sum(axis=-1)
+    constant = constant + np.log(posterior["share"].values)
+    found = []
+    for i, mean in enumerate(posterior["mean"].values):
+        away = angles[:, None] - mean
+        exponent = (kappa[i] * np.cos(away)).sum(axis=-1) + lam[i] * np.sin(away).prod(axis=-1)
+        found.append(logsumexp(constant[i] + exponent, axis=-1))
+    return np.array(found)
 
 
 def inside(angles: np.ndarray, region: tuple[int, int, int, int]) -> np.ndarray:
@@ -113,30 +113,23 @@ def inside(angles: np.ndarray, region: tuple[int, int, int, int]) -> np.ndarray:
     return (phi >= region[0]) & (phi < region[1]) & (psi >= region[2]) & (psi < region[3])
 
 
-def predicted(density: np.ndarray, region: tuple[int, int, int, int]) -> np.ndarray:
-    """Compute the probability of a region in each draw, from densities ``(draw, phi, psi)``."""
-    points = np.stack(np.meshgrid(GRID, GRID, indexing="ij"), axis=-1).reshape(-1, 2)
-    within = inside(points, region).reshape(len(GRID), len(GRID))
-    return density[:, within].sum(axis=-1) * (GRID[1] - GRID[0]) ** 2
+def predicted(idata: xr.DataTree, region: tuple[int, int, int, int]) -> np.ndarray:
+    """Compute the probability of a region in some draws."""
+    points = np.stack(np.meshgrid(GRID, GRID), axis=-1).reshape(-1, 2)
+    within = points[inside(points, region)]
+    return np.exp(log_densities(idata, within)).sum(axis=-1) * (GRID[1] - GRID[0]) ** 2
 
 
 def plot(idata: xr.DataTree) -> Figure:
-    """Plot the held-out residues on the density, and the means of the components."""
-    density = np.exp(logsumexp(component_densities(idata), axis=1)).mean(axis=0)
+    """Plot the held-out residues on the density, and draws of the means."""
     _, test = make_data()
-    figure, ax = plt.subplots(figsize=(6, 5.4), layout="constrained")
-    degrees = np.degrees(GRID)
-    colors = np.log10(np.maximum(density.T / density.max(), 1e-4))
-    ax.contourf(degrees, degrees, colors, levels=np.linspace(-4, 0, 9), cmap="YlOrBr")
-    ax.plot(*np.degrees(test).T, ".", color="0.2", markersize=2, alpha=0.5, label="held out")
-    means = np.degrees(idata.posterior["mean"].values.reshape(-1, N_COMPONENTS, 2))
-    for i in range(N_COMPONENTS):
-        label = "draws of the means" if i == 0 else None
-        ax.plot(*means[:: max(1, len(means) // 100), i].T, ".", color="#0072B2", label=label)
-    ax.set(xlim=(-180, 180), ylim=(-180, 180), xticks=range(-180, 181, 90))
-    ax.set(yticks=range(-180, 181, 90), xlabel="phi, degrees", ylabel="psi, degrees", aspect=1)
-    ax.legend(loc="lower right", fontsize=8, framealpha=0.9)
-    return figure
+    ax = pmg.plot_torus(
+        test, log_density=lambda x: logsumexp(log_densities(idata, x, n_draws=20), axis=0)
+    )
+    means = idata.posterior["mean"].values.reshape(-1, 2)
+    ax.plot(*means[:: max(1, len(means) // 1000)].T, ".", color="k", markersize=2)
+    ax.set(xlabel="phi", ylabel="psi")
+    return ax.figure
 
 
 def report(idata: xr.DataTree) -> str:
@@ -152,10 +145,9 @@ def report(idata: xr.DataTree) -> str:
             f"{share[..., i].mean():5.3f} {phi:5.0f} {psi:5.0f}  {dependence[..., i].mean():5.2f} "
             f"+- {dependence[..., i].std():.2f}"
         )
-    density = np.exp(logsumexp(component_densities(idata), axis=1))
     _, test = make_data()
     for name, region in REGIONS.items():
-        expected, found = predicted(density, region).mean(), inside(test, region).mean()
+        expected, found = predicted(idata, region).mean(), inside(test, region).mean()
         error = np.sqrt(expected * (1 - expected) / len(test))
         lines.append(
             f"{name}: {100 * expected:.1f} per cent predicted, {100 * found:.1f} +- "

@@ -83,6 +83,7 @@ _HOMES = {
     "parquet": ("ParquetRows",),
     "plots": (
         "from_longitude_latitude",
+        "plot_frames",
         "plot_rose",
         "plot_simplex",
         "plot_sphere",

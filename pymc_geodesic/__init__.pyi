@@ -75,6 +75,7 @@ from pymc_geodesic.mass import TangentMass as TangentMass
 from pymc_geodesic.parquet import ParquetRows as ParquetRows
 from pymc_geodesic.plots import (
     from_longitude_latitude as from_longitude_latitude,
+    plot_frames as plot_frames,
     plot_rose as plot_rose,
     plot_simplex as plot_simplex,
     plot_sphere as plot_sphere,

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from pymc_geodesic.validation import one_of
 
-__all__ = ["align_frames", "column_angles", "mean_frame"]
+__all__ = ["Symmetry", "align_frames", "column_angles", "mean_frame"]
 
 Symmetry = Literal["signs", "permutations", "rotations"]
 

@@ -4,12 +4,14 @@
 
 from pymc_geodesic.plots.angles import plot_rose, plot_torus
 from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitude_latitude
+from pymc_geodesic.plots.frames import plot_frames
 from pymc_geodesic.plots.simplex import plot_simplex
 from pymc_geodesic.plots.sphere import plot_sphere
 from pymc_geodesic.plots.thermostat import plot_thermostat, temperature_band
 
 __all__ = [
     "from_longitude_latitude",
+    "plot_frames",
     "plot_rose",
     "plot_simplex",
     "plot_sphere",
