@@ -10,7 +10,7 @@ logs as a warning, PyMC's own checks included. Moments are not judged where NUTS
 converged. A run that has not ended after 300 s of the processor is stopped.
 
 Runs are kept in the results as they end, and all of them are reported each time; delete the file to
-measure anew.
+measure anew. What is known of a model is kept until the file that defines it changes.
 
     python -m benchmarks.correctness.models [--quick] [--seed 1] [--without-nuts] [NAME ...]
 """
@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import logging
 import signal
+import sys
 import time
 import warnings
 
@@ -38,8 +39,9 @@ from arviz import rhat
 import pymc_geodesic as pmg
 
 from benchmarks.correctness.ordinary_models import MODELS, Ordinary
+from benchmarks.harness import records
 from benchmarks.harness.console import parser, table
-from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.declared import Benchmark, source_hash
 from benchmarks.harness.records import PARTS, Check, keep, report
 from benchmarks.harness.sampling import flat
 from benchmarks.harness.statistics import effective_samples
@@ -71,7 +73,7 @@ FEWEST_OF_NUTS = 400
 NOT_JUDGED, STOPPED = "no truth", "stopped"
 HEADER = ["model", "N", "seed", "bias", "sd ratios", "R-hat", "effective in CPU s", "nutpie"]
 HEADER += ["over nutpie", "advises NUTS", "step", "warns", "verdict"]
-TRUTHS, RUNS = PARTS / "models_truths.json", PARTS / "models_runs.json"
+TRUTHS, RUNS = records.TRUTHS / "models.json", PARTS / "models_runs.json"
 
 
 class Truth(NamedTuple):
@@ -183,6 +185,13 @@ def limited(seconds: float) -> Iterator[None]:
 def read(path: Path) -> dict[str, Any]:
     """Read what was measured before, by name."""
     return json.loads(path.read_text()) if path.exists() else {}
+
+
+def truth_key(name: str) -> str:
+    """Name what is known of a model, as it is written now."""
+    model = MODELS[name].model
+    written = sys.modules[getattr(model, "func", model).__module__].__file__
+    return f"{name} {source_hash(Path(written))}"
 
 
 def restored(kind: Callable[..., Any], values: Sequence[Any]) -> Any:
@@ -342,9 +351,10 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
 
 def all_kept() -> dict[str, tuple[Found, Truth]]:
     """Read all runs and what they are compared with."""
-    truths = {name: restored(Truth, values) for name, values in read(TRUTHS).items()}
+    truths = {key: restored(Truth, values) for key, values in read(TRUTHS).items()}
     runs = {key: restored(Found, values) for key, values in read(RUNS).items()}
-    return {key: (found, truths.get(key.split()[0], UNKNOWN)) for key, found in runs.items()}
+    names = {key: truth_key(key.split()[0]) for key in runs}
+    return {key: (found, truths.get(names[key], UNKNOWN)) for key, found in runs.items()}
 
 
 def main() -> None:
@@ -361,9 +371,9 @@ def main() -> None:
         found_now = partial(by_default, case, options.seed, quick=quick)
         found = restored(Found, kept(RUNS, key, found_now, quick=quick))
         truth = UNKNOWN
-        if name in known or case.moments is not None or not options.without_nuts:
+        if truth_key(name) in known or case.moments is not None or not options.without_nuts:
             truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
-            truth = restored(Truth, kept(TRUTHS, name, truth_now, quick=quick))
+            truth = restored(Truth, kept(TRUTHS, truth_key(name), truth_now, quick=quick))
         runs[key] = found, truth
         print(
             *line(case, options.seed, found, truth), found.news, *found.said, sep=" | ", flush=True

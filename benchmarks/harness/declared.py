@@ -13,7 +13,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
-__all__ = ["ROOT", "Benchmark", "fingerprint", "this_command"]
+__all__ = ["ROOT", "Benchmark", "fingerprint", "source_hash", "this_command"]
 
 ROOT = Path(__file__).parents[2]
 IGNORED = {tokenize.ENCODING, tokenize.COMMENT, tokenize.NL, tokenize.ENDMARKER}
@@ -73,6 +73,11 @@ def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
             digest.update(file.relative_to(ROOT).as_posix().encode())
             digest.update("\0".join(_statements(file)).encode())
     return digest.hexdigest()[:16]
+
+
+def source_hash(file: Path) -> str:
+    """Return a hash of the statements of one file, such as that of a model."""
+    return sha256("\0".join(_statements(file)).encode()).hexdigest()[:16]
 
 
 def _statements(file: Path) -> Iterator[str]:

@@ -3,8 +3,8 @@
 """Thirteen posteriors with nothing but default arguments: biases, widths and effective samples.
 
 The truth is exact where the model is conjugate, the Laplace approximation where a million rows make
-the posterior Gaussian, else NUTS on all rows. That of NUTS is kept in the results and used again:
-delete the file when a model changes. The worst of all seeds counts.
+the posterior Gaussian, else NUTS on all rows. That of NUTS is kept and used again: delete the file
+when a model changes. The worst of all seeds counts.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from scipy.special import expit, ive
 
 import pymc_geodesic as pmg
 
+from benchmarks.harness import records
 from benchmarks.harness.console import table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
-from benchmarks.harness.records import PARTS, Check, keep, report
+from benchmarks.harness.records import Check, keep, report
 from benchmarks.harness.sampling import Run, flat, rows, sample
 from benchmarks.harness.statistics import median_and_range
 
@@ -46,7 +47,7 @@ BENCHMARK = Benchmark(
 
 N_CHAINS, N_DRAWS = 4, 1_000
 LARGEST_BIAS, RATIOS = 0.15, (0.85, 1.15)
-TRUTHS = PARTS / "self_tuned_suite_truths.json"
+TRUTHS = records.TRUTHS / "self_tuned_suite.json"
 
 
 class Truth(NamedTuple):

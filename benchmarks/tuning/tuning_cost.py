@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pymc as pm
 
-from benchmarks.correctness.models import TRUTHS, Truth, read
+from benchmarks.correctness.models import TRUTHS, Truth, read, restored, truth_key
 from benchmarks.correctness.ordinary_models import MODELS, Ordinary
 from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark
@@ -171,8 +171,9 @@ def main() -> None:
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)}")
     options = reader.parse_args()
     logging.getLogger("pymc").setLevel(logging.ERROR)
-    truths = {name: Truth(*values) for name, values in read(TRUTHS).items()}
-    names = options.names or NAMES
+    names, known = options.names or NAMES, read(TRUTHS)
+    keys = {name: truth_key(name) for name in names}
+    truths = {name: restored(Truth, known[key]) for name, key in keys.items() if key in known}
     if missing := set(names) - set(truths):
         reader.error(
             f"expected models whose truth is known; got {', '.join(sorted(missing))}. Run "
