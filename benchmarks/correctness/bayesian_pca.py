@@ -23,7 +23,13 @@ from typing import NamedTuple
 import numpy as np
 import pymc as pm
 
-from principal_components import N_COMPONENTS, build_model, make_data, principal_axes
+from principal_components import (
+    N_COMPONENTS,
+    build_model,
+    make_data,
+    masses,
+    principal_axes,
+)
 from sklearn.decomposition import PCA
 
 import pymc_geodesic as pmg
@@ -57,8 +63,6 @@ BENCHMARK = Benchmark(
 WITHOUT_TUNING = replace(BENCHMARK, measures=("manifolds", "mass", "algorithms"))
 
 N_LEAPFROG = 40
-# Radians in which a rotation counts as free.
-WIDEST = 0.25
 MOST_BEYOND_THREE, LARGEST_Z, LARGEST_RATIO = 0.01, 5.0, 0.1
 
 
@@ -70,33 +74,6 @@ def frame_entries(draws: dict[str, np.ndarray]) -> np.ndarray:
     x = (classical.T @ x).reshape(*x.shape[:2], -1)
     scales = np.sort(draws["scales"], axis=-1)
     return np.concatenate([x, scales, draws["noise"][..., None]], axis=-1)
-
-
-def masses() -> dict[str, object]:
-    r"""Return masses from the asymptotic widths of principal components.
-
-    With the eigenvalues :math:`\lambda_i` of the covariance of n rows, and the noise's variance
-    :math:`\sigma^2` as that of all other axes, the angle between two of them has the width
-    :math:`\sqrt{\lambda_i \lambda_j / n} / |\lambda_i - \lambda_j|` and the logarithm of a scale
-    :math:`1 / \sqrt{2 n}` per independent number. T. W. Anderson (1963), Asymptotic theory for
-    principal component analysis, Annals of Mathematical Statistics 34.
-    """
-    pictures = make_data()
-    n, size = pictures.shape
-    values = np.linalg.svd(pictures, compute_uv=False) ** 2 / n
-    found, noise = values[:N_COMPONENTS], values[N_COMPONENTS:].mean()
-    products, differences = np.outer(found, found), np.abs(np.subtract.outer(found, found))
-    np.fill_diagonal(differences, np.inf)
-    turns = np.minimum(np.sqrt(products / n) / differences, WIDEST)
-    np.fill_diagonal(turns, WIDEST)
-    columns = np.sqrt(found * noise / n) / (found - noise)
-    # The mass of the frame makes its widest part, and hence everything, this wide.
-    of_scales = WIDEST**2 * 2 * n
-    return {
-        "loadings": pmg.FrameMass(columns, turns),
-        "scales": of_scales,
-        "noise": of_scales * (size - N_COMPONENTS),
-    }
 
 
 # Batch size, step, draws, chains and draws of the tuning phase.
