@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -126,7 +126,7 @@ def _draw_angles(ax: Axes, values: np.ndarray, mean: np.ndarray, draws: xr.DataA
     ax.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1))
 
 
-def _name(set_ticks, draws: xr.DataArray, dim) -> None:
+def _name(set_ticks: Callable, draws: xr.DataArray, dim: Hashable) -> None:
     """Name the rows or columns by their coordinates, if there are few."""
     size = draws.sizes[dim]
     if size <= MOST_NAMES:
