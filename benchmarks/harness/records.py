@@ -115,8 +115,9 @@ def surroundings() -> dict[str, Any]:
 def commit() -> str:
     """Return the present commit, with a plus if files differ from it; empty without git."""
     try:
-        # Records are what runs write, not what they run.
-        changed = ["status", "--porcelain", "-uno", "--", ":!benchmarks/results"]
+        # Records and pictures are what runs write, not what they run.
+        written = [":!benchmarks/results", ":!docs/_static"]
+        changed = ["status", "--porcelain", "-uno", "--", *written]
         found = [
             subprocess.run(["git", *given], cwd=ROOT, capture_output=True, text=True, check=True)
             for given in (["rev-parse", "--short=10", "HEAD"], changed)
