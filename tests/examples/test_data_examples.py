@@ -51,6 +51,7 @@ def without_packages(load_example, monkeypatch):
     return load
 
 
+@pytest.mark.slow
 def test_termite_mounds(without_packages, check_picture):
     example = without_packages("termite_mounds")
     idata = example.run(quick=True, backend="jax")

@@ -38,6 +38,7 @@ def test_orbit_planes(load_example, check_picture):
     check_picture(example, idata)
 
 
+@pytest.mark.slow
 def test_protein_angles(load_example, check_picture):
     pytest.importorskip("jax")
     example = load_example("protein_angles")
