@@ -30,7 +30,6 @@ NOT_MEASURED = [
         "0.5 GB with JAX",
     ),
     *("8 GB for 1,000", "12 MB for a million entries"),
-    *("right within 5 per cent", "where 15 per cent are enough"),
     # On paper, from the measured cost of a row.
     "r = 0.3 µs, g = 0.2 µs, m = 0.2 µs",
     *("are 168 GB", "takes 500 s", "8 s on 64", "gives 21 GB/s", "takes 200 to 300 s"),
