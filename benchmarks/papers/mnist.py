@@ -3,16 +3,20 @@
 """The neural network of Ding et al. (2014) on MNIST: the thermostat beside a fixed friction.
 
 One network of 100 hidden units, batches of 20, learned from the first 50,000 digits; the other
-10,000 are for validation. First the paper's best settings of both, and the largest step size, with
-10,000 transitions thrown away and 40,000 kept; then, with the first seed, both over the step sizes
-of Figure 3, in runs of a fifth of the length. Needs ``mnist/mnist.npz`` in $PYMC_GEODESIC_DATA.
+10,000 are for validation. Both methods over the step sizes and injected noises of Figure 3, among
+which are the best settings of Table 2, with 10,000 transitions thrown away and 40,000 kept. Needs
+``mnist/mnist.npz`` in $PYMC_GEODESIC_DATA.
+
+    python -m benchmarks.papers.mnist [--quick] [METHOD ...]
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -22,8 +26,9 @@ from shared import single_precision
 
 import pymc_geodesic as pmg
 
-from benchmarks.harness.console import table
+from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import set_step_size
 
@@ -38,15 +43,17 @@ BENCHMARK = Benchmark(
 STEPS = {"SGNHT": pmg.SGNHT, "SGHMC": pmg.SGHMC}
 PAPER = {"SGHMC": 0.0225, "SGNHT": 0.0215}
 LEARNING_RATES, INJECTED = (2e-7, 4e-7, 6e-7, 8e-7), (0.001, 0.01)
+# Of Table 2.
 BEST = [("SGNHT", 2e-7, 0.01), ("SGHMC", 2e-7, 0.01), ("SGNHT", 8e-7, 0.01)]
 N_STEPS = 100
 # Draws to throw away and to keep, and networks whose readings are averaged: one draw in so many.
-LONG, SHORT, QUICK = (100, 400, 2), (20, 80, 2), (3, 4, 1)
+LONG, QUICK = (100, 400, 2), (3, 4, 1)
 # The validation digits are read by every fourth of these networks.
 VALIDATED = 4
 N_TRAIN, N_TEST = 50_000, 10_000
 
 
+@cache
 def split():
     """Divide the digits to learn from as the paper does: 50,000, and 10,000 for validation."""
     digits = load_digits()
@@ -61,9 +68,10 @@ def start(digits, seed: int) -> dict[str, np.ndarray]:
     return {k: 0.1 * rng.standard_normal(shape, dtype="float32") for k, shape in shapes.items()}
 
 
-def built(method: str, digits) -> pmg.SGNHT | pmg.SGHMC:
+@cache
+def built(method: str) -> pmg.SGNHT | pmg.SGHMC:
     """Compile a step; what it is set to does not matter yet."""
-    with build_model(digits):
+    with build_model(split()[0]):
         return STEPS[method](step_size=1e-4, n_steps=N_STEPS, backend="jax")
 
 
@@ -74,9 +82,9 @@ def set_parameters(step, learning_rate: float, injected: float) -> None:
     set_step_size(step, step_size, **{name: injected / step_size})
 
 
-def measured(step, data, setting: tuple, length, seed: int) -> dict:
+def measured(step, setting: tuple, length, seed: int) -> dict[str, Any]:
     """Sample, and read the test digits and those for validation."""
-    (tune, draws, every), (digits, (images, labels)) = length, data
+    (tune, draws, every), (digits, (images, labels)) = length, split()
     set_parameters(step, *setting)
     begin = time.process_time()
     with step.model:
@@ -107,9 +115,11 @@ def measured(step, data, setting: tuple, length, seed: int) -> dict:
     }
 
 
-def of_seeds(step, data, setting: tuple, length, seeds: tuple[int, ...]) -> dict:
+def of_seeds(method: str, setting: tuple, *, quick: bool) -> dict[str, Any]:
     """Run a setting with each seed; medians, and all runs."""
-    runs = [measured(step, data, setting, length, seed) for seed in seeds]
+    length, seeds = (QUICK, BENCHMARK.seeds[:1]) if quick else (LONG, BENCHMARK.seeds)
+    with single_precision("jax"):
+        runs = [measured(built(method), setting, length, seed) for seed in seeds]
     numbers = [key for key in runs[0] if key != "curve"]
     return {key: float(np.median([run[key] for run in runs])) for key in numbers} | {"runs": runs}
 
@@ -118,45 +128,48 @@ HEADER = ["method", "a", "learning rate", "one network %", "average %", "of one 
 HEADER += ["validation %", "temperature", "friction", "processor s"]
 
 
-def compared(what: str, settings: list[tuple], steps: dict, data, length, seeds) -> tuple:
-    """Run methods at settings, and print a table."""
-    found, rows = {}, []
-    for method, learning_rate, injected in settings:
-        median = of_seeds(steps[method], data, (learning_rate, injected), length, seeds)
-        found[f"{method}, {injected:g}, {learning_rate:g}"] = median
-        errors = [100 * run["error"] for run in median["runs"]]
-        row = [method, f"{injected:g}", f"{learning_rate:g}"]
-        row += [f"{100 * median[key]:.2f}" for key in ("first", "error")]
-        row += [f"{min(errors):.2f} to {max(errors):.2f}", f"{100 * PAPER[method]:.2f}"]
-        row += [f"{100 * median['validation']:.2f}", f"{median['temperature']:.3f}"]
-        rows.append([*row, f"{median['friction']:.1f}", f"{median['seconds']:.0f}"])
-        print(rows[-1], flush=True)
-    n, thrown = sum(length[:2]) * N_STEPS, length[0] * N_STEPS
-    table(f"MNIST, {what}: {n:,} transitions, {thrown:,} thrown away", HEADER, rows)
-    return found, rows
+def key_of(method: str, learning_rate: float, injected: float) -> str:
+    """Name a setting."""
+    return f"{method}, {injected:g}, {learning_rate:g}"
+
+
+def row_of(key: str, found: dict[str, Any]) -> list[str]:
+    """Write a setting as a row of the table."""
+    method = key.split(", ")[0]
+    errors = [100 * run["error"] for run in found["runs"]]
+    row = [*key.split(", "), *(f"{100 * found[name]:.2f}" for name in ("first", "error"))]
+    row += [f"{min(errors):.2f} to {max(errors):.2f}", f"{100 * PAPER[method]:.2f}"]
+    row += [f"{100 * found['validation']:.2f}", f"{found['temperature']:.3f}"]
+    return [*row, f"{found['friction']:.1f}", f"{found['seconds']:.0f}"]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
-    parser.add_argument("--only", choices=["long", "sweep"], help="one of the two parts")
-    arguments = parser.parse_args()
-    quick, only = arguments.quick, arguments.only
-    data, seeds = split(), BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
-    sweep = list(itertools.product(STEPS, LEARNING_RATES, INJECTED))
-    with single_precision("jax"):
-        steps = {method: built(method, data[0]) for method in STEPS}
-        if only != "sweep":
-            long, rows = compared("long", BEST, steps, data, QUICK if quick else LONG, seeds)
-            checks = [*paper_checks(long), *checks_of(long)]
-            tables = {"header": HEADER, "rows": rows}
-            report("mnist", checks, about=BENCHMARK, quick=quick, runs=long, **tables)
-        if only != "long":
-            length, settings = (QUICK, sweep[::8]) if quick else (SHORT, sweep)
-            short, rows = compared("short", settings, steps, data, length, seeds[:1])
-            tables = {"header": HEADER, "rows": rows}
-            checks = checks_of(short)
-            report("mnist_sweep", checks, about=BENCHMARK, quick=quick, runs=short, **tables)
+    reader = parser(__doc__.splitlines()[0])
+    reader.add_argument("methods", nargs="*", metavar="METHOD", help="the only ones to run now")
+    options = reader.parse_args()
+    runs = {}
+    settings = list(itertools.product(STEPS, LEARNING_RATES, INJECTED))
+    for method, *setting in settings[::7] if options.quick else settings:
+        key = key_of(method, *setting)
+        found = part_of(
+            "mnist",
+            key,
+            lambda method=method, setting=setting: of_seeds(
+                method, tuple(setting), quick=options.quick
+            ),
+            about=BENCHMARK,
+            now=not options.methods or method in options.methods,
+            quick=options.quick,
+        )
+        if found is not None:
+            runs[key] = found
+            print(row_of(key, found), flush=True)
+    rows = [row_of(*pair) for pair in runs.items()]
+    table(f"MNIST: {sum(LONG[:2]) * N_STEPS:,} transitions", HEADER, rows)
+    best = {key: runs[key] for key in (key_of(*setting) for setting in BEST) if key in runs}
+    checks = [*paper_checks(best), *checks_of(runs)]
+    tables = {"header": HEADER, "rows": rows}
+    report("mnist", checks, about=BENCHMARK, quick=options.quick, runs=runs, **tables)
 
 
 def paper_checks(runs: dict) -> list[Check]:
