@@ -26,10 +26,10 @@ STYLES = {
 
 
 def seconds_per_effective_sample(method: str) -> tuple[list[float], list[float]]:
-    """Read the numbers of rows and the seconds of a method from the record."""
+    """Read the numbers of rows and the seconds of a method, medians of seeds, from the record."""
     record = json.loads((ROOT / "benchmarks" / "results" / "scaling.json").read_text())
-    found = [row[:3] for row in record["tables"][0]["rows"] if row[1] == method and row[2]]
-    return [float(row[0]) for row in found], [float(row[2]) for row in found]
+    found = [row[:3] for row in record["tables"][0]["rows"] if row[1] == method]
+    return [float(row[0]) for row in found], [float(row[2].split(" ")[0]) for row in found]
 
 
 def draw() -> Figure:
