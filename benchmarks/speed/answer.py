@@ -254,7 +254,7 @@ def sam(backend: str) -> Callable[[bool], dict[str, float]]:
     def measure(quick: bool) -> dict[str, float]:
         from benchmarks.topics.sam_compile import first_draw
 
-        found = first_draw(backend)
+        found = first_draw(backend, SEED)
         return {name: found[name] for name in ("cpu", "wall")}
 
     return measure
