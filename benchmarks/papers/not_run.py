@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrix_factorization import build_model, load_ratings
-from neural_network import load_digits
 from shared import single_precision
 
 import pymc_geodesic as pmg
@@ -27,7 +26,6 @@ import pymc_geodesic as pmg
 from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import report
-from benchmarks.papers import mnist
 from benchmarks.topics import lda_softmax
 from benchmarks.topics.lda_baselines import read_counts
 
@@ -53,10 +51,6 @@ class Protocol(NamedTuple):
 # Two methods, four learning rates, two injected noises, three seeds.
 GRID = 2 * 4 * 2 * 3
 PROTOCOLS = {
-    "mnist": (
-        Protocol("Table 2, MNIST: two methods, three seeds", 2 * 3, 50_000),
-        Protocol("Figure 3, MNIST: the grid, three seeds", GRID, 50_000),
-    ),
     "movielens": (
         Protocol("Table 2, MovieLens: two methods, one seed", 2, 100_000),
         Protocol("Table 2, MovieLens: two methods, three seeds", 2 * 3, 100_000),
@@ -85,14 +79,11 @@ def steps() -> dict[str, Any]:
         raise SystemExit("Set PYMC_GEODESIC_DATA to the folder that holds the data.")
     counts = read_counts(Path(folder) / "reuters" / "reuters395.npz")
     frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel())[:N_WORDS]
-    with single_precision("jax"):
-        with mnist.build_model(load_digits()):
-            network = pmg.SGNHT(step_size=2e-7**0.5, n_steps=N_STEPS, backend="jax")
-        with build_model(load_ratings()[0]):
-            factors = pmg.SGNHT(step_size=8e-7**0.5, n_steps=N_STEPS, backend="jax")
+    with single_precision("jax"), build_model(load_ratings()[0]):
+        factors = pmg.SGNHT(step_size=8e-7**0.5, n_steps=N_STEPS, backend="jax")
     _, topics = lda_softmax.build(counts.tocsc()[:, np.sort(frequent)].tocsr(), "SGNHT", N_STEPS)
     lda_softmax.set_step_size(topics, 2e-5**0.5, diffusion=0.01 / 2e-5**0.5)
-    return {"mnist": network, "movielens": factors, "softmax": topics}
+    return {"movielens": factors, "softmax": topics}
 
 
 def main() -> None:
