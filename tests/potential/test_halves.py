@@ -7,6 +7,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
+from small_batches import N_ROWS, directions, regression
+
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import (
     ControlVariateEstimator,
@@ -15,7 +17,6 @@ from pymc_geodesic.potential import (
     Potential,
 )
 from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
-from tests.potential.small_batches import N_ROWS, directions, regression
 
 SIZE = 6
 

@@ -5,11 +5,10 @@
 import numpy as np
 import pytest
 
+from mixtures import MEANS, mixture_data
 from scipy import sparse
 
 import pymc_geodesic as pmg
-
-from tests.tuning.mixtures import MEANS, mixture_data
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,10 +6,11 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from chains import run
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.tuning.settling import balanced, is_falling, is_off
-from tests.chains import run
 
 N_ROWS = 2_000
 MEAN, SD = np.array([2.0, 0.0, -1.0]), 1 / np.sqrt(N_ROWS)

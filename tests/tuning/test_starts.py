@@ -6,6 +6,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from chains import run
+from mixtures import by_em, log_density, mixture_data, mixture_model
 from scipy.special import logsumexp
 
 import pymc_geodesic as pmg
@@ -14,8 +16,6 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.starts import best_start, default_start, is_default, jittered, scattered
-from tests.chains import run
-from tests.tuning.mixtures import by_em, log_density, mixture_data, mixture_model
 
 
 class Search:
