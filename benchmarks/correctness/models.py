@@ -12,7 +12,7 @@ converged. A run that has not ended after 300 s of the processor is stopped.
 Runs are kept in the results as they end, and all of them are reported each time; delete the file to
 measure anew. What is known of a model is kept until the file that defines it changes.
 
-    python -m benchmarks.correctness.models [--quick] [--seed 1] [--without-nuts] [NAME ...]
+    python -m benchmarks.correctness.models [--quick] [--seeds 1 2 3] [--without-nuts] [NAME ...]
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,7 +57,7 @@ BENCHMARK = Benchmark(
         "the median."
     ),
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
@@ -332,21 +333,37 @@ def over_nuts(found: Found, truth: Truth) -> float:
 
 
 def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
-    """Compare what was found with what is asked of all models together."""
-    verdicts = [verdict(*pair) for pair in runs.values()]
-    n_judged = len(verdicts) - verdicts.count(NOT_JUDGED)
-    n_right, n_silent = verdicts.count("right"), verdicts.count("SILENTLY WRONG")
+    """Compare what was found with what is asked of all models together, in each seed."""
+    checks = [right(seed, of_seed(runs, seed)) for seed in seeds_of(runs)]
+    n_silent = [verdict(*pair) for pair in runs.values()].count("SILENTLY WRONG")
     ratios = [over_nuts(*pair) for pair in runs.values() if pair[1].is_known]
     ratios = [ratio for ratio in ratios if np.isfinite(ratio)]
     ratio = float(np.median(ratios)) if ratios else 0.0
-    of_all = f"{n_right} of {n_judged} judged; {len(runs)} runs of {len(MODELS)} models"
     return [
-        Check("right", of_all, f">= {SHARE_RIGHT:.0%}", n_right >= SHARE_RIGHT * len(runs)),
-        Check("silently wrong", str(n_silent), "0", n_silent == 0),
+        *checks,
+        Check("silently wrong", f"{n_silent} of {len(runs)} runs", "0", n_silent == 0),
         Check(
             "over NUTS, median", f"{ratio:.2f}", f">= {ASKED_OVER_NUTS}", ratio >= ASKED_OVER_NUTS
         ),
     ]
+
+
+def seeds_of(runs: dict[str, tuple[Found, Truth]]) -> list[int]:
+    """Return the seeds of all runs."""
+    return sorted({int(key.split()[1]) for key in runs})
+
+
+def of_seed(runs: dict[str, tuple[Found, Truth]], seed: int) -> list[str]:
+    """Judge the runs of a seed."""
+    return [verdict(*pair) for key, pair in runs.items() if int(key.split()[1]) == seed]
+
+
+def right(seed: int, verdicts: list[str]) -> Check:
+    """Compare the number of models that are right with what is asked."""
+    n_right, n_judged = verdicts.count("right"), len(verdicts) - verdicts.count(NOT_JUDGED)
+    text = f"{n_right} of {n_judged} judged; {len(verdicts)} runs of {len(MODELS)} models"
+    is_enough = n_right >= SHARE_RIGHT * len(verdicts)
+    return Check(f"right, seed {seed}", text, f">= {SHARE_RIGHT:.0%}", is_enough)
 
 
 def all_kept() -> dict[str, tuple[Found, Truth]]:
@@ -360,24 +377,23 @@ def all_kept() -> dict[str, tuple[Found, Truth]]:
 def main() -> None:
     reader = parser(__doc__.splitlines()[0])
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)}")
-    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--seeds", type=int, nargs="+", default=BENCHMARK.seeds)
     reader.add_argument("--without-nuts", action="store_true", help="only known moments")
     options = reader.parse_args()
     if unknown := set(options.names) - set(MODELS):
         reader.error(f"expected names of {', '.join(MODELS)}; got {', '.join(sorted(unknown))}")
-    quick, runs, known = options.quick, {}, {} if options.quick else read(TRUTHS)
-    for name in options.names or MODELS:
-        case, key = MODELS[name], f"{name} {options.seed}"
-        found_now = partial(by_default, case, options.seed, quick=quick)
+    quick, known = options.quick, {} if options.quick else read(TRUTHS)
+    runs = {}
+    for name, seed in product(options.names or MODELS, options.seeds):
+        case, key = MODELS[name], f"{name} {seed}"
+        found_now = partial(by_default, case, seed, quick=quick)
         found = restored(Found, kept(RUNS, key, found_now, quick=quick))
         truth = UNKNOWN
         if truth_key(name) in known or case.moments is not None or not options.without_nuts:
             truth_now = partial(truth_of, case, without_nuts=options.without_nuts, quick=quick)
             truth = restored(Truth, kept(TRUTHS, truth_key(name), truth_now, quick=quick))
         runs[key] = found, truth
-        print(
-            *line(case, options.seed, found, truth), found.news, *found.said, sep=" | ", flush=True
-        )
+        print(*line(case, seed, found, truth), found.news, *found.said, sep=" | ", flush=True)
     if not quick:
         runs = all_kept()
     # In the order of the list, whatever was run first.
