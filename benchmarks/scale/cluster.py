@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,13 +38,13 @@ BENCHMARK = Benchmark(
     ),
     asked="1e7 rows within 0.1 sd and 5 per cent of Laplace in less than 1 GB per worker.",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("sampling", "runs", "parquet", "tuning", "algorithms"),
 )
 
 N_COEFFICIENTS, BATCH, N_PARTITIONS = 20, 300, 64
 CHAINS, DRAWS, TUNE = 4, 2_000, 1_000
-HEADER = ["N", "GB on disk", "pass, s", "pool, s", "two workers, s", "one process, s"]
+HEADER = ["N", "seed", "GB on disk", "pass, s", "pool, s", "two workers, s", "one process, s"]
 HEADER += ["GB of a worker", "bias (sd)", "smallest sd", "largest sd"]
 NAMES = [f"x{i}" for i in range(N_COEFFICIENTS)] + ["y"]
 
@@ -155,37 +156,78 @@ def parts_of_the_cost(rows: pmg.ParquetRows) -> list[float]:
     return [one_pass, time.perf_counter() - began]
 
 
-def sorted_rows(n_rows: int, *, quick: bool, alone: bool) -> tuple[list, list[Check]]:
-    """Sample Parquet sorted by the response on two workers, and in this process too."""
+class Found(NamedTuple):
+    """What a run came to: of its coefficients, of its memory in GB, and seconds of the clock.
+
+    Without a run in one process its seconds and the difference of its draws are not numbers.
+    """
+
+    bias: float
+    least_sd: float
+    largest_sd: float
+    memory: float
+    seconds: float
+    seconds_alone: float
+    difference: float
+
+
+def sampled(
+    step: Any, truth: tuple[np.ndarray, np.ndarray], *, seed: int, quick: bool, alone: bool
+) -> Found:
+    """Sample on two workers, and in this process too."""
     draws, tune = (200, 200) if quick else (DRAWS, TUNE)
+    with two_workers() as client:
+        found, seconds = timed(step, draws=draws, tune=tune, seed=seed, client=client)
+        memory = max(client.run(peak_memory).values())
+    mean, sd = truth
+    beta = found.posterior["beta"].values
+    ratios = beta.std((0, 1)) / sd
+    bias = float(np.max(np.abs(beta.mean((0, 1)) - mean) / sd))
+    seconds_alone = difference = float("nan")
+    if alone:
+        other, seconds_alone = timed(step, draws=draws, tune=tune, seed=seed)
+        difference = float(np.abs(beta - other.posterior["beta"].values).max() / sd.min())
+    spread = float(ratios.min()), float(ratios.max())
+    return Found(bias, *spread, memory, seconds, seconds_alone, difference)
+
+
+def sorted_rows(n_rows: int, *, quick: bool, alone: bool) -> tuple[list[list], list[Found]]:
+    """Sample Parquet sorted by the response, for each seed."""
+    lines, runs = [], []
     with tempfile.TemporaryDirectory() as folder:
-        mean, sd = write_sorted(folder, n_rows)
+        truth = write_sorted(folder, n_rows)
         size = sum(file.stat().st_size for file in os.scandir(folder)) / 1e9
         rows = pmg.ParquetRows(folder, columns=NAMES)
+        costs = parts_of_the_cost(rows)
         with model_of(n_rows):
             step = pmg.SGNHT(data={"batch": rows}, backend="jax")
-        with two_workers() as client:
-            found, seconds = timed(step, draws=draws, tune=tune, client=client)
-            memory = max(client.run(peak_memory).values())
-        beta = found.posterior["beta"].values
-        bias = float(np.max(np.abs(beta.mean((0, 1)) - mean) / sd))
-        ratios = beta.std((0, 1)) / sd
-        right = bool(ratios.min() >= 0.95 and ratios.max() <= 1.05)
-        n, text = f"N = {n_rows:.0e}", f"{ratios.min():.3f} to {ratios.max():.3f}"
-        print(n, seconds, memory, bias, text, flush=True)
-        checks = [
-            Check(f"bias, {n}", f"{bias:.3f}", "<= 0.1 sd", bias <= 0.1),
-            Check(f"sd ratios, {n}", text, "1 +- .05", right),
-            Check(f"memory of a worker, {n}", f"{memory:.2f}", "< 1 GB", memory < 1.0),
-        ]
-        seconds_alone = float("nan")
-        if alone:
-            other, seconds_alone = timed(step, draws=draws, tune=tune)
-            same = float(np.abs(beta - other.posterior["beta"].values).max() / sd.min())
-            checks.append(Check(f"other draws, {n}", f"{same:.1e}", "<= 1e-5 sd", same <= 1e-5))
-        costs = parts_of_the_cost(rows)
-    line = [f"{n_rows:.0e}", size, *costs, seconds, seconds_alone, memory, bias]
-    return [*line, float(ratios.min()), float(ratios.max())], checks
+        for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
+            run = sampled(step, truth, seed=seed, quick=quick, alone=alone)
+            runs.append(run)
+            moments = [run.memory, run.bias, run.least_sd, run.largest_sd]
+            lines.append(
+                [f"{n_rows:.0e}", seed, size, *costs, run.seconds, run.seconds_alone, *moments]
+            )
+            print(lines[-1], run.difference, flush=True)
+    return lines, runs
+
+
+def checked(n: str, runs: list[Found]) -> list[Check]:
+    """Compare the worst of all seeds with what is asked."""
+    bias, memory = max(run.bias for run in runs), max(run.memory for run in runs)
+    low, high = min(run.least_sd for run in runs), max(run.largest_sd for run in runs)
+    checks = [
+        Check(f"bias, {n}", f"{bias:.3f}", "<= 0.1 sd", bias <= 0.1),
+        Check(
+            f"sd ratios, {n}", f"{low:.3f} to {high:.3f}", "1 +- .05", low >= 0.95 and high <= 1.05
+        ),
+        Check(f"memory of a worker, {n}", f"{memory:.2f}", "< 1 GB", memory < 1.0),
+    ]
+    differences = [run.difference for run in runs]
+    if np.isfinite(differences).all():
+        most = max(differences)
+        checks.append(Check(f"other draws, {n}", f"{most:.1e}", "<= 1e-5 sd", most <= 1e-5))
+    return checks
 
 
 def main() -> None:
@@ -195,8 +237,8 @@ def main() -> None:
     given = options.parse_args()
     checks, lines = [], []
     for size in [2e5] if given.quick else given.sizes:
-        line, right = sorted_rows(int(size), quick=given.quick, alone=not given.no_alone)
-        lines, checks = [*lines, line], checks + right
+        found, runs = sorted_rows(int(size), quick=given.quick, alone=not given.no_alone)
+        lines, checks = lines + found, checks + checked(f"N = {size:.0e}", runs)
     table("Parquet in 64 partitions, sorted by the response", HEADER, lines)
     report("cluster", checks, about=BENCHMARK, quick=given.quick, header=HEADER, rows=lines)
 

@@ -16,6 +16,7 @@ import time
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -37,7 +38,7 @@ BENCHMARK = Benchmark(
         "groups and ten million rows."
     ),
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("groups", "tuning", "potential", "algorithms"),
 )
 
@@ -97,36 +98,40 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def main() -> None:
-    """Simulate, find the truth, sample, compare."""
-    reader = parser(__doc__.splitlines()[0])
-    reader.add_argument("--groups", type=int, default=1_000_000)
-    reader.add_argument("--local", action="store_true", help="draw effects, not integrate")
-    arguments = reader.parse_args()
-    data = simulate(arguments.groups, seed=1)
-    draws, tune = (100, 200) if arguments.quick else (DRAWS, TUNE)
+class Found(NamedTuple):
+    """What a run came to: errors by parameter, in true deviations, and its cost."""
+
+    bias: np.ndarray
+    ratio: np.ndarray
+    effective: float
+    seconds: float
+    gigabytes: float
+
+
+def sampled(data: Table, *, seed: int, is_local: bool, quick: bool) -> Found:
+    """Sample, and compare with the truth."""
+    draws, tune = (100, 200) if quick else (DRAWS, TUNE)
     before, began = resident(), time.process_time()
-    model, step = model_of(data, is_local=arguments.local)
+    model, step = model_of(data, is_local=is_local)
     with model:
         idata = pmg.sample(
-            draws, tune=tune, chains=CHAINS, step=step, random_seed=1, progressbar=False
+            draws, tune=tune, chains=CHAINS, step=step, random_seed=seed, progressbar=False
         )
     seconds, memory = time.process_time() - began, peak() - before
-    truth, covariance = posterior(data)
+    mean, covariance = posterior(data)
     sd = np.sqrt(np.diag(covariance))
     found = {name: idata.posterior[name].values for name in ("mu", "slope", "tau")}
-    found = np.stack([found["mu"], found["slope"], np.log(found["tau"])], axis=-1)
-    bias = (found.mean(axis=(0, 1)) - truth) / sd
-    ratio = found.std(axis=(0, 1)) / sd
-    table(
-        f"{arguments.groups:,} groups, {len(data.x):,} rows",
-        ["parameter", "truth", "sd", "bias / sd", "sd / true sd"],
-        [list(row) for row in zip(NAMES, truth, sd, bias, ratio, strict=True)],
-    )
-    least = effective_samples(found)
-    worst, spread = float(np.abs(bias).max()), float(np.abs(ratio - 1).max())
-    of = f"{arguments.groups:,} groups"
-    checks = [
+    draws = np.stack([found["mu"], found["slope"], np.log(found["tau"])], axis=-1)
+    bias, ratio = (draws.mean(axis=(0, 1)) - mean) / sd, draws.std(axis=(0, 1)) / sd
+    return Found(bias, ratio, effective_samples(draws), seconds, memory)
+
+
+def checked(runs: list[Found], of: str) -> list[Check]:
+    """Compare the worst of all seeds with what was asked."""
+    worst = max(float(np.abs(run.bias).max()) for run in runs)
+    spread = max(float(np.abs(run.ratio - 1).max()) for run in runs)
+    seconds, memory = max(run.seconds for run in runs), max(run.gigabytes for run in runs)
+    return [
         Check(f"worst bias, {of}", f"{worst:.3f} sd", f"<= {MOST_BIAS}", worst <= MOST_BIAS),
         Check(
             f"worst sd, {of}",
@@ -144,18 +149,34 @@ def main() -> None:
             f"memory, {of}", f"{memory:.2f} GB", f"<= {MOST_GIGABYTES}", memory <= MOST_GIGABYTES
         ),
     ]
+
+
+def main() -> None:
+    """Simulate, find the truth, sample, compare."""
+    reader = parser(__doc__.splitlines()[0])
+    reader.add_argument("--groups", type=int, default=1_000_000)
+    reader.add_argument("--local", action="store_true", help="draw effects, not integrate")
+    given = reader.parse_args()
+    data, runs, rows = simulate(given.groups, seed=1), [], []
+    for seed in BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds:
+        run = sampled(data, seed=seed, is_local=given.local, quick=given.quick)
+        runs.append(run)
+        rows += [
+            [seed, *line, run.effective, run.seconds, run.gigabytes]
+            for line in zip(NAMES, run.bias, run.ratio, strict=True)
+        ]
+        print(*rows[-len(NAMES) :], sep="\n", flush=True)
+    of = f"{given.groups:,} groups"
+    header = ["seed", "parameter", "bias / sd", "sd / true sd", "effective", "CPU s", "GB"]
+    table(f"{of}, {len(data.x):,} rows", header, rows)
     report(
-        "groups_local" if arguments.local else "groups",
-        checks,
+        "groups_local" if given.local else "groups",
+        checked(runs, of),
         about=BENCHMARK,
-        quick=arguments.quick,
-        bias=bias,
-        ratio=ratio,
-        effective=least,
-        seconds=seconds,
-        gigabytes=memory,
+        quick=given.quick,
+        header=header,
+        rows=rows,
     )
-    print(f"effective samples: {least:.0f}")
 
 
 if __name__ == "__main__":
