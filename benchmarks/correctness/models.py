@@ -3,11 +3,11 @@
 """Ordinary models by default arguments: are they right, or does the run say that they are not?
 
 Four chains of ``pmg.sample`` against exact moments or a long run of NUTS (nutpie) on all rows, both
-on JAX.
-Effective samples are the smallest over means and squares of all that is compared. Seconds are the
-processor's, all threads together, for everything from the model to the draws. A run "says" what it
-logs as a warning, PyMC's own checks included. Moments are not judged where NUTS itself has not
-converged. A run that has not ended after 300 s of the processor is stopped.
+on JAX. Effective samples are the smallest over means and squares of all that is compared. Seconds
+are the processor's, all threads together, for everything from the model to the draws; seeds after
+the first find its kernel compiled, and are not compared with NUTS. A run "says" what it logs as a
+warning, PyMC's own checks included. Moments are not judged where NUTS itself has not converged. A
+run that has not ended after 300 s of the processor is stopped.
 
 Runs are kept in the results as they end, and all of them are reported each time; delete the file to
 measure anew. What is known of a model is kept until the file that defines it changes.
@@ -319,7 +319,7 @@ def line(case: Ordinary, seed: int, found: Found, truth: Truth) -> list[Any]:
         f"{found.rhat:.3f}" if found.mean else "",
         f"{found.ess:,.0f} in {found.seconds:.0f}" if found.mean else "",
         "" if np.isnan(truth.seconds) else f"{truth.ess:,.0f} in {truth.seconds:.0f}",
-        over_nuts(found, truth),
+        over_nuts(found, truth) if seed == BENCHMARK.seeds[0] else np.nan,
         "yes" if found.advises_nuts else "no",
         found.step_size,
         "yes" if found.warned else "no",
@@ -336,14 +336,19 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
     """Compare what was found with what is asked of all models together, in each seed."""
     checks = [right(seed, of_seed(runs, seed)) for seed in seeds_of(runs)]
     n_silent = [verdict(*pair) for pair in runs.values()].count("SILENTLY WRONG")
-    ratios = [over_nuts(*pair) for pair in runs.values() if pair[1].is_known]
+    # The kernel of the first seed serves the others, which would compare unlike things.
+    first = [pair for key, pair in runs.items() if int(key.split()[1]) == BENCHMARK.seeds[0]]
+    ratios = [over_nuts(*pair) for pair in first if pair[1].is_known]
     ratios = [ratio for ratio in ratios if np.isfinite(ratio)]
     ratio = float(np.median(ratios)) if ratios else 0.0
     return [
         *checks,
         Check("silently wrong", f"{n_silent} of {len(runs)} runs", "0", n_silent == 0),
         Check(
-            "over NUTS, median", f"{ratio:.2f}", f">= {ASKED_OVER_NUTS}", ratio >= ASKED_OVER_NUTS
+            "over NUTS, median of the first seed",
+            f"{ratio:.2f}",
+            f">= {ASKED_OVER_NUTS}",
+            ratio >= ASKED_OVER_NUTS,
         ),
     ]
 
