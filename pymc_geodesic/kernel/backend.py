@@ -89,7 +89,9 @@ class Backend:
         With JAX it is compiled by its first call, see ``kernel.jax.after_fork``.
         """
         if self.is_jax:
-            mode = repr(self.compile_kwargs)
+            # PyTensor's own mode has another address in another process.
+            is_usual = self._mode is get_mode("JAX")
+            mode = repr(self.compile_kwargs | ({"mode": "JAX"} if is_usual else {}))
             return JAXFunction(inputs, outputs, make=self._compile, mode=mode)
         return self._compile(inputs, outputs)
 

@@ -15,7 +15,8 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.interpreted_once import interpreted_once
-from pymc_geodesic.kernel.jax.function import MEMO, JAXFunction
+from pymc_geodesic.kernel.jax import function, traced
+from pymc_geodesic.kernel.jax.function import MEMO
 from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.sampling import begin, run
 
@@ -37,10 +38,11 @@ def drawn(made):
 @pytest.fixture
 def makes(monkeypatch):
     """Count what is compiled, beginning with nothing."""
-    made = []
-    compiled = JAXFunction.compiled.fget
-    monkeypatch.setattr(JAXFunction, "compiled", property(lambda f: made.append(f) or compiled(f)))
+    made, written = [], function._written
+    monkeypatch.setattr(function, "_written", lambda *graph: made.append(1) or written(*graph))
     monkeypatch.setattr(MEMO, "_kept", type(MEMO._kept)())
+    # Nothing is found on disk either.
+    monkeypatch.setattr(traced, "_folder", lambda: None)
     return made
 
 
@@ -71,12 +73,9 @@ def test_another_model_is_compiled(makes):
 def test_data_of_a_model_that_is_gone_are_freed(makes):
     made = sampler(1)
     drawn(made)
-    [function] = makes
-    data = [
-        weakref.ref(x.container) for x in structure_of(function._inputs, function._outputs).data
-    ]
-    makes.clear()
-    del made, function
+    [kernel] = made.calls._kernels.values()
+    data = [weakref.ref(x.container) for x in kernel._compiled.function.ready()[1]]
+    del made, kernel
     gc.collect()
     assert data
     assert not [ref for ref in data if ref() is not None]

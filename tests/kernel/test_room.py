@@ -59,11 +59,8 @@ def test_tuning_and_draws_use_one_compiled_function(method, monkeypatch):
     assert len(np.unique(statistics["n_steps"])) > 1
     [kernel] = made.calls._kernels.values()
     compiled, _ = kernel._compiled.function.ready()
-    if method == "vectorized":
-        [vectorized] = compiled.vectorized.values()
-        assert (vectorized._cache_size(), compiled.run._cache_size()) == (1, 0)
-    else:
-        assert compiled.run._cache_size() == 1
+    [function] = compiled.others.values()
+    assert function._cache_size() == 1
 
 
 def test_a_given_number_of_transitions_is_compiled_in():

@@ -1,44 +1,67 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A function that JAX compiles in the calling process, once for all data of the same shapes."""
+"""A function that JAX compiles in the calling process, once for all data of the same shapes.
+
+In a later process PyTensor does not write it again: see :mod:`pymc_geodesic.kernel.jax.traced`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 
 from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memory import return_free_memory
-from pymc_geodesic.kernel.jax.resident import n_bytes, on_device, shape_on_device
-from pymc_geodesic.kernel.memo import Memo, structure_of
+from pymc_geodesic.kernel.jax.resident import form_on_device, on_device, value_of
+from pymc_geodesic.kernel.jax.traced import traced
+from pymc_geodesic.kernel.memo import Memo, Structure, structure_of
 
 __all__ = ["MEMO", "Compiled", "JAXFunction"]
+
+type Graph = tuple[list[Variable], list[Variable]]
+type Change = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # Bytes of data from which a hundred megabytes matter more than a fifth of a second.
 LARGE = 2**28
 
 
-@dataclass
 class Compiled:
-    """A function of JAX.
+    """A function of JAX, written when it is first traced.
+
+    Parameters
+    ----------
+    make : callable
+        Writes it.
+    name : str, optional
+        Name of what it computes, the same in every process.
 
     Attributes
     ----------
     run : callable
         Takes the inputs, then the data in the order of :attr:`Structure.data`.
-    vectorized : dict
-        The same for several lists of inputs, by which inputs are common to all and by how calls
-        follow one another.
+    others : dict
+        Functions made of it, such as that of several chains.
     """
 
-    run: Callable[..., Any]
-    vectorized: dict[Hashable, Callable[..., Any]] = field(default_factory=dict)
+    def __init__(self, make: Callable[[], Callable[..., Any]], *, name: str | None) -> None:
+        self._make, self.name = make, name
+        self.others: dict[Hashable, Callable[..., Any]] = {}
+
+    @cached_property
+    def run(self) -> Callable[..., Any]:
+        """Write the function for JAX."""
+        import jax
+
+        # It may be written while a function that calls it is traced, and has constants of its own.
+        with jax.ensure_compile_time_eval(), quick_building():
+            return self._make()
 
 
 # Each function takes several megabytes.
@@ -54,7 +77,7 @@ class JAXFunction:
         Its graph. Shared variables are data, and keep their values of the first call.
     make : callable
         Compiles the graph to a function of PyTensor.
-    mode : hashable
+    mode : str
         Everything else on which the result depends.
     """
 
@@ -64,12 +87,13 @@ class JAXFunction:
         outputs: Sequence[Variable],
         *,
         make: Callable[[Sequence[Variable], Sequence[Variable]], Any],
-        mode: Hashable,
+        mode: str,
     ) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._make, self._mode = make, mode
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
         self._on_device: list[Any] | None = None
+        self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function.
@@ -79,11 +103,42 @@ class JAXFunction:
         SamplingError
             In a process that was forked from one that has computed with JAX.
         """
-        compiled, _ = self.ready()
-        return compiled.run(*arguments, *self.data(compiled.run, arguments))
+        shapes = tuple(x.shape for x in arguments)
+        if (run := self._by_shapes.get(shapes)) is None:
+            run = self._by_shapes[shapes] = self.changed(_unchanged, arguments, how="alone")
+        return run(*arguments, *self.data(run, arguments))
+
+    def changed(
+        self, change: Change, arguments: Sequence[Any], *, how: Hashable
+    ) -> Callable[..., Any]:
+        """Return a function made of this one, for arguments of certain shapes.
+
+        Parameters
+        ----------
+        change : callable
+            Makes a function of JAX from that of the inputs and the data.
+        arguments : sequence of array
+            Its arguments before the data.
+        how : hashable
+            All that determines what ``change`` does, apart from shapes; its text is the same in
+            every process.
+
+        Raises
+        ------
+        SamplingError
+            In a process that was forked from one that has computed with JAX.
+        """
+        compiled, shared = self.ready()
+        forms = [form_on_device(x) for x in (*arguments, *map(value_of, shared))]
+        key = how, tuple((x.shape, x.dtype) for x in forms)
+        if key not in compiled.others:
+            name = None if compiled.name is None else f"{compiled.name} {how}"
+            function = change(lambda *values: compiled.run(*values))
+            compiled.others[key] = traced(function, forms, name=name)
+        return compiled.others[key]
 
     def ready(self) -> tuple[Compiled, list[SharedVariable]]:
-        """Return the function, writing it for JAX if necessary, and its data.
+        """Return what was made for graphs like this one, and its data.
 
         Raises
         ------
@@ -96,8 +151,11 @@ class JAXFunction:
             structure = structure_of(self._inputs, self._outputs)
             key = (structure.key, self._mode)
             if (compiled := MEMO.get(key)) is None:
-                with quick_building():
-                    compiled = Compiled(self.compiled.vm.jit_fn)
+                graph, make = self._without_data(structure), self._make
+                # A mode that is an object has another address in another process.
+                name = None if " at 0x" in self._mode else name_of_graph(*graph)
+                named = None if name is None else f"{name} {self._mode}"
+                compiled = Compiled(lambda: _written(make, graph), name=named)
                 MEMO.put(key, compiled)
             self._ready = compiled, structure.data
         return self._ready
@@ -122,8 +180,9 @@ class JAXFunction:
         """
         if self._on_device is None:
             _, shared = self.ready()
-            run.lower(*arguments, *map(shape_on_device, shared)).compile()
-            if sum(map(n_bytes, shared)) >= LARGE:
+            values = [value_of(x) for x in shared]
+            run.lower(*arguments, *map(form_on_device, values)).compile()
+            if sum(x.nbytes for x in values) >= LARGE:
                 return_free_memory()
             self._on_device = [on_device(x) for x in shared]
         return self._on_device
@@ -134,9 +193,20 @@ class JAXFunction:
 
         In its graph the data are inputs, so that it does not keep them in memory.
         """
-        structure = structure_of(self._inputs, self._outputs)
-        return self._make(*structure.with_data_as_inputs(self._inputs, self._outputs))
+        return self._make(*self._without_data(structure_of(self._inputs, self._outputs)))
+
+    def _without_data(self, structure: Structure) -> Graph:
+        return structure.with_data_as_inputs(self._inputs, self._outputs)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""
-        return self.__dict__ | {"_ready": None, "_on_device": None}
+        return self.__dict__ | {"_ready": None, "_on_device": None, "_by_shapes": {}}
+
+
+def _written(make: Callable[..., Any], graph: Graph) -> Callable[..., Any]:
+    """Let PyTensor write a graph for JAX."""
+    return make(*graph).vm.jit_fn
+
+
+def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function

@@ -12,6 +12,7 @@ import math
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class ManyCalls:
     def __init__(self, function: JAXFunction, turns: Turns | None = None) -> None:
         self._function, self._turns = function, turns
         self._sizes: dict[int, int] = {}
+        # By which arguments are common, and the size of a block.
+        self._runs: dict[tuple[tuple[bool, ...], int], Callable[..., Any]] = {}
 
     def __call__(
         self, chains: Sequence[Sequence[Arguments]], *, is_common: Sequence[bool]
@@ -76,7 +79,6 @@ class ManyCalls:
         is_common : sequence of bool
             Whether each argument is the same for all calls; then that of the first call is used.
         """
-        run = _vectorized(self._function, tuple(is_common), self._turns)
         outputs: list[list[list[np.ndarray]]] = []
         # The shapes are always the same, and JAX takes long to tell the size of an array.
         if (size := self._sizes.get(len(chains))) is None:
@@ -94,7 +96,8 @@ class ManyCalls:
                     arguments[i] = _in_turn(
                         [[x[i] for x in calls] for calls in filled], self._turns
                     )
-                arguments.insert(0, len(block[0]))
+                arguments.insert(0, np.int32(len(block[0])))
+            run = self._of(tuple(is_common), size, arguments)
             found = run(*arguments, *self._function.data(run, arguments))
             results = [np.asarray(x) if self._turns else np.asarray(x)[None] for x in found]
             # With an ellipsis an entry is an array without axes, and not a number.
@@ -103,6 +106,21 @@ class ManyCalls:
                 for i, calls in enumerate(block)
             ]
         return outputs
+
+    def _of(
+        self, is_common: tuple[bool, ...], size: int, arguments: Sequence[Any]
+    ) -> Callable[..., Any]:
+        """Return the function of a block of chains."""
+        if (is_common, size) not in self._runs:
+            change = partial(_vectorized, is_common=is_common, turns=self._turns)
+            self._runs[is_common, size] = self._function.changed(
+                change, arguments, how=(is_common, self._turns)
+            )
+        return self._runs[is_common, size]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is compiled: another process compiles its own."""
+        return self.__dict__ | {"_runs": {}}
 
 
 def _side_by_side(arrays: Sequence[Any]) -> np.ndarray:
@@ -122,18 +140,17 @@ def _in_turn(arrays: Sequence[Sequence[np.ndarray]], turns: Turns) -> np.ndarray
 
 
 def _vectorized(
-    function: JAXFunction, is_common: tuple[bool, ...], turns: Turns | None
+    function: Callable[..., Any], *, is_common: tuple[bool, ...], turns: Turns | None
 ) -> Callable[..., Any]:
-    """Return the function of several lists of inputs."""
+    """Return the function of several lists of inputs; data are common to all."""
     import jax
 
-    compiled, data = function.ready()
-    key = is_common, turns
-    if key not in compiled.vectorized:
-        axes = [None if same else 0 for same in is_common] + [None] * len(data)
-        many = jax.vmap(compiled.run, in_axes=axes)
-        compiled.vectorized[key] = jax.jit(many if turns is None else _repeated(many, turns))
-    return compiled.vectorized[key]
+    def many(*arguments):
+        n_data = len(arguments) - len(is_common)
+        axes = [None if same else 0 for same in is_common] + [None] * n_data
+        return jax.vmap(function, in_axes=axes)(*arguments)
+
+    return many if turns is None else _repeated(many, turns)
 
 
 def _repeated(function: Callable[..., Any], turns: Turns) -> Callable[..., Any]:

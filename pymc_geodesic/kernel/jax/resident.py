@@ -35,10 +35,10 @@ from pymc_geodesic.potential.stacking import Stacking
 __all__ = [
     "can_be_resident",
     "copied_to_device",
-    "n_bytes",
+    "form_on_device",
     "on_device",
     "resident",
-    "shape_on_device",
+    "value_of",
 ]
 
 TAG = "resident_jax"
@@ -76,21 +76,20 @@ def on_device(variable: SharedVariable) -> Any:
     """Return the value of a shared variable on the device, copied there once."""
     container = variable.container
     if container not in _ON_DEVICE:
-        _ON_DEVICE[container] = copied_to_device(_on_large_pages(container.storage[0]))
+        _ON_DEVICE[container] = copied_to_device(_on_large_pages(value_of(variable)))
     return _ON_DEVICE[container]
 
 
-def n_bytes(variable: SharedVariable) -> int:
-    """Return the number of bytes of the value of a shared variable."""
-    return variable.container.storage[0].nbytes
+def value_of(variable: SharedVariable) -> np.ndarray:
+    """Return the value of a shared variable, without a copy."""
+    return variable.container.storage[0]
 
 
-def shape_on_device(variable: SharedVariable) -> Any:
-    """Return shape and dtype that the value of a shared variable will have on the device."""
+def form_on_device(array: Any) -> Any:
+    """Return shape and dtype that an array will have on the device."""
     import jax
 
-    value = variable.container.storage[0]
-    return jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype))
+    return jax.ShapeDtypeStruct(array.shape, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
 def _on_large_pages(array: np.ndarray) -> np.ndarray:
