@@ -92,8 +92,7 @@ def test_a_change_is_traced_anew(folder, traces, monkeypatch, change):
 
 
 def test_an_edited_source_is_another_version(tmp_path, monkeypatch):
-    package = type("Package", (), {"__path__": [str(tmp_path)]})
-    monkeypatch.setattr(module, "SOURCES", (package,))
+    monkeypatch.setattr(module, "SOURCES", (tmp_path,))
     source = tmp_path / "source.py"
     source.write_text("1")
     before = module._versions.__wrapped__()

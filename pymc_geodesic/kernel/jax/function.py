@@ -177,7 +177,13 @@ class JAXFunction:
         -------
         list of jax.Array
             The data, in the order of :attr:`Structure.data`.
+
+        Raises
+        ------
+        SamplingError
+            In a process that was forked from one that has computed with JAX.
         """
+        require_alive()
         if self._on_device is None:
             _, shared = self.ready()
             values = [value_of(x) for x in shared]

@@ -26,8 +26,6 @@ import pytensor
 
 from pytensor.configdefaults import config
 
-import pymc_geodesic
-
 __all__ = ["traced"]
 
 FOLDER, SUFFIX = "pymc_geodesic_traced", ".stablehlo"
@@ -35,7 +33,8 @@ N_CHECKSUM = hashlib.sha256().digest_size
 # Each takes some hundred kilobytes. Those that have not been used for longest are removed.
 MOST_FILES = 500
 PACKAGES = ("jax", "jaxlib", "numpy", "pymc", "pytensor")
-SOURCES = (pymc, pymc_geodesic, pytensor)
+# Where sources are that may be edited: of PyMC, of PyTensor, and of this package.
+SOURCES = (Path(pymc.__file__).parent, Path(pytensor.__file__).parent, Path(__file__).parents[2])
 # Flags of PyTensor that change what a graph is rewritten to.
 FLAGS = (
     "floatX",
@@ -120,8 +119,8 @@ def _circumstances() -> tuple[Any, ...]:
 def _versions() -> tuple[Any, ...]:
     """List versions and, since sources may have been edited, their times and sizes."""
     hashed = hashlib.sha256()
-    for package in SOURCES:
-        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
+    for folder in SOURCES:
+        for path in sorted(folder.rglob("*.py")):
             found = path.stat()
             hashed.update(f"{path} {found.st_mtime_ns} {found.st_size}\n".encode())
     return tuple((name, version(name)) for name in PACKAGES), hashed.hexdigest()
