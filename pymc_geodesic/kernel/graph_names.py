@@ -26,15 +26,20 @@ from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarOp
 from pytensor.scan.op import Scan
 
-__all__ = ["name_of_graph"]
+__all__ = ["is_known", "name_of_graph"]
 
 # Packages whose version says what their operations compute.
-KNOWN = frozenset({"numpy", "pymc", "pymc_geodesic", "pytensor"})
+KNOWN = frozenset({"builtins", "numpy", "pymc", "pymc_geodesic", "pytensor"})
 PLAIN = (bool, int, float, complex, str, bytes, NoneType)
 # What distinguishes two loops, beside their inner graphs.
 OF_SCAN = ("info", "truncate_gradient", "name", "allow_gc")
 OF_GRAPH = ("is_inline", "destroy_map", "core_ndim")
 OF_SCALAR = ("output_types_preference", "bool")
+
+
+def is_known(value: Any) -> bool:
+    """Return whether a class or a function is of a package whose version says what it does."""
+    return str(getattr(value, "__module__", None)).partition(".")[0] in KNOWN
 
 
 class Nameless(Exception):
@@ -166,11 +171,11 @@ def _class(value: Any) -> str:
 
 
 def _global(value: Any) -> str:
-    """Name a class or a function of a package that is known, or of Python itself."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<")
-    if module is None or "<" in name or module.partition(".")[0] not in KNOWN | {"builtins"}:
+    """Name a class or a function of a package that is known; those inside a function have none."""
+    name = getattr(value, "__qualname__", "<")
+    if "<" in name or not is_known(value):
         raise Nameless
-    return f"{module}.{name}"
+    return f"{value.__module__}.{name}"
 
 
 def _join(parts: Iterable[str]) -> str:

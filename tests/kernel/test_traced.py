@@ -9,8 +9,10 @@ import sys
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytensor.link.jax.dispatch  # noqa: F401
 import pytest
+
+from pytensor.link.jax.dispatch import jax_funcify
+from pytensor.tensor.math import Dot
 
 from pymc_geodesic.kernel.jax import traced as module
 from pymc_geodesic.kernel.jax.traced import traced
@@ -123,6 +125,17 @@ def test_nothing_is_kept_without_a_name_or_a_folder(folder, traces, monkeypatch)
         traced(write(), FORMS, name="doubled")(X)
     assert len(found) == 4
     assert not list(folder.iterdir())
+
+
+def test_nothing_is_kept_if_an_operation_is_written_in_another_way(folder, traces, monkeypatch):
+    traced(traces[0](), FORMS, name="doubled")(X)
+    before = jax_funcify.registry[Dot]
+    jax_funcify.register(Dot)(lambda op, **_: jnp.dot)
+    try:
+        traced(traces[0](), FORMS, name="doubled")(X)
+    finally:
+        jax_funcify.register(Dot)(before)
+    assert len(traces[1]) == 2
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, traces, monkeypatch):

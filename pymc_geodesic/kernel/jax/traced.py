@@ -26,6 +26,8 @@ import pytensor
 
 from pytensor.configdefaults import config
 
+from pymc_geodesic.kernel.graph_names import is_known
+
 __all__ = ["traced"]
 
 FOLDER, SUFFIX = "pymc_geodesic_traced", ".stablehlo"
@@ -74,7 +76,7 @@ def traced(
 
     folder = _folder()
     # JAX writes with flatbuffers, which comes with it only on request.
-    if name is None or folder is None or find_spec("flatbuffers") is None:
+    if name is None or folder is None or _is_overridden() or find_spec("flatbuffers") is None:
         return jax.jit(function)
     shapes = [(x.shape, str(x.dtype)) for x in arguments]
     key = hashlib.sha256(repr((name, shapes, _circumstances())).encode()).hexdigest()
@@ -99,6 +101,14 @@ def _folder() -> Path | None:
     if chosen is None or not jax.config.jax_enable_compilation_cache or "://" in str(chosen):
         return None
     return Path(chosen) / FOLDER
+
+
+def _is_overridden() -> bool:
+    """Return whether a program has told PyTensor in its own way what an operation is in JAX."""
+    from pytensor.link.jax.dispatch import jax_funcify
+
+    pairs = jax_funcify.registry.items()
+    return any(is_known(op) and not is_known(written) for op, written in pairs)
 
 
 def _circumstances() -> tuple[Any, ...]:
