@@ -274,6 +274,10 @@ def main() -> None:
     }
     checks = checked(runs) + [named(*pair) for pair in wrong.items() if not quick]
     checks += [again(*pair) for pair in further.items()]
+    for name, ranks in wrong.items():
+        others = [found for key, found in further.items() if key.startswith(f"{name}, seed")]
+        if others:
+            checks.append(again(f"{name}, all seeds", ranks.followed_by(others)))
     report(
         "calibration",
         checks,

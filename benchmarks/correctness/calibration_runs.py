@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,11 @@ class Ranks(NamedTuple):
     def first(self, n: int) -> Ranks:
         """Return the first simulations."""
         return Ranks(self.names, *(values[:n] for values in self[1:]))
+
+    def followed_by(self, others: Iterable[Ranks]) -> Ranks:
+        """Return these simulations and further ones of the same model."""
+        lists = zip(*(found[1:] for found in (self, *others)), strict=True)
+        return Ranks(self.names, *(list(chain.from_iterable(values)) for values in lists))
 
 
 def kept(code: str) -> dict[str, Ranks]:
