@@ -14,7 +14,8 @@ import pytest
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
-from pymc_geodesic.kernel.graph_names import name_of_graph
+from pymc_geodesic.distributions.rowwise import RowwiseGraph
+from pymc_geodesic.kernel.graph_names import is_known, name_of_graph
 
 PROGRAM = """
 import pytensor
@@ -99,6 +100,32 @@ def test_graphs_that_differ_have_other_names():
     names = [name_of_graph(*graph) for graph in graphs]
     assert None not in names
     assert len(set(names)) == len(names)
+
+
+def test_what_a_graph_does_with_other_axes_is_part_of_its_name():
+    number = pt.scalar("number")
+    names = {
+        name_of_graph([x], [RowwiseGraph([number], [number + 1], core_ndim=n)(x[0])])
+        for n in (0, 1)
+    }
+    assert None not in names
+    assert len(names) == 2
+
+
+def test_parameters_of_operations_are_stored():
+    """Operations among them are looked up by identity, which one made anew might share."""
+    kinds, found = [Op], []
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if is_known(kind):
+            found += [isinstance(getattr(kind, x, None), property) for x in props_of(kind)]
+    assert len(found) > 100
+    assert not any(found)
+
+
+def props_of(kind):
+    return getattr(kind, "__props__", None) or ()
 
 
 def test_what_may_be_another_thing_elsewhere_has_no_name():

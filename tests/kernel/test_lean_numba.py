@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytensor.tensor as pt
 import pytest
 
 from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
+from two_processes import outputs_of_two
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.numba.fixed_shapes import FixedShape
@@ -205,15 +202,7 @@ print([name for name in Compilations.names if not name.endswith("_pointer")])
 
 
 def test_a_second_process_compiles_nothing(tmp_path):
-    # Of two settings of a flag the last one counts.
-    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path}".lstrip(",")
-    environment = os.environ | {"PYTENSOR_FLAGS": flags}
-    command = [sys.executable, "-c", SAMPLE]
-    runs = [
-        subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        for _ in range(2)
-    ]
-    first, second = (run.stdout.splitlines()[-1] for run in runs)
+    first, second = (output.splitlines()[-1] for output in outputs_of_two(SAMPLE, tmp_path))
     assert "numba_funcified_fgraph" in first
     assert second == "[]"
 

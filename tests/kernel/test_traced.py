@@ -3,8 +3,6 @@
 """What JAX has traced is kept for the next process, and used only where nothing has changed."""
 
 import os
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +11,12 @@ import pytest
 
 from pytensor.link.jax.dispatch import jax_funcify
 from pytensor.tensor.math import Dot
+from two_processes import outputs_of_two
 
 from pymc_geodesic.kernel.jax import traced as module
 from pymc_geodesic.kernel.jax.traced import traced
 
-# The second line of what it prints: how many graphs PyTensor has written for JAX.
+# It prints how many graphs PyTensor has written for JAX, and the draws.
 SAMPLE = """
 import numpy as np, pymc as pm, pymc_geodesic as pmg
 from pymc_geodesic.kernel.jax import function
@@ -178,13 +177,7 @@ def test_settings_of_the_cache_of_jax_are_respected(name, value, expected):
 
 @pytest.mark.slow
 def test_a_second_process_writes_no_graph_and_draws_the_same(tmp_path):
-    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path}".lstrip(",")
-    environment = os.environ | {"PYTENSOR_FLAGS": flags}
-    command = [sys.executable, "-c", SAMPLE]
-    runs = [
-        subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        for _ in range(2)
-    ]
-    (n_first, first), (n_second, second) = (run.stdout.split()[-2:] for run in runs)
+    outputs = outputs_of_two(SAMPLE, tmp_path)
+    (n_first, first), (n_second, second) = (output.split()[-2:] for output in outputs)
     assert (n_first, n_second) == ("1", "0")
     assert first == second
