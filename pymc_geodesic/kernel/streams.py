@@ -101,6 +101,13 @@ class BatchStream:
     replacement : bool
         Draw each row independently, as ``pm.Minibatch`` does. Otherwise go through a random order
         of all rows, and begin another one at its end.
+
+    Attributes
+    ----------
+    sizes : list of tuple of int
+        Rows of the data and of a batch, of each source.
+    times : int
+        How many times as many rows batches have as those of the model.
     """
 
     def __init__(
@@ -111,6 +118,7 @@ class BatchStream:
         replacement: bool = True,
     ) -> None:
         self.sizes = [(source.n_rows, source.batch_size) for source in sources]
+        self.times = 1
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
         streams = [source for source in sources if isinstance(source, StreamSource)]
@@ -122,6 +130,11 @@ class BatchStream:
         self.age = steps_per_batch
         self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
         self.n_taken = [0 for _ in self.sizes]
+
+    def enlarge(self, times: int) -> None:
+        """Draw batches of so many times as many rows from now on."""
+        self.sizes = [(n, times * size) for n, size in self.sizes]
+        self.times *= times
 
     def trial(self, n_steps: int, reader: Reader | None = None) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""

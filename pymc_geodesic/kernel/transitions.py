@@ -95,8 +95,9 @@ class TransitionKernel:
                 noise=[of_length(None, x) for x in inputs.noise],
                 fresh=of_length(None, inputs.fresh),
             )
-        rows = _row_inputs(joint, inputs.fresh, shares=self._shares_rows)
-        inputs = inputs._replace(conditioned=joint.conditioned, rows=rows)
+        if not backend.is_jax:
+            inputs = inputs._replace(rows=_rows_of_any_number(joint, shares=self._shares_rows))
+        inputs = inputs._replace(conditioned=joint.conditioned)
         manifold = weighted(joint.manifold, mass, inputs.mass)
         gradient = estimator_for(
             joint, noise_model, manifold=manifold, center=inputs.center, halves=halves
@@ -175,11 +176,9 @@ class TransitionKernel:
         )
 
 
-def _row_inputs(
-    potential: PotentialEnergy, fresh: TensorVariable, *, shares: bool
-) -> list[TensorVariable]:
+def _rows_of_any_number(potential: PotentialEnergy, *, shares: bool) -> list[TensorVariable]:
     """Rows for every transition; one batch for all if latent variables are drawn for a batch."""
-    calls = () if shares else fresh.type.shape
+    calls = () if shares else (None,)
     return [
         tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
         for index in potential.indices

@@ -25,7 +25,7 @@ from pymc_geodesic.potential.estimator import MinibatchEstimator
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["HalvedEstimator", "has_halves"]
+__all__ = ["HalvedEstimator", "has_any_size", "has_halves"]
 
 
 class HalvedEstimator:
@@ -71,9 +71,9 @@ class HalvedEstimator:
 def has_halves(potential: Potential, *, replacement: bool) -> bool:
     """Return whether the halves of a model's batches show the noise of its gradient.
 
-    They do not if rows are drawn without replacement, as those of streams are: the noise of the
-    batches of a pass then sums up to zero, and friction for each of them would be too much. An odd
-    number of rows has no halves, and draws of latent variables for the rows cannot be divided.
+    They do not if rows are drawn without replacement: the noise of the batches of a pass then sums
+    up to zero, and friction for each of them would be too much. An odd number of rows has no
+    halves.
 
     Parameters
     ----------
@@ -82,12 +82,21 @@ def has_halves(potential: Potential, *, replacement: bool) -> bool:
     replacement : bool
         Whether rows are drawn with replacement.
     """
+    sizes = [source.batch_size for source in potential.sources]
+    return has_any_size(potential, replacement=replacement) and all(x % 2 == 0 for x in sizes)
+
+
+def has_any_size(potential: Potential, *, replacement: bool) -> bool:
+    """Return whether batches of a model may have any number of rows, all of them independent.
+
+    Those of streams come as they are, and draws of latent variables belong to the rows of a batch.
+    """
     sources = potential.sources
     return (
         bool(sources)
         and replacement
         and not potential.latents
-        and all(isinstance(x, BatchSource) and x.batch_size % 2 == 0 for x in sources)
+        and all(isinstance(source, BatchSource) for source in sources)
     )
 
 

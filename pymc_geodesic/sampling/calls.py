@@ -17,7 +17,7 @@ from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
-from pymc_geodesic.potential.halves import has_halves
+from pymc_geodesic.potential.halves import has_any_size, has_halves
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.chain import GradientChain
@@ -64,12 +64,11 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
-        self._kernels: dict[tuple[bool, bool, int | None, bool], Kernel] = {}
-        self.can_halve = (
-            batches.gradient_noise is None
-            and batches.steps_per_batch == 1
-            and has_halves(problem.potential, replacement=batches.replacement)
-        )
+        self._kernels: dict[tuple[bool, bool, bool, int | None, int], Kernel] = {}
+        replacement, is_new = batches.replacement, batches.steps_per_batch == 1
+        is_open = batches.gradient_noise is None and is_new
+        self.can_halve = is_open and has_halves(problem.potential, replacement=replacement)
+        self.can_enlarge = is_open and has_any_size(problem.potential, replacement=replacement)
 
     def length(self, chain: GradientChain) -> int:
         """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""
@@ -145,7 +144,8 @@ class Calls:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
-        key = controlled, _is_halved(chain), length, self._has_one_step_size(chain)
+        form = controlled, _is_halved(chain), self._has_one_step_size(chain)
+        key = *form, length, chain.batches.times
         if key not in self._kernels:
             with quick_building():
                 self._kernels[key] = self._make_kernel(chain)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.mass import JointMass, LowRankMass, Mass
+from pymc_geodesic.sampling.larger_batches import is_felt
 from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.whitening import whitened
 
@@ -26,10 +27,6 @@ FEWEST_GRADIENTS = 10
 # estimates for four models of 30,000 rows are .6 to 2.1 times what nutpie took, compilation and
 # tuning included; the factor of which users are told leaves room for others.
 COMPILED, UNCERTAIN = 0.2, 3
-# Bias of the scale that n entries share, in its standard deviations, is at most so many times
-# s sqrt(n) for a share s of noise: 4,000 effects with 15 logistic rows each and s = .09 had scales
-# that were off by half a deviation. It is reported where it may exceed what most would accept.
-BIAS_PER_NOISE, ACCEPTED = 0.08, 0.15
 
 
 class News(NamedTuple):
@@ -133,12 +130,12 @@ def noise_felt(share: float, *, n_entries: int) -> str:
     n_entries : int
         How many they are.
     """
-    if BIAS_PER_NOISE * share * np.sqrt(n_entries) < ACCEPTED:
+    if not is_felt(share, n_entries=n_entries):
         return ""
     return (
         f". Gradient noise supplies {share:.0%} of the kinetic energy. Single entries are hardly "
         "affected, but a scale that many entries share, such as that of a hierarchy, may be off by "
-        "a few tenths of its standard deviation; larger batches reduce this"
+        "several tenths of its standard deviation; larger batches reduce this"
     )
 
 

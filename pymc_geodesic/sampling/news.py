@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
+from pymc_geodesic.sampling.larger_batches import share_of_noise
 
 __all__ = ["news_of_tuning"]
 
@@ -47,6 +49,7 @@ def news_of_tuning(
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
+        *_rows(chain.batches),
         *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"
@@ -85,8 +88,14 @@ def _gradients(tuning: Tuning, has_batches: bool) -> str:
 
 
 def _share_of_noise(settings: Settings, mean_noise: float) -> float:
-    """Return the share of an entry's kinetic energy that balanced gradient noise supplies."""
     if not settings.measured_noise:
         return 0.0
-    half_noise = 0.5 * settings.step_size * mean_noise
-    return half_noise / (settings.parameters["diffusion"] + half_noise)
+    return share_of_noise(settings.step_size, settings.parameters["diffusion"], mean_noise)
+
+
+def _rows(batches: BatchStream) -> list[str]:
+    """Name the rows of a batch if they are not those of the model."""
+    if batches.times == 1:
+        return []
+    sizes = " and ".join(f"{size:,}" for _, size in batches.sizes)
+    return [f"{sizes} rows per batch, {batches.times} times the model's to keep the noise small"]

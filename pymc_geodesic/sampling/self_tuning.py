@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
+from pymc_geodesic.sampling.larger_batches import most_times, times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuning_options import (
@@ -82,8 +84,8 @@ class SelfTuning:
         The quantities that tuning finds.
     has_velocity : bool
         Whether the algorithm has velocities, and hence a mass.
-    can_halve : bool
-        Whether batches can be divided into halves.
+    can_halve, can_enlarge : bool
+        Whether batches can be divided into halves, and whether they may have more rows.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class SelfTuning:
         options: TuningOptions,
         has_velocity: bool,
         can_halve: bool = False,
+        can_enlarge: bool = False,
     ) -> None:
         self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
         self._name = problem.name
@@ -111,7 +114,7 @@ class SelfTuning:
             and not options.noise_is_known
             and bool(self.gradient.n_rows)
         )
-        self._can_halve = can_halve
+        self._can_halve, self._can_enlarge = can_halve, can_enlarge
         balanced = faster_rule if form == "dense" else balanced_rule
         self._rule = balanced if self.balances else algorithm.tuning_rule
         noise_is_measured = options.tunes_itself and not options.noise_is_known
@@ -192,6 +195,7 @@ class SelfTuning:
         loose = is_default(self._default_start, first.values, self._names)
         _tuning(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
+        found = self._with_enough_rows(found, chains, start)
         for chain in chains:
             _tuning(chain).speaks = chain is first
             self._apply(chain, found)
@@ -216,6 +220,7 @@ class SelfTuning:
         late, counted = _at(first, (LATE_AT,) if is_slow else ()), _at(first, (COUNTED_AT,))
         if (now := first.n_drawn) in [*_at(first, REFINED_AT), *late]:
             found = self._tuner.refine(found, pooled, first.rng)
+            found = self._with_enough_rows(found, chains, pooled[-1], is_last=now in late)
             for chain in chains:
                 self._apply(chain, found, spaces=now not in late)
         if now in counted:
@@ -231,6 +236,35 @@ class SelfTuning:
             rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
         if now in _at(first, (HEATED_AT,)):
             self._cool(chains, found)
+
+    def _with_enough_rows(
+        self,
+        found: Findings,
+        chains: Sequence[GradientChain],
+        point: Sequence[np.ndarray],
+        *,
+        is_last: bool = False,
+    ) -> Findings:
+        """Judge what was measured with the model's batches; enlarge them where that is needed."""
+        rule, accuracy, batches = self._rule, self.options.accuracy, chains[0].batches
+        if not self.balances or rule is None:
+            return found
+        found = judged(
+            found.of_batches(batches.times), rule, accuracy=accuracy, can_halve=self._can_halve
+        )
+        # Halves of batches balance correlations, too.
+        if found.halved or is_last or not self._can_enlarge:
+            return found
+        times = times_as_many(
+            found,
+            rule,
+            accuracy=accuracy,
+            n_entries=sum(map(np.size, point)),
+            most=lambda: most_times(self.gradient, point) // batches.times,
+        )
+        for chain in chains:
+            chain.batches.enlarge(times)
+        return found.of_batches(times)
 
     def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
         first = chains[0]
@@ -259,7 +293,8 @@ class SelfTuning:
         """Choose how many transitions apart draws are, by those in the frame of the mass."""
         if not self.options.chooses_n_steps:
             return
-        n_steps = steps_worth_a_draw(frame, chains[0].settings.n_steps)
+        sizes = [*map(math.prod, self._manifold.shapes)]
+        n_steps = steps_worth_a_draw(frame, chains[0].settings.n_steps, sizes=sizes)
         for chain in chains:
             chain.settings = replace(chain.settings, n_steps=n_steps)
             if n_steps > MOST_TUNING:
@@ -268,8 +303,6 @@ class SelfTuning:
     def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
         """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
         options, rule, tuning = self.options, self._rule, _tuning(chain)
-        if self.balances and rule is not None:
-            found = judged(found, rule, accuracy=options.accuracy, can_halve=self._can_halve)
         tuning.found, tuning.window = found, []
         tuning.moments = None
         if options.reduction is not None:

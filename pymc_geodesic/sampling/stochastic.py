@@ -86,6 +86,7 @@ class StochasticSampler:
                 options=tuning,
                 has_velocity=has_velocity,
                 can_halve=self.calls.can_halve,
+                can_enlarge=self.calls.can_enlarge,
             )
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)

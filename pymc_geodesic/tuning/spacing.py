@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pymc_geodesic.mass.form import LARGEST_DENSE
@@ -31,18 +33,38 @@ def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
     return (1 + correlation) / (1 - correlation)
 
 
-def steps_worth_a_draw(frame: np.ndarray, n_steps: int) -> int:
+def steps_worth_a_draw(
+    frame: np.ndarray, n_steps: int, *, sizes: Sequence[int] | None = None
+) -> int:
     """Return in how many transitions the autocorrelation of the slowest entries falls to 1 / e.
 
-    ``frame`` holds draws that are ``n_steps`` transitions apart. At most 500 are returned, or 200
-    for more than 100 entries.
+    At most 500 are returned, or 200 for more than 100 entries. The entries that matter most are
+    then few: scales of a hierarchy, which may be slower than its many effects. The autocorrelation
+    of the slowest variable must fall to the root of 1 / e, which leaves a quarter of independent
+    draws.
+
+    Parameters
+    ----------
+    frame : ndarray, shape (draw, entry)
+        Draws that are ``n_steps`` transitions apart.
+    n_steps : int
+        See ``frame``.
+    sizes : sequence of int, optional
+        Number of entries of each variable.
     """
-    time = autocorrelation_time(frame, quantile=0.9)
-    correlation = (time - 1) / (time + 1)
-    most = MOST_OF_FEW if frame.shape[1] <= FEW else MOST_OF_MANY
+    is_few = frame.shape[1] <= FEW
+    variables = [] if is_few or not sizes else np.split(frame, np.cumsum(sizes)[:-1], axis=1)
+    slowest = max(map(_correlation, variables), default=0.0)
+    correlation = max(_correlation(frame), slowest**2)
+    most = MOST_OF_FEW if is_few else MOST_OF_MANY
     if correlation < 0.02:
         return _rounded(n_steps / 4, most)
     return _rounded(-n_steps / np.log(correlation), most)
+
+
+def _correlation(frame: np.ndarray) -> float:
+    time = autocorrelation_time(frame, quantile=0.9)
+    return (time - 1) / (time + 1)
 
 
 def steps_while_tuning(n_steps: float) -> int:

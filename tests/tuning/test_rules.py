@@ -170,6 +170,18 @@ def test_steps_worth_a_draw(correlation):
     assert steps_worth_a_draw(draws, 10) == {0.4: 10, 0.9: 100}[correlation]
 
 
+def test_a_slow_scale_of_many_fast_effects_is_not_forgotten():
+    rng, n = np.random.default_rng(1), 4_000
+    draws, scale = rng.normal(size=(n, 151)), np.zeros(n)
+    for t in range(1, n):
+        scale[t] = 0.95 * scale[t - 1] + draws[t, 150] * np.sqrt(1 - 0.95**2)
+    draws[:, 150] = scale
+    assert steps_worth_a_draw(draws, 10) == 5
+    assert steps_worth_a_draw(draws, 10, sizes=[150, 1]) == 100
+    # A posterior with few entries is judged as a whole.
+    assert steps_worth_a_draw(draws[:, 100:], 10, sizes=[50, 1]) == 5
+
+
 def test_slow_posteriors_have_correlated_draws_instead_of_no_end():
     slow = np.linspace(-1.0, 1.0, 200)[:, None]
     assert steps_worth_a_draw(slow, 50) == 500

@@ -1,0 +1,117 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""When batches must be larger than those of the model, and how large.
+
+Gradient noise that friction balances on average still depends on the entries of a position. Each of
+thousands of entries is hardly affected, but a scale that they share adds up their errors: 2,000
+groups of fifteen rows had scales that were off by half a deviation. Larger batches are the cure.
+They cost little where a row concerns few of the entries, as in the models that need them: most of
+the time of a transition is then spent on entries and not on rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pymc_geodesic.algorithms.tuning_rules import Rule
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.tuning.findings import Findings
+
+__all__ = ["is_felt", "most_times", "share_of_noise", "times_as_many"]
+
+# Bias of the scale that n entries share, in its standard deviations, is at most so many times
+# s sqrt(n) for a share s of noise: 4,000 effects with 15 logistic rows each and s = .09 had scales
+# that were off by half a deviation. It is avoided or reported where it may exceed what most would
+# accept.
+BIAS_PER_NOISE, ACCEPTED = 0.08, 0.15
+# Batches that are too small are enlarged until the bias is at most so much of what is accepted, so
+# that later measurements seldom enlarge them again: JAX compiles anew each time.
+MARGIN = 0.5
+# Entries that two rows concern, times the rows of a batch, for each entry of the model: with so
+# many a transition takes about three times as long as with few rows.
+CONCERNED = 20
+# Share of all rows in the largest batch: more would not be a minibatch.
+LARGEST_BATCH = 0.25
+# Pairs of rows whose gradients are compared.
+N_PAIRS = 8
+
+
+def share_of_noise(step_size: float, diffusion: float, mean_noise: float) -> float:
+    """Return the share of an entry's kinetic energy that balanced gradient noise supplies."""
+    half_noise = 0.5 * step_size * mean_noise
+    return half_noise / (diffusion + half_noise)
+
+
+def is_felt(share: float, *, n_entries: int) -> bool:
+    """Return whether a scale that all entries have in common may be off by too much.
+
+    Parameters
+    ----------
+    share : float
+        Share of the kinetic energy of an entry that gradient noise supplies. The entry's friction
+        balances its mean, but not its dependence on the entry.
+    n_entries : int
+        How many they are.
+    """
+    return BIAS_PER_NOISE * share * np.sqrt(n_entries) >= ACCEPTED
+
+
+def times_as_many(
+    found: Findings, rule: Rule, *, accuracy: float, n_entries: int, most: Callable[[], int]
+) -> int:
+    """Return how many times as many rows make the noise too small to be felt: a power of two.
+
+    Parameters
+    ----------
+    found : Findings
+        What was measured, with the noise of the present batches.
+    rule : callable
+        Rule of the step size.
+    accuracy : float
+        Tolerated error, in posterior standard deviations.
+    n_entries : int
+        Entries of the position.
+    most : callable
+        Gives the largest answer, which may be too small for the noise; called where
+        batches are too small.
+    """
+
+    def share(times: int) -> float:
+        demands = found.of_batches(times).demands(accuracy)
+        step_size, parameters = rule(demands)
+        return share_of_noise(step_size, parameters["diffusion"], demands.noise.mean)
+
+    if not is_felt(share(1), n_entries=n_entries):
+        return 1
+    times, limit = 1, most()
+    while 2 * times <= limit and is_felt(share(times) / MARGIN, n_entries=n_entries):
+        times *= 2
+    return times
+
+
+def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
+    """Return by which factor batches may grow: a transition takes up to three times as long.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Gradients of the model, which tell which entries a row concerns.
+    point : sequence of ndarray
+        Where to evaluate them.
+    """
+    pairs = zip(gradient.n_rows, gradient.batch_sizes, strict=True)
+    of_data = min(LARGEST_BATCH * n_rows / batch_size for n_rows, batch_size in pairs)
+    # Rows of its own, so that the draws of a chain do not depend on this.
+    rng = np.random.default_rng(0)
+    rows = [gradient.rows(rng, 1) for _ in range(2 * N_PAIRS)]
+    gradients = [found.gradient for found in gradient.many([point] * len(rows), rows)]
+    differing = [
+        sum(np.count_nonzero(a != b) for a, b in zip(*pair, strict=True))
+        for pair in zip(gradients[::2], gradients[1::2], strict=True)
+    ]
+    of_row = max(sum(differing) / N_PAIRS, 1.0)
+    n_entries = sum(map(np.size, point))
+    of_cost = CONCERNED * n_entries / (of_row * max(gradient.batch_sizes))
+    return max(1, int(min(of_data, of_cost)))
