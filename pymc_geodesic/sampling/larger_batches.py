@@ -61,7 +61,9 @@ def is_felt(share: float, *, n_entries: int) -> bool:
 def times_as_many(
     found: Findings, rule: Rule, *, accuracy: float, n_entries: int, most: Callable[[], int]
 ) -> int:
-    """Return how many times as many rows make the noise too small to be felt: a power of two.
+    """Return how many times as many rows make the noise too small to be felt.
+
+    It is a power of two, or the largest number that is allowed.
 
     Parameters
     ----------
@@ -86,8 +88,8 @@ def times_as_many(
     if not is_felt(share(1), n_entries=n_entries):
         return 1
     times, limit = 1, most()
-    while 2 * times <= limit and is_felt(share(times) / MARGIN, n_entries=n_entries):
-        times *= 2
+    while times < limit and is_felt(share(times) / MARGIN, n_entries=n_entries):
+        times = min(2 * times, limit)
     return times
 
 

@@ -116,8 +116,7 @@ def test_as_many_rows_as_make_the_noise_harmless():
     assert factor.bit_count() == 1, "a power of two"
     assert is_felt(share(findings(4.0).of_batches(factor / 4)), n_entries=4_000)
     assert not is_felt(share(findings(4.0).of_batches(factor)), n_entries=4_000)
-    # Of what is still needed, the largest power of two that is allowed.
-    assert times(4.0, most=7) == 4
+    assert times(4.0, most=7) == 7
     assert times(4.0, most=1) == 1
 
 
