@@ -29,9 +29,9 @@ BIAS_PER_NOISE, ACCEPTED = 0.08, 0.15
 # Batches that are too small are enlarged until the bias is at most so much of what is accepted, so
 # that later measurements seldom enlarge them again: JAX compiles anew each time.
 MARGIN = 0.5
-# Entries that two rows concern, times the rows of a batch, for each entry of the model: with so
-# many a transition takes about three times as long as with few rows.
-CONCERNED = 20
+# Rows of a batch for each entry of the model, if a row concerns up to so many of them: with them a
+# transition takes about twice as long as with few rows, and the more the larger the data.
+ROWS_PER_ENTRY, FEW_ENTRIES = 2, 8
 # Share of all rows in the largest batch: more would not be a minibatch.
 LARGEST_BATCH = 0.25
 # Pairs of rows whose gradients are compared.
@@ -94,7 +94,7 @@ def times_as_many(
 
 
 def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
-    """Return by which factor batches may grow: a transition takes up to three times as long.
+    """Return by which factor batches may grow: a transition takes about twice as long.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
         sum(np.count_nonzero(a != b) for a, b in zip(*pair, strict=True))
         for pair in zip(gradients[::2], gradients[1::2], strict=True)
     ]
-    of_row = max(sum(differing) / N_PAIRS, 1.0)
-    n_entries = sum(map(np.size, point))
-    of_cost = CONCERNED * n_entries / (of_row * max(gradient.batch_sizes))
+    of_row = sum(differing) / (2 * N_PAIRS)
+    n_entries = sum(map(np.size, point)) * min(1.0, FEW_ENTRIES / max(of_row, 1.0))
+    of_cost = ROWS_PER_ENTRY * n_entries / max(gradient.batch_sizes)
     return max(1, int(min(of_data, of_cost)))
