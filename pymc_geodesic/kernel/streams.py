@@ -104,10 +104,8 @@ class BatchStream:
 
     Attributes
     ----------
-    sizes : list of tuple of int
-        Rows of the data and of a batch, of each source.
     times : int
-        How many times as many rows batches have as those of the model.
+        How many times as many rows batches have as those of the model; it may be changed.
     """
 
     def __init__(
@@ -117,7 +115,7 @@ class BatchStream:
         steps_per_batch: int = 1,
         replacement: bool = True,
     ) -> None:
-        self.sizes = [(source.n_rows, source.batch_size) for source in sources]
+        self._sizes = [(source.n_rows, source.batch_size) for source in sources]
         self.times = 1
         self.steps_per_batch = steps_per_batch
         self.replacement = replacement
@@ -128,13 +126,13 @@ class BatchStream:
         # No batch is current before the first is drawn.
         self.current: list[np.ndarray] = []
         self.age = steps_per_batch
-        self.order = [np.zeros(0, dtype="int64") for _ in self.sizes]
-        self.n_taken = [0 for _ in self.sizes]
+        self.order = [np.zeros(0, dtype="int64") for _ in self._sizes]
+        self.n_taken = [0 for _ in self._sizes]
 
-    def enlarge(self, times: int) -> None:
-        """Draw batches of so many times as many rows from now on."""
-        self.sizes = [(n, times * size) for n, size in self.sizes]
-        self.times *= times
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """Rows of the data and of a batch, of each source."""
+        return [(n, self.times * size) for n, size in self._sizes]
 
     def trial(self, n_steps: int, reader: Reader | None = None) -> list[np.ndarray]:
         """Return the first rows, the same for all transitions, without using them up."""

@@ -11,7 +11,7 @@ the time of a transition is then spent on entries and not on rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -59,35 +59,43 @@ def is_felt(share: float, *, n_entries: int) -> bool:
 
 
 def times_as_many(
-    found: Findings, rule: Rule, *, accuracy: float, n_entries: int, most: Callable[[], int]
+    found: Findings,
+    rule: Rule,
+    gradient: HostGradient,
+    point: Sequence[np.ndarray],
+    *,
+    now: int,
+    accuracy: float,
 ) -> int:
-    """Return how many times as many rows make the noise too small to be felt.
+    """Return how many times as many rows as the model's make the noise too small to be felt.
 
-    It is a power of two, or the largest number that is allowed.
+    They double as long as they must and may.
 
     Parameters
     ----------
     found : Findings
-        What was measured, with the noise of the present batches.
+        What was measured, with the noise of the model's batches.
     rule : callable
         Rule of the step size.
+    gradient : HostGradient
+        Gradients of the model's batches.
+    point : sequence of ndarray
+        A point of the posterior.
+    now : int
+        How many times as many they are now.
     accuracy : float
         Tolerated error, in posterior standard deviations.
-    n_entries : int
-        Entries of the position.
-    most : callable
-        Gives the largest answer, which may be too small for the noise; called where
-        batches are too small.
     """
+    n_entries = sum(map(np.size, point))
 
     def share(times: int) -> float:
         demands = found.of_batches(times).demands(accuracy)
         step_size, parameters = rule(demands)
         return share_of_noise(step_size, parameters["diffusion"], demands.noise.mean)
 
-    if not is_felt(share(1), n_entries=n_entries):
-        return 1
-    times, limit = 1, most()
+    if not is_felt(share(now), n_entries=n_entries):
+        return now
+    times, limit = now, most_times(gradient, point)
     while times < limit and is_felt(share(times) / MARGIN, n_entries=n_entries):
         times = min(2 * times, limit)
     return times

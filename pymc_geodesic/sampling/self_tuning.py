@@ -9,16 +9,13 @@ import time
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.halved_rule import halved_rule
-from pymc_geodesic.algorithms.row_noise import no_covariances
-from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule, require_step_size
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
@@ -26,18 +23,18 @@ from pymc_geodesic.sampling.chain import GradientChain, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
-from pymc_geodesic.sampling.larger_batches import most_times, times_as_many
+from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.tuned_settings import tuned_settings
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
     read_center,
     tuned_form,
     unit_mass,
 )
-from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner
-from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
+from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_worth_a_draw
 from pymc_geodesic.tuning.starts import default_start, is_default
 from pymc_geodesic.tuning.whitening import whitened
 
@@ -195,7 +192,7 @@ class SelfTuning:
         loose = is_default(self._default_start, first.values, self._names)
         _tuning(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
-        found = self._with_enough_rows(found, chains, start)
+        found = self._judged(found, chains, start, can_enlarge=self._can_enlarge)
         for chain in chains:
             _tuning(chain).speaks = chain is first
             self._apply(chain, found)
@@ -220,7 +217,8 @@ class SelfTuning:
         late, counted = _at(first, (LATE_AT,) if is_slow else ()), _at(first, (COUNTED_AT,))
         if (now := first.n_drawn) in [*_at(first, REFINED_AT), *late]:
             found = self._tuner.refine(found, pooled, first.rng)
-            found = self._with_enough_rows(found, chains, pooled[-1], is_last=now in late)
+            can_enlarge = self._can_enlarge and now not in late
+            found = self._judged(found, chains, pooled[-1], can_enlarge=can_enlarge)
             for chain in chains:
                 self._apply(chain, found, spaces=now not in late)
         if now in counted:
@@ -237,34 +235,27 @@ class SelfTuning:
         if now in _at(first, (HEATED_AT,)):
             self._cool(chains, found)
 
-    def _with_enough_rows(
+    def _judged(
         self,
         found: Findings,
         chains: Sequence[GradientChain],
         point: Sequence[np.ndarray],
         *,
-        is_last: bool = False,
+        can_enlarge: bool,
     ) -> Findings:
-        """Judge what was measured with the model's batches; enlarge them where that is needed."""
-        rule, accuracy, batches = self._rule, self.options.accuracy, chains[0].batches
-        if not self.balances or rule is None:
+        """Judge what was measured with the model's batches, and whether they serve."""
+        if not self.balances or self._rule is None:
             return found
-        found = judged(
-            found.of_batches(batches.times), rule, accuracy=accuracy, can_halve=self._can_halve
-        )
+        accuracy, now = self.options.accuracy, chains[0].batches.times
+        of_these = found.of_batches(now)
+        of_these = judged(of_these, self._rule, accuracy=accuracy, can_halve=self._can_halve)
         # Halves of batches balance correlations, too.
-        if found.halved or is_last or not self._can_enlarge:
-            return found
-        times = times_as_many(
-            found,
-            rule,
-            accuracy=accuracy,
-            n_entries=sum(map(np.size, point)),
-            most=lambda: most_times(self.gradient, point) // batches.times,
-        )
+        if of_these.halved or not can_enlarge:
+            return of_these
+        times = times_as_many(found, self._rule, self.gradient, point, now=now, accuracy=accuracy)
         for chain in chains:
-            chain.batches.enlarge(times)
-        return found.of_batches(times)
+            chain.batches.times = times
+        return of_these.of_batches(times / now)
 
     def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
         first = chains[0]
@@ -310,28 +301,17 @@ class SelfTuning:
             tuning.variance_ratio = found.variance_ratio
         if rule is None or not (options.tunes_itself and chain.tune):
             return
-        demands = found.demands(options.accuracy)
-        step_size, parameters = halved_rule(demands) if found.halved else rule(demands)
-        require_step_size(step_size, demands)
-        changes: dict[str, Any] = {
-            "schedule": ConstantSchedule(step_size),
-            "parameters": {**chain.settings.parameters, **parameters, **options.given},
-        }
-        if self.balances:
-            dtype = chain.settings.dtype
-            by_entry = found.noise.by_entry
-            if found.halved:
-                by_entry = tuple(np.zeros_like(variance) for variance in by_entry)
-            *entries, excess = by_entry
-            noise = [*entries, *no_covariances(self._manifold, dtype), excess]
-            changes["measured_noise"] = tuple(np.asarray(v, dtype, order="C") for v in noise)
-        if self._has_velocity and options.mass is None and chain.mass_adaptation is None:
-            changes["mass"] = found.mass
-        if options.chooses_n_steps and spaces:
-            friction = max([1.0, *parameters.values()], default=1.0)
-            friction = max(friction, 0.5 * step_size * found.noise.mean)
-            changes["n_steps"] = steps_while_tuning(friction / step_size)
-        chain.settings = replace(chain.settings, **changes)
+        is_free = options.mass is None and chain.mass_adaptation is None
+        chain.settings = tuned_settings(
+            chain.settings,
+            found,
+            rule,
+            options=options,
+            manifold=self._manifold,
+            balances=self.balances,
+            takes_mass=self._has_velocity and is_free,
+            spaces=spaces,
+        )
         if (grouping := self._algorithm.grouping) is not None:
             start_thermostats(chain, found, self._manifold, grouping=grouping)
 

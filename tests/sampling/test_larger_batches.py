@@ -92,16 +92,15 @@ def test_a_saved_chain_goes_on_with_its_batches(backend):
 
 
 def findings(mean):
-    noise = GradientNoise(mean, mean, (np.full(4_000, mean), np.zeros(0)), total=4_000 * mean)
+    noise = GradientNoise(mean, mean, (np.full(N_GROUPS, mean), np.zeros(0)), total=mean)
     return Findings(
         JointMass(np.eye(1), shapes=[(1,)], dtype="float64"), noise, 1.0, 0.1, True, None
     )
 
 
-def times(mean, *, most=1_000):
-    return times_as_many(
-        findings(mean), balanced_rule, accuracy=0.05, n_entries=4_000, most=lambda: most
-    )
+def times(mean, *, now=1):
+    gradient, point = gradient_and_point()
+    return times_as_many(findings(mean), balanced_rule, gradient, point, now=now, accuracy=0.05)
 
 
 def share(found):
@@ -111,13 +110,20 @@ def share(found):
 
 def test_as_many_rows_as_make_the_noise_harmless():
     assert times(0.01) == 1
-    factor = times(4.0)
-    assert factor > 1
-    assert factor.bit_count() == 1, "a power of two"
-    assert is_felt(share(findings(4.0).of_batches(factor / 4)), n_entries=4_000)
-    assert not is_felt(share(findings(4.0).of_batches(factor)), n_entries=4_000)
-    assert times(4.0, most=7) == 7
-    assert times(4.0, most=1) == 1
+    factor = times(2.0)
+    assert factor == 32
+    assert not is_felt(share(findings(2.0).of_batches(factor)), n_entries=N_GROUPS)
+    assert is_felt(2 * share(findings(2.0).of_batches(factor / 2)), n_entries=N_GROUPS)
+    # Batches that have become large enough stay as they are.
+    assert times(2.0, now=20) == 20
+    # More than a quarter of all rows is not a batch.
+    assert times(1e3) == N_GROUPS * PER_GROUP // 4 // BATCH_SIZE
+
+
+def gradient_and_point():
+    model, *_ = intercepts()
+    gradient = gradient_of(model)
+    return gradient, [np.asarray(x) for x in gradient.to_points(*model.initial_point().values())]
 
 
 def gradient_of(model):
@@ -125,10 +131,9 @@ def gradient_of(model):
 
 
 def test_rows_that_concern_few_entries_may_be_many():
-    model, *_ = intercepts()
-    point = [np.asarray(x) for x in gradient_of(model).to_points(*model.initial_point().values())]
-    # A quarter of all rows is 2,250.
-    assert most_times(gradient_of(model), point) == 75
+    gradient, point = gradient_and_point()
+    # Two rows for each of 1,502 entries would be more than a quarter of all rows, 2,250.
+    assert most_times(gradient, point) == 75
 
 
 def test_rows_that_concern_all_entries_may_not():
