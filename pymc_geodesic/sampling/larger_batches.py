@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-r"""When batches must be larger than those of the model, and how large.
+"""When batches must be larger than those of the model, and how large.
 
 Gradient noise that friction balances on average still depends on the entries of a position. Each of
 thousands of entries is hardly affected, but a scale that they share adds up their errors: 2,000
