@@ -89,7 +89,15 @@ def has_halves(potential: Potential, *, replacement: bool) -> bool:
 def has_any_size(potential: Potential, *, replacement: bool) -> bool:
     """Return whether batches of a model may have any number of rows, all of them independent.
 
-    Those of streams come as they are, and draws of latent variables belong to the rows of a batch.
+    Batches of streams have the length of the model's data, and draws of latent variables belong to
+    the rows of a batch.
+
+    Parameters
+    ----------
+    potential : Potential
+        Gives the sources of minibatches.
+    replacement : bool
+        Whether rows are drawn with replacement.
     """
     sources = potential.sources
     return (

@@ -122,13 +122,8 @@ def forecast(
 def noise_felt(share: float, *, n_entries: int) -> str:
     """Return sentences on what gradient noise may do to thousands of entries together.
 
-    Parameters
-    ----------
-    share : float
-        Share of the kinetic energy of an entry that gradient noise supplies. The entry's friction
-        balances its mean, but not its dependence on the entry.
-    n_entries : int
-        How many they are.
+    The arguments are those of :func:`~pymc_geodesic.sampling.larger_batches.is_felt`, which decides
+    whether to write them.
     """
     if not is_felt(share, n_entries=n_entries):
         return ""

@@ -29,8 +29,8 @@ BIAS_PER_NOISE, ACCEPTED = 0.08, 0.15
 # Batches that are too small are enlarged until the bias is at most so much of what is accepted, so
 # that later measurements seldom enlarge them again: JAX compiles anew each time.
 MARGIN = 0.5
-# Rows of a batch for each entry of the model, if a row concerns up to so many of them: with them a
-# transition takes about twice as long as with few rows, and the more the larger the data.
+# Rows of a batch for each entry of the model, and entries that a row may concern for that. A
+# transition then takes about twice as long as with few rows, and longer if the data exceed a cache.
 ROWS_PER_ENTRY, FEW_ENTRIES = 2, 8
 # Share of all rows in the largest batch: more would not be a minibatch.
 LARGEST_BATCH = 0.25
@@ -39,7 +39,19 @@ N_PAIRS = 8
 
 
 def share_of_noise(step_size: float, diffusion: float, mean_noise: float) -> float:
-    """Return the share of an entry's kinetic energy that balanced gradient noise supplies."""
+    r"""Return the share of an entry's kinetic energy that balanced gradient noise supplies.
+
+    It is :math:`\epsilon \bar V / 2 (A + \epsilon \bar V / 2)`.
+
+    Parameters
+    ----------
+    step_size : float
+        :math:`\epsilon`, in posterior scales.
+    diffusion : float
+        A.
+    mean_noise : float
+        Mean variance of the gradient's entries in the frame of the mass, :math:`\bar V`.
+    """
     half_noise = 0.5 * step_size * mean_noise
     return half_noise / (diffusion + half_noise)
 
@@ -102,7 +114,7 @@ def times_as_many(
 
 
 def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
-    """Return by which factor batches may grow: a transition takes about twice as long.
+    """Return by which factor batches may grow; a transition then takes about twice as long.
 
     Parameters
     ----------

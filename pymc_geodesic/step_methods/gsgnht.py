@@ -77,6 +77,8 @@ class gSGNHT(StochasticStep, FromLearningRate):
     faster. The draws that are kept start from the friction that balances the noise measured in the
     second half. With ``tune=0`` the published dynamics apply from the first transition.
 
+    A step that tunes itself may draw more rows than the model's batches have; see :class:`SGNHT`.
+
     References
     ----------
     Liu, C., Zhu, J. and Song, Y. (2016). Stochastic gradient geodesic MCMC methods. NIPS.

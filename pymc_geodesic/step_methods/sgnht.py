@@ -84,9 +84,9 @@ class SGNHT(StochasticStep):
         p \leftarrow p - f(h^2 |d|^2) \frac{d\, d^\top}{|d|^2} p, \qquad
         f(u) = \min\Bigl(\frac u4 + \frac{5 u^2}{96}, 1\Bigr) .
 
-    Noise that would move a scale which many entries share is made small by batches of 2, 4, 8, ...
-    times as many rows as the model's, where a row concerns few entries. Both are reported when the
-    tuning phase ends.
+    If noise would move a scale that thousands of entries share, and a row concerns few of them,
+    such a step draws batches of 2, 4, 8, ... times as many rows as the model's. Either remedy is
+    reported when the tuning phase ends.
 
     References
     ----------
