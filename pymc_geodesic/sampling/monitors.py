@@ -14,6 +14,8 @@ from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.mass.amplification import amplification
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
 from pymc_geodesic.tuning.field_reference import FieldReference
@@ -25,6 +27,8 @@ RAN_OFF_ADVICE = (
     "Decrease `step_size`, and check that the posterior is proper: `total_size`, the signs of "
     "potentials and flat priors."
 )
+# A step of half a posterior scale changes temperatures by a sixteenth, and a fifth is reported.
+MOST_AMPLIFIED = 3.0
 
 
 class Monitors:
@@ -45,6 +49,8 @@ class Monitors:
         How the last draw diverged, if it did: the end of a sentence.
     too_hot : str or None
         After the last draw, what was too hot, if anything: a part of a sentence.
+    is_telling : ndarray of bool, shape (variable,)
+        Whether the configurational temperature of each variable by itself means something.
     """
 
     def __init__(
@@ -61,11 +67,15 @@ class Monitors:
         self._heat = VelocityHeat([v.name for v in variables], draws=draws)
         self.too_hot: str | None = None
         self._all = np.zeros(0, dtype=bool)
+        self._shapes = manifold.shapes
+        self.is_telling = np.ones(len(variables), dtype=bool)
 
-    def settle(self) -> None:
-        """End the tuning phase."""
+    def settle(self, mass: Mass | None) -> None:
+        """End the tuning phase, which has found a mass."""
         self.reference.freeze()
         self.energy.settle()
+        if mass is not None and not mass.is_diagonal:
+            self.is_telling = amplification(mass, self._shapes) <= MOST_AMPLIFIED
 
     def fresh(self, batches: BatchStream, n_steps: int) -> np.ndarray:
         """Return the transitions that measure a temperature: none before there is a reference."""

@@ -98,4 +98,4 @@ def _rows(batches: BatchStream) -> list[str]:
     if batches.times == 1:
         return []
     sizes = " and ".join(f"{size:,}" for _, size in batches.sizes)
-    return [f"{sizes} rows per batch, {batches.times} times the model's to keep the noise small"]
+    return [f"{sizes} rows per batch, {batches.times} times the model's, to keep the noise small"]

@@ -19,7 +19,7 @@ from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
-from pymc_geodesic.sampling.chain import GradientChain, Tuning
+from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
@@ -43,6 +43,8 @@ __all__ = ["SelfTuning"]
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half. Draws that are then
 # farther apart than before correct the mass once more: those before may not have gone far enough.
+# Where an approximation replaced the mode, its center may be many deviations off, and the way from
+# there looks like a soft direction: the first correction then takes the later half of its draws.
 REFINED_AT, COUNTED_AT, LATE_AT = (0.2, 0.45), 0.75, 0.85
 # Shares after which the friction of every entry is corrected by temperatures; the mean of all these
 # corrections is used at the end.
@@ -210,20 +212,26 @@ class SelfTuning:
         """Correct the results by the draws of all chains since the last measurement."""
         first = chains[0]
         found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
-        pooled = [draw for window in windows for draw in window]
-        if found is None or len(pooled) < FEWEST_DRAWS:
+        if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
+        now, refined = first.n_drawn, _at(first, REFINED_AT)
+        if now == refined[0] and not found.is_gaussian:
+            windows = [window[len(window) // 2 :] for window in windows]
+        pooled = [draw for window in windows for draw in window]
         is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
         late, counted = _at(first, (LATE_AT,) if is_slow else ()), _at(first, (COUNTED_AT,))
-        if (now := first.n_drawn) in [*_at(first, REFINED_AT), *late]:
+        if now in [*refined, *late]:
             found = self._tuner.refine(found, pooled, first.rng)
             can_enlarge = self._can_enlarge and now not in late
             found = self._judged(found, chains, pooled[-1], can_enlarge=can_enlarge)
+            before = first.settings
             for chain in chains:
                 self._apply(chain, found, spaces=now not in late)
+            if now in late:
+                self._space(chains, found, pooled, made_with=before)
         if now in counted:
             warn_if_apart(self._name, found.mass, windows)
-            self._space(chains, whitened(found.mass, pooled))
+            self._space(chains, found, pooled, made_with=first.settings)
         if now in [*counted, *late]:
             self._restart_clock(chains)
         # A late measurement replaces the corrections before it.
@@ -280,12 +288,21 @@ class SelfTuning:
             self._apply(chain, corrected, spaces=False)
         self._restart_clock(chains)
 
-    def _space(self, chains: Sequence[GradientChain], frame: np.ndarray) -> None:
-        """Choose how many transitions apart draws are, by those in the frame of the mass."""
+    def _space(
+        self,
+        chains: Sequence[GradientChain],
+        found: Findings,
+        draws: Sequence[Sequence[np.ndarray]],
+        *,
+        made_with: Settings,
+    ) -> None:
+        """Choose how many transitions apart draws are, by those that were made with settings."""
         if not self.options.chooses_n_steps:
             return
-        sizes = [*map(math.prod, self._manifold.shapes)]
-        n_steps = steps_worth_a_draw(frame, chains[0].settings.n_steps, sizes=sizes)
+        frame, sizes = whitened(found.mass, draws), [*map(math.prod, self._manifold.shapes)]
+        # Transitions that go farther than those between the draws may be fewer.
+        apart = made_with.n_steps * made_with.step_size / chains[0].settings.step_size
+        n_steps = steps_worth_a_draw(frame, apart, sizes=sizes)
         for chain in chains:
             chain.settings = replace(chain.settings, n_steps=n_steps)
             if n_steps > MOST_TUNING:

@@ -87,7 +87,7 @@ class TransitionStatistics:
             "diverging": bool(outputs.diverging) or chain.monitors.ran_off is not None,
         }
         if algorithm.tells_positions:
-            stats |= self._per_variable("configurational_temperature", outputs.configurational)
+            stats |= self._temperatures(outputs.configurational, chain.monitors.is_telling)
         if self._has_velocity:
             stats |= self._per_variable("kinetic_temperature", outputs.kinetic)
         if algorithm.grouping is not None:
@@ -111,6 +111,12 @@ class TransitionStatistics:
         if self._algorithm.grouping == "shared":
             return {"thermostat": means[0]}
         return self._per_variable("thermostat", np.array(means))
+
+    def _temperatures(self, values: np.ndarray, is_telling: np.ndarray) -> dict[str, float]:
+        """Of positions: of variables on a ridge with others only the total is known."""
+        name = "configurational_temperature"
+        alone = np.where(is_telling, values, np.nan)
+        return self._per_variable(name, values) | self._of_each(name, alone.tolist())
 
     def _per_variable(self, name: str, values: np.ndarray) -> dict[str, float]:
         """One statistic for all variables, weighted by dimension, and one for each."""

@@ -149,7 +149,7 @@ class StochasticSampler:
             chain.news = news
         if chain.tuning is not None:
             chain.tuning.forget_draws()
-        chain.monitors.settle()
+        chain.monitors.settle(chain.settings.mass)
         chain.tune = False
 
     @property

@@ -40,7 +40,11 @@ N_ROWS, N_PAIRS = 20_000, 16
 # Evaluations of the mean energy in a round.
 MOST_EVALUATIONS = 25
 # Rounds until the evidence bound stops rising, and the number of final centers to average.
-FEWEST_ROUNDS, MOST_ROUNDS, N_AVERAGED = 3, 8, 3
+FEWEST_ROUNDS, MOST_ROUNDS, N_AVERAGED = 3, 14, 3
+# Scales that a variable may move in the last of these rounds, as a root mean square. Moves count
+# because the bound is noisy: it may fall while the deviation of effects, which began at one value,
+# still grows by a tenth a round. After so many rounds rest is enough.
+AT_REST, NOISY_ROUNDS = 2.5, 8
 # Initial scales, in PyMC's unconstrained coordinates, in which priors have about unit scale.
 FIRST_SCALE = 0.1
 # A scale changes by at most these factors in a round: averages over few pairs can be far off.
@@ -93,6 +97,10 @@ class _Scales:
         return joined(
             [np.minimum(s, 1.0) if factor.is_compact else s for s, factor, _ in self._parts(scales)]
         )
+
+    def farthest(self, moves: np.ndarray) -> float:
+        """Return the root mean square of moves over the entries of the variable that moved most."""
+        return max(float(np.sqrt(np.mean(part**2))) for part, _, _ in self._parts(moves))
 
     def entropy(self, scales: np.ndarray) -> float:
         """Sum of the logarithms over all directions."""
@@ -214,7 +222,9 @@ def approximate(
             if narrowed is None:
                 return None
             scales = narrowed
-            center = _projected(gradient, one.minimise(center, scales), scaling.shapes, dtype)
+            before, center = center, one.minimise(center, scales)
+            rests = scaling.farthest((center - before) / scales) <= AT_REST
+            center = _projected(gradient, center, scaling.shapes, dtype)
             energy, _, curvature = one(center, scales)
             n_gradients += one.n_gradients
             bounds.append(scaling.entropy(scales) - energy)
@@ -223,7 +233,7 @@ def approximate(
             scales = scaling.bounded(scales * _factor(scaling.averaged(curvature)) ** weight)
             if settled:
                 averaged.append((center, np.log(scales)))
-            settled = settled or _has_settled(bounds)
+            settled = settled or _has_settled(bounds, rests=rests)
     center = np.mean([c for c, _ in averaged], axis=0)
     scales = np.exp(np.mean([s for _, s in averaged], axis=0))
     center = _projected(gradient, center, scaling.shapes, dtype)
@@ -259,7 +269,8 @@ def _factor(curvature: np.ndarray) -> np.ndarray:
     return np.clip(finite, 1 / WIDEST**2, 1 / NARROWEST**2) ** -0.5
 
 
-def _has_settled(bounds: Sequence[float]) -> bool:
-    if len(bounds) < FEWEST_ROUNDS:
-        return False
-    return len(bounds) >= MOST_ROUNDS or bounds[-1] <= max(bounds[:-1])
+def _has_settled(bounds: Sequence[float], *, rests: bool) -> bool:
+    n_rounds = len(bounds)
+    if n_rounds < FEWEST_ROUNDS or n_rounds >= MOST_ROUNDS:
+        return n_rounds >= MOST_ROUNDS
+    return rests and (n_rounds >= NOISY_ROUNDS or bounds[-1] <= max(bounds[:-1]))

@@ -34,7 +34,7 @@ def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
 
 
 def steps_worth_a_draw(
-    frame: np.ndarray, n_steps: int, *, sizes: Sequence[int] | None = None
+    frame: np.ndarray, n_steps: float, *, sizes: Sequence[int] | None = None
 ) -> int:
     """Return in how many transitions the autocorrelation of the slowest entries falls to 1 / e.
 
@@ -47,8 +47,8 @@ def steps_worth_a_draw(
     ----------
     frame : ndarray, shape (draw, entry)
         Draws that are ``n_steps`` transitions apart.
-    n_steps : int
-        See ``frame``.
+    n_steps : float
+        See ``frame``; of transitions of another length the number that goes as far.
     sizes : sequence of int, optional
         Number of entries of each variable.
     """

@@ -25,7 +25,7 @@ from pymc_geodesic.sampling.larger_batches import (
 from pymc_geodesic.tuning.findings import Findings
 
 N_GROUPS, PER_GROUP, BATCH_SIZE = 1_500, 6, 30
-ENLARGED = "times the model's to keep the noise small"
+ENLARGED = "times the model's, to keep the noise small"
 
 
 def intercepts():
