@@ -98,4 +98,5 @@ def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -
 
 
 def _beyond_chance(square: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
-    return np.maximum(0.0, 1 - by_chance / np.maximum(square, np.finfo(float).tiny))
+    exceeds = square > by_chance
+    return np.where(exceeds, 1 - by_chance / np.where(exceeds, square, 1.0), 0.0)
