@@ -153,6 +153,27 @@ def test_the_approximation_of_a_regression_is_its_posterior():
     np.testing.assert_allclose(found.mass.arrays[0], np.diag(matrix) ** -0.5, rtol=0.2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_it_does_not_end_while_a_deviation_still_grows(seed):
+    # All effects start at one value, so that their deviation first falls to .15. It then grows by a
+    # tenth a round, which the bound does not see, because its noise is several times as much.
+    n_groups, per_group = 1_500, 6
+    rng = np.random.default_rng(8)
+    group = np.repeat(np.arange(n_groups), per_group)
+    logit = -0.4 + rng.standard_normal(n_groups)
+    y = (rng.uniform(size=len(group)) < 1 / (1 + np.exp(-logit[group]))).astype("int32")
+    with pm.Model() as model:
+        rows, batch = pm.Minibatch(group, y, batch_size=30)
+        mu, tau = pm.Normal("mu"), pm.Exponential("tau", 1.0)
+        effect = pm.Normal("effect", mu, tau, shape=n_groups)
+        pm.Bernoulli("y", logit_p=effect[rows], observed=batch, total_size=len(y))
+    setting = Setting(model)
+    found = approximate(setting.gradient, setting.start, rng=np.random.default_rng(seed))
+    deviation = np.exp(found.center[setting.names.index("tau_log__")])
+    # .93 is what maximises the bound; steps are as long as they can be from .5 on.
+    assert 0.5 < deviation < 1.3
+
+
 def test_a_start_without_a_finite_energy_is_refused():
     with pm.Model() as model:
         x = pm.Normal("x")
