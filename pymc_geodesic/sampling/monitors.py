@@ -15,8 +15,8 @@ from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.kernel.virial import reference_shapes
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.mass.amplification import amplification
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.tuning.amplification import amplification
 from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
 from pymc_geodesic.tuning.field_reference import FieldReference
 from pymc_geodesic.tuning.velocity_heat import VelocityHeat
