@@ -232,24 +232,26 @@ def truth_of(case: Ordinary, *, without_nuts: bool, quick: bool) -> Truth:
     return by_nuts(case, quick=quick)._replace(**exact)
 
 
-def by_nuts(case: Ordinary, *, quick: bool) -> Truth:
+def by_nuts(
+    case: Ordinary, *, quick: bool, draws: int = NUTS_DRAWS, tune: int = NUTS_TUNE
+) -> Truth:
     """Sample all rows by NUTS."""
     model = case.model(False)
     start = time.process_time()
     compiled = nutpie.compile_pymc_model(model, backend="jax")
     posterior = nutpie.sample(
         compiled,
-        draws=100 if quick else NUTS_DRAWS,
-        tune=100 if quick else NUTS_TUNE,
+        draws=100 if quick else draws,
+        tune=100 if quick else tune,
         chains=4,
         cores=2,
         seed=1,
         progress_bar=False,
     ).posterior
     seconds = time.process_time() - start
-    draws = flat({name: posterior[name].values for name in case.compared}, case.compared)
-    moments = draws.mean(axis=(0, 1)).tolist(), draws.std(axis=(0, 1)).tolist()
-    return Truth(*moments, False, largest_rhat(draws), effective_samples(draws), seconds)
+    kept = flat({name: posterior[name].values for name in case.compared}, case.compared)
+    moments = kept.mean(axis=(0, 1)).tolist(), kept.std(axis=(0, 1)).tolist()
+    return Truth(*moments, False, largest_rhat(kept), effective_samples(kept), seconds)
 
 
 def by_default(case: Ordinary, seed: int, *, quick: bool) -> Found:
