@@ -197,9 +197,13 @@ def truth_key(name: str) -> str:
 
 def restored(kind: Callable[..., Any], values: Sequence[Any]) -> Any:
     """Return what was kept as a file, which has neither infinity nor NaN."""
-    return kind(
-        *[{None: np.nan, "inf": np.inf}.get(v, v) if not isinstance(v, list) else v for v in values]
-    )
+
+    def number(value: Any) -> Any:
+        if isinstance(value, list):
+            return [number(one) for one in value]
+        return {None: np.nan, "inf": np.inf}.get(value, value)
+
+    return kind(*map(number, values))
 
 
 def kept(path: Path, key: str, measure: Callable[[], Any], *, quick: bool) -> Any:

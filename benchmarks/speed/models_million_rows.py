@@ -101,8 +101,10 @@ def checked(runs: dict[str, list[tuple[Found, Truth]]]) -> list[Check]:
     verdicts = [judged(*pair) for pairs in runs.values() for pair in pairs]
     n_right, n_silent = verdicts.count("right"), verdicts.count("SILENTLY WRONG")
     median, worst = float(np.median(ratios)), min(ratios)
+    n_models = len(runs)
     asked = f"<= {LARGEST_BIAS}, {RATIOS[0]} to {RATIOS[1]}, <= {LARGEST_RHAT}, or a warning"
     return [
+        Check("models run", f"{n_models} of {len(NAMES)}", "all", n_models == len(NAMES)),
         Check("over NUTS, median model", f"{median:.0f}", f">= {ASKED_MEDIAN:g}", median >= 50),
         Check("over NUTS, worst model", f"{worst:.1f}", f">= {ASKED_WORST:g}", worst >= 5),
         Check(
