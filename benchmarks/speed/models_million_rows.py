@@ -2,8 +2,9 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Ordinary models with a million rows by default arguments, beside NUTS on all rows.
 
-Five models of ``correctness/models.py``, with 33 times the rows or more: those whose gradient is
-cheap enough for NUTS to end within half an hour of the processor or so; others would take hours.
+Five models of ``correctness/models.py``, with 33 times the rows or more: those in which a gradient
+of all rows is cheapest. They were chosen as those in which NUTS should end within a quarter of an
+hour of the processor, which proved too little for two of them; others would take hours.
 Four chains each: of ``pmg.sample`` by its defaults in batches of 300, and of nutpie on JAX with
 fewer draws than it takes at 30,000 rows, so that it ends. Seconds are the processor's, all threads
 together, for everything from the model to the draws; effective samples are the smallest over means
@@ -30,7 +31,7 @@ from benchmarks.correctness.models import (
     over_nuts,
     restored,
 )
-from benchmarks.correctness.ordinary_models import MODELS
+from benchmarks.correctness.ordinary_models import MODELS, Ordinary
 from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
@@ -57,7 +58,7 @@ HEADER = ["model", "seed", "bias", "sd ratios", "R-hat", "effective in CPU s", "
 HEADER += ["over nutpie", "step", "warns", "verdict"]
 
 
-def cases(n_rows: int):
+def cases(n_rows: int) -> dict[str, Ordinary]:
     """Return the models, of which all write their data when they are built."""
     for module in (ordinary_groups, ordinary_latents, ordinary_regressions):
         module.N_ROWS = n_rows
@@ -106,8 +107,15 @@ def checked(runs: dict[str, list[tuple[Found, Truth]]]) -> list[Check]:
     asked = f"<= {LARGEST_BIAS}, {RATIOS[0]} to {RATIOS[1]}, <= {LARGEST_RHAT}, or a warning"
     return [
         Check("models run", f"{n_models} of {len(NAMES)}", "all", n_models == len(NAMES)),
-        Check("over NUTS, median model", f"{median:.0f}", f">= {ASKED_MEDIAN:g}", median >= 50),
-        Check("over NUTS, worst model", f"{worst:.1f}", f">= {ASKED_WORST:g}", worst >= 5),
+        Check(
+            "over NUTS, median model",
+            f"{median:.0f}",
+            f">= {ASKED_MEDIAN:g}",
+            median >= ASKED_MEDIAN,
+        ),
+        Check(
+            "over NUTS, worst model", f"{worst:.1f}", f">= {ASKED_WORST:g}", worst >= ASKED_WORST
+        ),
         Check(
             "bias, sd ratios, R-hat of every run",
             f"{n_right} of {len(verdicts)} right, {n_silent} silently wrong",

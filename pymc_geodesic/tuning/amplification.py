@@ -13,7 +13,8 @@ depends on the narrow distance from it. With the mass M as the curvature, an err
 
 where the square is :math:`1 / (1 - \rho^2)` for a single entry whose multiple correlation with all
 others is :math:`\rho`, and one for a variable that is independent of the others, whatever the
-correlations within it. For a mean and the effects of 2,000 groups it is in the thousands.
+correlations within it. For a mean to which the effects of groups are added, the root is its
+deviation over that given all effects: ten or more in large data.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def amplification(mass: Mass, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
     mass : Mass
         The mass that fits the posterior.
     shapes : sequence of tuple of int
-        Shape of each variable.
+        Shape of each variable, which has at least one entry.
 
     Returns
     -------
