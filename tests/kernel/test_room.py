@@ -19,7 +19,9 @@ def sampler(**options):
     with pm.Model():
         axis = pmg.VonMisesFisher("axis", [1.0, 0.0, 0.0], 1.0)
         scale = pm.Normal("scale", 0.0, 1.0)
-        batch = pm.Minibatch(rng.normal(size=(500, 3)), batch_size=20)
+        # Rows around a mean, so that there is one mode.
+        rows = rng.normal([1.0, 0.0, 0.0], size=(500, 3))
+        batch = pm.Minibatch(rows, batch_size=20)
         pm.Normal("y", axis * scale, 1.0, observed=batch, total_size=500)
         return pmg.gSGNHT(backend="jax", **options).sampler
 
