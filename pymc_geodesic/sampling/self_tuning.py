@@ -260,7 +260,15 @@ class SelfTuning:
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:
             return of_these
-        times = times_as_many(found, self._rule, self.gradient, point, now=now, accuracy=accuracy)
+        times = times_as_many(
+            found,
+            self._rule,
+            self.gradient,
+            point,
+            now=now,
+            accuracy=accuracy,
+            is_typical=found.is_gaussian or chains[0].n_drawn > 0,
+        )
         for chain in chains:
             chain.batches.times = times
         return of_these.of_batches(times / now)

@@ -91,16 +91,38 @@ def test_a_saved_chain_goes_on_with_its_batches(backend):
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), whole)
 
 
-def findings(mean):
-    noise = GradientNoise(mean, mean, (np.full(N_GROUPS, mean), np.zeros(0)), total=mean)
-    return Findings(
-        JointMass(np.eye(1), shapes=[(1,)], dtype="float64"), noise, 1.0, 0.1, True, None
-    )
+def test_small_groups_among_large_ones_are_right(caplog):
+    """A batch of 100 holds .05 rows of the smallest group: chains with such batches run off."""
+    pytest.importorskip("jax")
+    rng = np.random.default_rng(3)
+    sizes = np.array([100] * 4 + [400] * 4 + [2_000] * 4 + [12_000] * 4 + [35_500] * 4)
+    group = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    y = rng.standard_normal(len(sizes))[group] + rng.standard_normal(len(group))
+    with pm.Model() as model:
+        rows, batch = pm.Minibatch(group.astype("int32"), y, batch_size=100)
+        effect = pm.Normal("effect", shape=len(sizes))
+        pm.Normal("y", effect[rows], 1.0, observed=batch, total_size=len(y))
+    with caplog.at_level(logging.INFO, logger="pymc"), caplog.at_level(logging.INFO):
+        idata = pmg.sample(500, model=model, random_seed=1, progressbar=False)
+    assert ENLARGED in caplog.text
+    draws = idata.posterior["effect"].values
+    mean, sd = np.bincount(group, y) / (1 + sizes), (1 + sizes) ** -0.5
+    error = draws.mean(axis=1).std(axis=0, ddof=1) / 2
+    assert np.all(np.abs(draws.mean(axis=(0, 1)) - mean) < 0.15 * sd + 5 * error)
+    assert np.all(np.abs(draws.std(axis=(0, 1)) / sd - 1) < 0.15)
 
 
-def times(mean, *, now=1):
+def findings(mean, largest=None, *, controlled=True):
+    noise = GradientNoise(mean, largest or mean, (np.full(N_GROUPS, mean), np.zeros(0)), total=mean)
+    mass = JointMass(np.eye(1), shapes=[(1,)], dtype="float64")
+    return Findings(mass, noise, 1.0, 0.1, controlled, None)
+
+
+def times(mean, largest=None, *, controlled=True, **options):
     gradient, point = gradient_and_point()
-    return times_as_many(findings(mean), balanced_rule, gradient, point, now=now, accuracy=0.05)
+    options = {"now": 1, "accuracy": 0.05} | options
+    found = findings(mean, largest, controlled=controlled)
+    return times_as_many(found, balanced_rule, gradient, point, **options)
 
 
 def share(found):
@@ -118,6 +140,44 @@ def test_as_many_rows_as_make_the_noise_harmless():
     assert times(2.0, now=20) == 20
     # More than a quarter of all rows is not a batch.
     assert times(1e3) == N_GROUPS * PER_GROUP // 4 // BATCH_SIZE
+
+
+def test_as_many_rows_as_keep_an_entry_from_running_off():
+    assert times(0.01, 3.0) == 1
+    factor = times(0.01, 10.0)
+    step_size, _ = balanced_rule(findings(0.01).demands(0.05))
+    assert 0.25 < step_size**2 * 10.0 / factor <= 0.5
+    # Without control variates noise does not grow with the distance from their center.
+    assert times(0.01, 10.0, controlled=False) == 1
+    assert times(0.01, 10.0, is_typical=False) == 1
+    # Draws that ran off say little of how many are needed.
+    assert times(0.01, 1e3, now=2) == 16
+
+
+@pytest.mark.parametrize("step_size", [0.1, 0.2, 0.4])
+def test_why_the_noise_of_rare_rows_is_limited(step_size):
+    """Second moments of transitions with a kick of x / a in one batch of 1 / a."""
+    assert abs(variance(step_size, 1.0) - 1) < 0.13
+    assert variance(step_size, 3.0) > 100
+
+
+def variance(step_size, squared):
+    """Stationary variance of x for a noise of ``squared / step_size**2``; infinite if it grows."""
+    noise = squared / step_size**2
+    friction = 1 + 0.5 * step_size * noise
+    damping = np.exp(-friction * step_size)
+    drift = np.array([[1, 0.5 * step_size], [0, 1]])
+    injected = np.diag([0.0, (1 - damping**2) / friction])
+    moments, added = np.zeros((4, 4)), np.zeros((2, 2))
+    for probability, force in ((1 - 1 / noise, 0.0), (1 / noise, noise)):
+        kick = np.array([[1, 0], [-0.5 * step_size * force, 1]])
+        before, after = kick @ drift, drift @ kick
+        whole = after @ np.diag([1, damping]) @ before
+        moments += probability * np.kron(whole, whole)
+        added += probability * after @ injected @ after.T
+    if np.abs(np.linalg.eigvals(moments)).max() >= 1:
+        return np.inf
+    return np.linalg.solve(np.eye(4) - moments, added.ravel())[0]
 
 
 def gradient_and_point():
