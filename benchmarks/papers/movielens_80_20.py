@@ -115,7 +115,12 @@ def key_of(method: str, setting: tuple[float, float]) -> str:
 def row_of(key: str, runs: list[dict[str, Any]]) -> list[str]:
     """Write the medians of the seeds, and the range of the errors."""
     method = key.split(", ")[0]
-    median = {name: np.median([run[name] for run in runs]) for name in runs[0] if name != "curve"}
+    # A temperature that is not a number, of a chain that left the numbers, is kept as None.
+    median = {
+        name: np.median([np.nan if run[name] is None else run[name] for run in runs])
+        for name in runs[0]
+        if name != "curve"
+    }
     errors = [run["error"] for run in runs]
     row = [*key.split(", "), f"{median['first']:.4f}", f"{median['error']:.4f}"]
     row += [f"{min(errors):.4f} to {max(errors):.4f}", f"{PAPER[method]:.4f}"]
