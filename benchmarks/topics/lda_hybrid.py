@@ -103,14 +103,20 @@ def hybrid(
 
 
 def snapshots(
-    corpus: Corpus, method: str, settings: dict[str, float], times: list[float], seed: int
+    corpus: Corpus,
+    method: str,
+    settings: dict[str, float],
+    times: list[float],
+    *,
+    seed: int,
+    where: str = "nips",
 ) -> tuple[Corpus, list[Snapshot]]:
     """Run a method and return its topics at the times, and the corpus with the priors."""
     if method == HYBRID:
-        batch_size = int(SETTINGS["nips"]["SGRLD"]["batch_size"])
+        batch_size = int(SETTINGS[where]["SGRLD"]["batch_size"])
         return corpus, hybrid(corpus, times, batch_size=batch_size, seed=seed, **settings)
     name = "SGRLD" if method in SGRLD else method
-    settings = SETTINGS["nips"][name] | {"alpha": ALPHA} | settings
+    settings = SETTINGS[where][name] | {"alpha": corpus.alpha} | settings
     if method in SGRLD:
         settings["sweeps"] = SGRLD[method]
     return run(corpus, name, settings, times, seed)
@@ -124,9 +130,10 @@ def scored(
     times: list[float],
     n_averaged: int,
     seed: int,
+    where: str = "nips",
 ) -> dict[str, Any]:
     """Score the topics at each time alone, and the last of them averaged."""
-    corpus, kept = snapshots(corpus, method, settings, times, seed)
+    corpus, kept = snapshots(corpus, method, settings, times, seed=seed, where=where)
     # From the last to the first, so that the averages are over the last ones.
     found = score(corpus, np.stack([np.asarray(s.topics) for s in reversed(kept)]))
     return {
@@ -152,13 +159,13 @@ def row(method: str, runs: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def checks_of(runs: dict[str, list[dict[str, Any]]]) -> list[Check]:
+def checks_of(runs: dict[str, list[dict[str, Any]]], *, ours: str = OURS) -> list[Check]:
     """SGRLD's average is below the others', seed by seed."""
-    checks, ours = [], [run["averaged"] for run in runs[OURS]]
+    checks, averages = [], [run["averaged"] for run in runs[ours]]
     for other in (HYBRID, VARIATIONAL):
         theirs = [run["averaged"] for run in runs[other]]
-        below = all(a < b for a, b in zip(ours, theirs, strict=True))
-        found, asked = (", ".join(f"{v:,.0f}" for v in values) for values in (ours, theirs))
+        below = all(a < b for a, b in zip(averages, theirs, strict=True))
+        found, asked = (", ".join(f"{v:,.0f}" for v in values) for values in (averages, theirs))
         checks.append(Check(f"SGRLD, and {other}: each seed", found, f"below {asked}", below))
     return checks
 
