@@ -19,7 +19,6 @@ measure anew.
 from __future__ import annotations
 
 import json
-import os
 
 from functools import cache, partial
 from pathlib import Path
@@ -38,6 +37,7 @@ from benchmarks.correctness.models import (
 from benchmarks.correctness.ordinary_models import Ordinary
 from benchmarks.correctness.posteriordb_models import POSTERIORS, Data, batch_size
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import PARTS, Check, report
 
@@ -63,10 +63,7 @@ LENGTH = 60
 
 def folder() -> Path:
     """Return the folder of the database's files."""
-    found = Path(os.environ.get("PYMC_GEODESIC_DATA", "data")) / "posteriordb"
-    if not found.is_dir():
-        raise SystemExit(f"{found} is not there. Set PYMC_GEODESIC_DATA to the folder above it.")
-    return found
+    return data_file("posteriordb")
 
 
 @cache

@@ -27,6 +27,7 @@ from shared import single_precision
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
@@ -56,7 +57,7 @@ N_TRAIN, N_TEST = 50_000, 10_000
 @cache
 def split():
     """Divide the digits to learn from as the paper does: 50,000, and 10,000 for validation."""
-    digits = load_digits()
+    digits = load_digits(data_file("mnist", "mnist.npz"))
     learned = digits._replace(images=digits.images[:N_TRAIN], labels=digits.labels[:N_TRAIN])
     return learned, (digits.images[N_TRAIN:], digits.labels[N_TRAIN:])
 

@@ -8,7 +8,7 @@ learning rates and injected noises of Figure 3, among which are the best of Tabl
 each with its own start; the split is the same for all, and medians are asked for. Needs
 ``ml-1m/ml-1m.npz`` in $PYMC_GEODESIC_DATA; its terms forbid to pass it on.
 
-    python -m benchmarks.papers.movielens_80_20 [--quick] [METHOD ...]
+    python -m benchmarks.papers.movielens_80_20 [--quick] [--resume] [METHOD ...]
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from shared import single_precision
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
@@ -58,7 +59,7 @@ HEADER += ["temperature", "CPU s"]
 
 def split() -> tuple[Ratings, Ratings]:
     """Divide all ratings at random, 80 to 20."""
-    both = zip(*load_ratings(), strict=True)
+    both = zip(*load_ratings(data_file("ml-1m", "ml-1m.npz")), strict=True)
     ratings = Ratings(*(np.concatenate(parts) for parts in both))
     learned = np.random.default_rng(BENCHMARK.seeds[0]).random(len(ratings.stars)) < 0.8
     # The last of the films must be among those to learn from: the model counts them there.
@@ -152,6 +153,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
     reader = parser(__doc__.splitlines()[0])
     reader.add_argument("methods", nargs="*", metavar="METHOD", help="the only ones to run now")
+    reader.add_argument("--resume", action="store_true", help="run only what is not there yet")
     given = reader.parse_args()
     ratings, runs = split(), {}
     seeds = BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds
@@ -160,17 +162,19 @@ def main() -> None:
         settings += itertools.product(STEPS, itertools.product(LEARNING_RATES, INJECTED))
     for method, setting in dict.fromkeys(settings):
         key = key_of(method, setting)
-        found = [
-            part_of(
+        is_chosen = not given.methods or method in given.methods
+        found = []
+        for seed in seeds:
+            part = partial(
+                part_of,
                 "movielens_80_20",
                 f"{key} {seed}",
                 partial(measured, method, setting, ratings, seed=seed, quick=given.quick),
                 about=BENCHMARK,
-                now=not given.methods or method in given.methods,
                 quick=given.quick,
             )
-            for seed in seeds
-        ]
+            kept = part(now=False) if given.resume or not is_chosen else None
+            found.append(part(now=True) if kept is None and is_chosen else kept)
         if None not in found:
             runs[key] = found
             print(row_of(key, found), flush=True)

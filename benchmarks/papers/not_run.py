@@ -9,11 +9,9 @@ $PYMC_GEODESIC_DATA.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +22,7 @@ from shared import single_precision
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import arguments, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import report
 from benchmarks.topics import lda_softmax
@@ -74,12 +73,9 @@ def seconds(step: Any, draws: int) -> float:
 
 def steps() -> dict[str, Any]:
     """One compiled step for each experiment."""
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        raise SystemExit("Set PYMC_GEODESIC_DATA to the folder that holds the data.")
-    counts = read_counts(Path(folder) / "reuters" / "reuters395.npz")
+    counts = read_counts(data_file("reuters", "reuters395.npz"))
     frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel())[:N_WORDS]
-    with single_precision("jax"), build_model(load_ratings()[0]):
+    with single_precision("jax"), build_model(load_ratings(data_file("ml-1m", "ml-1m.npz"))[0]):
         factors = pmg.SGNHT(step_size=8e-7**0.5, n_steps=N_STEPS, backend="jax")
     _, topics = lda_softmax.build(counts.tocsc()[:, np.sort(frequent)].tocsr(), "SGNHT", N_STEPS)
     lda_softmax.set_step_size(topics, 2e-5**0.5, diffusion=0.01 / 2e-5**0.5)

@@ -4,13 +4,10 @@
 
 from __future__ import annotations
 
-import os
-
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.harness.data import data_file
 from pymc_geodesic.topic_models import split_tokens
 
 __all__ = ["CORPORA", "N_TEST", "common_words", "read"]
@@ -37,11 +34,8 @@ MOST_WORDS, QUICK_DOCUMENTS = 5000, 2500
 
 def read(name: str, *, quick: bool) -> sp.csr_array:
     """Read counts in random order, of the words that most documents have, save a tenth of them."""
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        raise OSError("Set PYMC_GEODESIC_DATA to the folder that holds the corpora.")
     file, prefix, n_documents, share = CORPORA[name]
-    with np.load(Path(folder, file)) as z:
+    with np.load(data_file(file)) as z:
         data, indices, indptr, shape = (
             z[prefix + part] for part in ("data", "indices", "indptr", "shape")
         )

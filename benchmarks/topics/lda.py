@@ -23,13 +23,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import sys
 import time
 import warnings
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -43,6 +41,7 @@ from scipy.special import softmax
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import ROOT, Benchmark
 from benchmarks.harness.records import PARTS, Check, earlier, keep, report
 from benchmarks.topics.lda_baselines import (
@@ -329,13 +328,10 @@ def main() -> None:
     if options.picture:
         draw(earlier("lda")["results"])
         return
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit("Set PYMC_GEODESIC_DATA to the folder that holds " + ", ".join(FILES.values()))
     seconds = 2.0 if options.quick else options.seconds
     results: dict[str, Any] = {}
     for name in options.only:
-        counts = read_counts(Path(folder) / FILES[name])
+        counts = read_counts(data_file(FILES[name]))
         validation, test = divided(name, CORPORA[name](counts[:3000] if options.quick else counts))
         methods = [method for method in SETTINGS[name] if method in options.methods]
         if options.search:

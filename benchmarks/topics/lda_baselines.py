@@ -17,7 +17,6 @@ environment variable PYMC_GEODESIC_DATA names.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 
@@ -31,6 +30,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import LatentDirichletAllocation
 
 from benchmarks.harness.console import table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import report
 from pymc_geodesic.topic_models import Perplexity, document_completion_perplexity, split_tokens
@@ -235,14 +235,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--seconds", type=float, default=120.0, help="time for each method")
     options = parser.parse_args()
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit("Set PYMC_GEODESIC_DATA to the folder that holds " + ", ".join(FILES.values()))
     seconds = 4.0 if options.quick else options.seconds
     times = [seconds * share for share in (1 / 16, 1 / 8, 1 / 4, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1)]
     results = {}
     for name in options.only:
-        counts = read_counts(Path(folder) / FILES[name])
+        counts = read_counts(data_file(FILES[name]))
         corpus = CORPORA[name](counts[: 3 * N_TEST] if options.quick else counts)
         results[name] = compare(name, corpus, times)
     report(

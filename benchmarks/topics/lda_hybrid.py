@@ -21,13 +21,10 @@ Needs ``nips/nips.npz`` in $PYMC_GEODESIC_DATA.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 import warnings
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +32,7 @@ import numpy as np
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
@@ -96,10 +94,12 @@ def hybrid(
         )
         return Snapshot(time.process_time() - begin, n_batches * batch_size, found.topics)
 
-    # Compiles, and then tells how many batches there are in a second.
+    # Compiles, and then tells how long a batch takes, and what comes before the first.
     fitted(1)
-    each = fitted(20).seconds / 20
-    return [fitted(max(1, round(t / each))) for t in times]
+    few, many = (fitted(n).seconds for n in (20, 100))
+    each = (many - few) / 80
+    before = few - 20 * each
+    return [fitted(max(1, round((t - before) / each))) for t in times]
 
 
 def snapshots(
@@ -212,10 +212,7 @@ def main() -> None:
     options = parser(__doc__.split("\n")[0])
     options.add_argument("--resume", action="store_true", help="run only what is not there yet")
     given = options.parse_args()
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit(f"Set PYMC_GEODESIC_DATA to the folder that holds {FILES['nips']}.")
-    corpus = CORPORA["nips"](read_counts(Path(folder) / FILES["nips"]))
+    corpus = CORPORA["nips"](read_counts(data_file(FILES["nips"])))
     validation, test = divided("nips", corpus._replace(alpha=ALPHA))
     scale = 0.1 if given.quick else 1.0
 

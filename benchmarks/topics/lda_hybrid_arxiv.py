@@ -14,16 +14,14 @@ Needs ``arxiv/arxiv250k.npz`` in $PYMC_GEODESIC_DATA.
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import report
 from benchmarks.topics.lda import VARIATIONAL, divided, second_half
@@ -50,10 +48,7 @@ def main() -> None:
     # JAX says that it takes indices as int32, which it does for all of single precision.
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
     given = parser(__doc__.split("\n")[0]).parse_args()
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit(f"Set PYMC_GEODESIC_DATA to the folder that holds {FILES['arxiv']}.")
-    corpus = CORPORA["arxiv"](read_counts(Path(folder) / FILES["arxiv"]))
+    corpus = CORPORA["arxiv"](read_counts(data_file(FILES["arxiv"])))
     validation, test = divided("arxiv", corpus)
     scale = 0.5 if given.quick else 1.0
     validated = []

@@ -21,12 +21,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 import time
 import warnings
-
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,6 +34,7 @@ from scipy.special import softmax
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import ROOT, Benchmark
 from benchmarks.harness.records import Check, earlier, report
 from benchmarks.harness.sampling import set_step_size
@@ -167,12 +164,9 @@ def main() -> None:
     parser.add_argument("--etas", nargs="+", type=float, default=ETAS)
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     options = parser.parse_args()
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit("Set PYMC_GEODESIC_DATA to the folder that holds reuters/reuters395.npz")
     # JAX says that it takes indices as int32, which it does for all of single precision.
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-    counts = read_counts(Path(folder) / "reuters" / "reuters395.npz")
+    counts = read_counts(data_file("reuters", "reuters395.npz"))
     observed, held_out = split_tokens(counts, fraction=0.2, rng=1)
     n_steps, draws = (2, 12) if options.quick else (20, 300)
     etas, seeds = options.etas, options.seeds

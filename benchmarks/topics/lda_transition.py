@@ -19,7 +19,6 @@ import json
 import os
 import pstats
 import subprocess
-import sys
 import time
 import warnings
 
@@ -31,6 +30,7 @@ import pymc as pm
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import parser, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import report
 from benchmarks.harness.statistics import median_and_range
@@ -96,11 +96,11 @@ def _milliseconds(stats: pstats.Stats, file: str, function: str, n_steps: int) -
     return 1e3 * seconds / n_steps
 
 
-def measure(folder: str, *, quick: bool) -> None:
+def measure(file: Path, *, quick: bool) -> None:
     """Print what each batch size takes with each seed, at the precision of this process."""
     # JAX says that it takes indices as int32, which it does for all of single precision.
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-    train, found = CORPORA["nips"](read_counts(Path(folder) / FILES["nips"])).train, {}
+    train, found = CORPORA["nips"](read_counts(file)).train, {}
     for batch_size in BATCH_SIZES[:1] if quick else BATCH_SIZES:
         step, n_steps = step_of(train, batch_size), 5 if quick else 20
         found[batch_size] = [profile(step, n_steps=n_steps, seed=seed) for seed in BENCHMARK.seeds]
@@ -125,11 +125,9 @@ def main() -> None:
     reader = parser(__doc__.split("\n")[0])
     reader.add_argument("--here", action="store_true", help="measure in this process")
     options = reader.parse_args()
-    folder = os.environ.get("PYMC_GEODESIC_DATA")
-    if not folder:
-        sys.exit(f"Set PYMC_GEODESIC_DATA to the folder that holds {FILES['nips']}")
+    file = data_file(FILES["nips"])
     if options.here:
-        measure(folder, quick=options.quick)
+        measure(file, quick=options.quick)
         return
     rows, found = [], {}
     for name, precision in PRECISIONS.items():

@@ -23,14 +23,11 @@ step sizes, in place of the test documents.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import time
 import warnings
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +38,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.topics.poisson_factors import (
@@ -232,10 +230,7 @@ def options() -> argparse.Namespace:
 
 def corpus(*, validate: bool) -> tuple[sp.csr_matrix, Completion]:
     """Read documents to fit and documents to complete."""
-    file = Path(os.environ.get("PYMC_GEODESIC_DATA", "data")) / "20news" / "20news.npz"
-    if not file.exists():
-        sys.exit(f"No 20news/20news.npz in {file.parents[1]}: set PYMC_GEODESIC_DATA.")
-    train, test = read_newsgroups(file, VOCABULARY)
+    train, test = read_newsgroups(data_file("20news", "20news.npz"), VOCABULARY)
     # The training documents are sorted by newsgroup.
     order = np.random.default_rng(1).permutation(train.shape[0])
     if validate:

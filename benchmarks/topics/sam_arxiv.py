@@ -32,11 +32,11 @@ import scipy.sparse as sp
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import Check, earlier, report
 from benchmarks.topics.spherical_admixture import (
     chain,
-    data_file,
     is_due,
     model_of,
     noisy_mean,

@@ -15,8 +15,6 @@ PYMC_GEODESIC_DATA names.
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import time
 import warnings
 
@@ -34,6 +32,7 @@ from scipy.special import logsumexp
 import pymc_geodesic as pmg
 
 from benchmarks.harness.console import arguments, table
+from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import sample
@@ -73,9 +72,9 @@ RUNS = {
 ADVI_BATCH_SIZE, RATES = 200, (0.01, 0.005)
 
 
-def reuters(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+def reuters(file: Path) -> tuple[np.ndarray, np.ndarray]:
     """Counts of the most frequent words in the training and the test documents."""
-    with np.load(folder / "reuters" / "reuters21578.npz") as z:
+    with np.load(file) as z:
         parts = [z[name].astype(np.int32) for name in ("data", "indices", "indptr")]
         counts = sp.csr_matrix(tuple(parts), shape=tuple(int(s) for s in z["shape"]))
         split = z["modapte_split"]
@@ -197,11 +196,8 @@ def by_advi(make, start, seconds: float, rate: float, quick: bool):
 def main() -> None:
     logging.getLogger("pymc").setLevel(logging.ERROR)
     quick = arguments(__doc__.splitlines()[0]).quick
-    folder = Path(os.environ.get("PYMC_GEODESIC_DATA", "data"))
-    if not (folder / "reuters" / "reuters21578.npz").exists():
-        sys.exit(f"No reuters/reuters21578.npz in {folder}: set PYMC_GEODESIC_DATA to its folder.")
     seconds = 3.0 if quick else 20.0
-    train, test = reuters(folder)
+    train, test = reuters(data_file("reuters", "reuters21578.npz"))
 
     # The same start for all: one random document in twenty a topic, smoothed by all of them.
     rng = np.random.default_rng(1)

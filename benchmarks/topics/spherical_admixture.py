@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +14,8 @@ import pymc as pm
 import scipy.sparse as sp
 
 import pymc_geodesic as pmg
+
+from benchmarks.harness.data import data_file
 
 __all__ = [
     "ALPHA",
@@ -52,14 +51,6 @@ def read_csr(archive, prefix: str) -> sp.csr_array:
         archive[prefix + part] for part in ("data", "indices", "indptr", "shape")
     )
     return sp.csr_array((data, indices.astype("int32"), indptr), shape=tuple(map(int, shape)))
-
-
-def data_file(*parts: str) -> Path:
-    """Return the path of a file of data, or end with a sentence that says where it should be."""
-    file = Path(os.environ.get("PYMC_GEODESIC_DATA", "data")).joinpath(*parts)
-    if not file.exists():
-        sys.exit(f"No {'/'.join(parts)} in the data folder: set PYMC_GEODESIC_DATA.")
-    return file
 
 
 def read_newsgroups() -> tuple[pmg.BagOfWords, sp.csr_array]:
