@@ -97,7 +97,8 @@ class Backend:
 
     def _compile(self, inputs, outputs):
         forget_lines_of_constants(outputs)
-        with self._without_c(), warnings.catch_warnings():
+        precision = config.change_flags(floatX=_precision([*inputs, *outputs]))
+        with precision, self._without_c(), warnings.catch_warnings():
             # A loop with too many arguments for C is compiled in two parts, which is harmless.
             warnings.filterwarnings("ignore", "Loop fusion failed", UserWarning)
             options = self.compile_kwargs | {"mode": _adapted(self._mode)}
@@ -112,6 +113,17 @@ class Backend:
         """
         is_compiled_by_jit = isinstance(self._mode.linker, JITLinker)
         return config.change_flags(cxx="") if is_compiled_by_jit else nullcontext()
+
+
+def _precision(variables) -> str:
+    """Return the precision in which a graph was written, PyTensor's own if it has several.
+
+    Quotients of integers have PyTensor's precision whenever a rewrite writes them anew, although a
+    model that was written in single precision may be compiled when that is double again.
+    """
+    dtypes = {getattr(x, "dtype", "") for x in variables}
+    found = dtypes & {"float32", "float64"}
+    return found.pop() if len(found) == 1 else config.floatX
 
 
 def _adapted(mode: Mode) -> Mode:

@@ -142,3 +142,23 @@ def test_sampling_goes_on_where_nothing_can_be_kept(tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "True"
     assert run.stderr.count("The functions stay in memory") == 1
+
+
+@pytest.mark.parametrize("name", ["jax", "numba"])
+def test_a_graph_in_single_precision_is_compiled_in_it(name, caplog):
+    """Rewrites write the quotient of two integers anew, in the precision of that moment."""
+    pytest.importorskip(name)
+    with pytensor.config.change_flags(floatX="float32"):
+        x, rows = pt.vector("x", dtype="float32", shape=(3,)), pt.scalar("rows", dtype="int64")
+        sums = pytensor.scan(
+            lambda total, x, rows: total + x * (pt.constant(9) / rows),
+            outputs_info=[pt.zeros(3, dtype="float32")],
+            non_sequences=[x, rows],
+            n_steps=4,
+            return_updates=False,
+        )
+    function = Backend.resolve(name, None).compile([x, rows], [sums[-1]])
+    [found] = function(np.ones(3, dtype="float32"), np.asarray(3))
+    assert not [record for record in caplog.records if "Rewrite failure" in record.getMessage()]
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, 12.0)
