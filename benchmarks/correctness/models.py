@@ -91,9 +91,19 @@ class Truth(NamedTuple):
     seconds: float
 
     @property
+    def is_of_nuts(self) -> bool:
+        """Whether NUTS has converged."""
+        return self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS
+
+    @property
     def is_known(self) -> bool:
         """Whether the moments are exact, or NUTS has converged."""
-        return self.is_exact or (self.rhat <= LARGEST_RHAT and self.ess >= FEWEST_OF_NUTS)
+        return self.is_exact or self.is_of_nuts
+
+    def with_exact(self, moments: tuple[np.ndarray, np.ndarray]) -> Truth:
+        """Return the same run of NUTS with exact moments."""
+        mean, sd = moments
+        return self._replace(mean=mean.tolist(), sd=sd.tolist(), is_exact=True)
 
 
 # Of a model that has no exact moments and that NUTS has not sampled.
@@ -229,11 +239,8 @@ def truth_of(case: Ordinary, *, without_nuts: bool, quick: bool) -> Truth:
     """Sample all rows by NUTS, and take the moments that are known without it."""
     if case.moments is None:
         return by_nuts(case, quick=quick)
-    mean, sd = case.moments()
-    exact = {"mean": mean.tolist(), "sd": sd.tolist(), "is_exact": True}
-    if without_nuts:
-        return Truth(**exact, rhat=np.nan, ess=np.nan, seconds=np.nan)
-    return by_nuts(case, quick=quick)._replace(**exact)
+    of_nuts = UNKNOWN if without_nuts else by_nuts(case, quick=quick)
+    return of_nuts.with_exact(case.moments())
 
 
 def by_nuts(
