@@ -8,6 +8,7 @@ import json
 import re
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.declared import Benchmark, fingerprint
@@ -17,7 +18,14 @@ __all__ = ["part_of"]
 
 
 def part_of(
-    script: str, part: str, run: Callable[[], Any], *, about: Benchmark, now: bool, quick: bool
+    script: str,
+    part: str,
+    run: Callable[[], Any],
+    *,
+    about: Benchmark,
+    now: bool,
+    quick: bool,
+    resume: bool = False,
 ) -> Any | None:
     """Return what a part has found: now, or in an earlier run of the same code.
 
@@ -33,15 +41,22 @@ def part_of(
         Whether to run the part; otherwise None stands for one that has not been run.
     quick : bool
         Whether it is a short run, which neither keeps nor reads anything.
+    resume : bool
+        Whether what an earlier run of the same code has found serves in place of running it now.
     """
     if quick:
         return run() if now else None
     code = fingerprint(about.measures)
     path = PARTS / "_".join([script, *re.findall(r"\w+", part)])
     path = path.with_suffix(".json")
-    if now:
+    if now and not (resume and _is_of(path, code)):
         keep(path, {"code": code, "found": run()})
-    if not path.exists():
-        return None
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    return kept["found"] if kept["code"] == code else None
+    return _read(path)["found"] if _is_of(path, code) else None
+
+
+def _is_of(path: Path, code: str) -> bool:
+    return path.exists() and _read(path)["code"] == code
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -116,7 +116,7 @@ def key_of(method: str, setting: tuple[float, float]) -> str:
 def row_of(key: str, runs: list[dict[str, Any]]) -> list[str]:
     """Write the medians of the seeds, and the range of the errors."""
     method = key.split(", ")[0]
-    # A temperature that is not a number, of a chain that left the numbers, is kept as None.
+    # JSON has no NaN: the temperature of a chain whose energy is not finite is None.
     median = {
         name: np.median([np.nan if run[name] is None else run[name] for run in runs])
         for name in runs[0]
@@ -162,19 +162,18 @@ def main() -> None:
         settings += itertools.product(STEPS, itertools.product(LEARNING_RATES, INJECTED))
     for method, setting in dict.fromkeys(settings):
         key = key_of(method, setting)
-        is_chosen = not given.methods or method in given.methods
-        found = []
-        for seed in seeds:
-            part = partial(
-                part_of,
+        found = [
+            part_of(
                 "movielens_80_20",
                 f"{key} {seed}",
                 partial(measured, method, setting, ratings, seed=seed, quick=given.quick),
                 about=BENCHMARK,
+                now=not given.methods or method in given.methods,
                 quick=given.quick,
+                resume=given.resume,
             )
-            kept = part(now=False) if given.resume or not is_chosen else None
-            found.append(part(now=True) if kept is None and is_chosen else kept)
+            for seed in seeds
+        ]
         if None not in found:
             runs[key] = found
             print(row_of(key, found), flush=True)

@@ -217,9 +217,8 @@ def main() -> None:
     scale = 0.1 if given.quick else 1.0
 
     def part(name: str, job) -> dict[str, Any]:
-        options = {"about": BENCHMARK, "quick": given.quick}
-        found = part_of("lda_hybrid", name, job, now=False, **options) if given.resume else None
-        return found or part_of("lda_hybrid", name, job, now=True, **options)
+        options = {"about": BENCHMARK, "quick": given.quick, "resume": given.resume}
+        return part_of("lda_hybrid", name, job, now=True, **options)
 
     chosen, validated = best(validation, part, [0.75 * CHOICE * scale, CHOICE * scale])
     times = [t * scale for t in (*EARLY, *second_half(END))]

@@ -51,16 +51,16 @@ def main() -> None:
     corpus = CORPORA["arxiv"](read_counts(data_file(FILES["arxiv"])))
     validation, test = divided("arxiv", corpus)
     scale = 0.5 if given.quick else 1.0
-    validated = []
-    for setting in GRID[HYBRID]:
-        times = [0.75 * CHOICE * scale, CHOICE * scale]
-        found = scored(
-            validation, HYBRID, setting, times=times, n_averaged=2, seed=1, where="arxiv"
-        )
-        validated.append([HYBRID, f"decay {setting['decay']:g}", f"{found['averaged']:,.0f}"])
-        print(*validated[-1], flush=True)
-    best = int(np.argmin([float(row[-1].replace(",", "")) for row in validated]))
-    chosen: dict[str, dict[str, float]] = {OURS: {}, HYBRID: GRID[HYBRID][best], VARIATIONAL: {}}
+    times = [0.75 * CHOICE * scale, CHOICE * scale]
+    options: dict[str, Any] = {"times": times, "n_averaged": 2, "seed": 1, "where": "arxiv"}
+    found = [scored(validation, HYBRID, setting, **options)["averaged"] for setting in GRID[HYBRID]]
+    validated = [
+        [HYBRID, f"decay {setting['decay']:g}", f"{value:,.0f}"]
+        for setting, value in zip(GRID[HYBRID], found, strict=True)
+    ]
+    table("Validation", ["method", "setting", "two averaged"], validated)
+    best = GRID[HYBRID][int(np.argmin(found))]
+    chosen: dict[str, dict[str, float]] = {OURS: {}, HYBRID: best, VARIATIONAL: {}}
     times = [t * scale for t in (*EARLY, *second_half(END))]
     runs: dict[str, list[dict[str, Any]]] = {method: [] for method in chosen}
     for seed in BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds:

@@ -178,8 +178,7 @@ def main() -> None:
 
     def part(name: str, run: Callable[[], Path]) -> Path:
         options = {"about": BENCHMARK, "quick": given.quick}
-        found = part_of("pfa_tuned", name, run, now=False, **options) if given.resume else None
-        return found or part_of("pfa_tuned", name, run, now=True, **options)
+        return part_of("pfa_tuned", name, run, now=True, resume=given.resume, **options)
 
     chosen, validation = tuned(part, TUNED_FOR * scale)
     counts, documents = corpus(validate=False)

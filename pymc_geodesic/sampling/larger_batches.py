@@ -11,9 +11,10 @@ the time of a transition is then spent on entries and not on rows.
 The other case is an entry that few batches concern, such as the effect of a small group. A batch
 that holds its rows counts them for all that hold none: with a < 1 such rows in a batch on average
 and control variates, the noise at x deviations from their center has the variance
-:math:`x^2 / a`, and :math:`V = 1 / a` is balanced. By the exact second moments of transitions, the
-variance of draws is then right to .13 up to :math:`\epsilon^2 V = 1`, for step sizes from .1 on,
-and infinite from 3 on. Chains with 85 groups of 140 to 60,000 rows ran off.
+:math:`x^2 / a`, and friction balances its mean, :math:`V = 1 / a`. By the exact second moments of
+transitions, the variance of draws is then right to .13 up to :math:`\epsilon^2 V = 1`, for step
+sizes from .1 on, and hundreds of times too large, or infinite, from 3 on. Chains with 85 groups of
+140 to 60,000 rows ran off.
 """
 
 from __future__ import annotations
