@@ -91,6 +91,9 @@ class Tuning:
         Time of the last choice.
     speaks : bool
         Whether the chain reports the results: one of the chains that are tuned together does.
+    repeats : bool
+        Whether a late measurement is due, because batches grew at the last regular one: the draws
+        before may have run off, and overstate the noise of some entries.
     center : Center or None
         Center of the control variates.
     controlled : bool
@@ -106,6 +109,7 @@ class Tuning:
     began: float = 0.0
     clock: Clock | None = None
     speaks: bool = True
+    repeats: bool = False
     center: Center | None = None
     variance_ratio: float = np.nan
 

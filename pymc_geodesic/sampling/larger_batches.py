@@ -29,7 +29,15 @@ from pymc_geodesic.algorithms.tuning_rules import GradientNoise, Rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.tuning.findings import Findings
 
-__all__ = ["is_felt", "most_times", "share_of_noise", "times_as_many"]
+__all__ = [
+    "HARMLESS_KICK",
+    "MOST_GROWTH",
+    "is_felt",
+    "kick_of",
+    "most_times",
+    "share_of_noise",
+    "times_as_many",
+]
 
 # Bias of the scale that n entries share, in its standard deviations, is at most so many times
 # s sqrt(n) for a share s of noise: 4,000 effects with 15 logistic rows each and s = .09 had scales
@@ -42,11 +50,13 @@ MARGIN = 0.5
 # Rows of a batch for each entry of the model, and entries that a row may concern for that. A
 # transition then takes about twice as long as with few rows, and longer if the data exceed a cache.
 ROWS_PER_ENTRY, FEW_ENTRIES = 2, 8
-# Of the squared step size times the noise of an entry that few batches concern; see above.
-LARGEST_KICK = 1.0
-# By how much batches grow at once for such an entry. Draws that ran off overstate its noise, by up
-# to thirty times; a later measurement says whether more is needed.
-MOST_GROWTH = 8
+# Of the squared step size times the noise of an entry that few batches concern. Batches grow from
+# half of what is harmless on, because noise is measured at early draws, which are nearer to the
+# center than later ones: 61 was found as 26 for a group of two rows in 120,000, which then ran off.
+HARMLESS_KICK, LARGEST_KICK = 1.0, 0.5
+# By how much batches grow at once for such an entry as long as noise is measured again: draws that
+# ran off overstate it, by up to thirty times.
+MOST_GROWTH = 8.0
 # Share of all rows in the largest batch: more would not be a minibatch.
 LARGEST_BATCH = 0.25
 # Pairs of rows whose gradients are compared.
@@ -85,6 +95,20 @@ def is_felt(share: float, *, n_entries: int) -> bool:
     return BIAS_PER_NOISE * share * np.sqrt(n_entries) >= ACCEPTED
 
 
+def kick_of(found: Findings, step_size: float) -> float:
+    r"""Return :math:`\epsilon^2 V` of the noisiest entry; zero unless noise grows with distance.
+
+    Parameters
+    ----------
+    found : Findings
+        What was measured, with the noise of the batches in use. Noise grows with the distance from
+        the center of control variates.
+    step_size : float
+        :math:`\epsilon`, in posterior scales.
+    """
+    return step_size**2 * found.noise.largest if found.controlled else 0.0
+
+
 def times_as_many(
     found: Findings,
     rule: Rule,
@@ -93,7 +117,7 @@ def times_as_many(
     *,
     now: int,
     accuracy: float,
-    is_typical: bool = True,
+    most_growth: float = np.inf,
 ) -> int:
     """Return how many times as many rows as the model's make the noise small enough.
 
@@ -111,8 +135,9 @@ def times_as_many(
         How many times as many they are now.
     accuracy : float
         Tolerated error, in posterior standard deviations.
-    is_typical : bool
-        Whether noise was measured where draws are. Elsewhere single entries are far noisier.
+    most_growth : float
+        By which factor batches may grow for the sake of single entries; one if noise was measured
+        where draws are not, because single entries are far noisier there.
     """
     n_entries = sum(map(np.size, point))
 
@@ -127,15 +152,15 @@ def times_as_many(
         return is_felt(share / margin, n_entries=n_entries)
 
     def kicks(times: int, margin: float = 1.0) -> bool:
-        noise, step_size, _ = settings(times)
-        return found.controlled and step_size**2 * noise.largest > margin * LARGEST_KICK
+        _, step_size, _ = settings(times)
+        return kick_of(found.of_batches(times), step_size) > margin * LARGEST_KICK
 
     times = now
     if moves_scales(times):
         times = _grown(times, moves_scales, most_times(gradient, point), by=2.0)
-    if is_typical and kicks(times):
+    if kicks(times):
         # Rows are most of the time of a transition here: no more of them than are needed.
-        most = min(_most_of_data(gradient), max(times, MOST_GROWTH * now))
+        most = int(min(_most_of_data(gradient), max(times, most_growth * now)))
         times = _grown(times, kicks, most, by=1.25)
     return times
 

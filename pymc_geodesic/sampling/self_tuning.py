@@ -23,7 +23,7 @@ from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
-from pymc_geodesic.sampling.larger_batches import times_as_many
+from pymc_geodesic.sampling.larger_batches import MOST_GROWTH, times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuned_settings import tuned_settings
@@ -219,7 +219,8 @@ class SelfTuning:
             windows = [window[len(window) // 2 :] for window in windows]
         pooled = [draw for window in windows for draw in window]
         is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
-        late, counted = _at(first, (LATE_AT,) if is_slow else ()), _at(first, (COUNTED_AT,))
+        is_late = is_slow or _tuning(first).repeats
+        late, counted = _at(first, (LATE_AT,) if is_late else ()), _at(first, (COUNTED_AT,))
         if now in [*refined, *late]:
             found = self._tuner.refine(found, pooled, first.rng)
             can_enlarge = self._can_enlarge and now not in late
@@ -267,11 +268,17 @@ class SelfTuning:
             point,
             now=now,
             accuracy=accuracy,
-            is_typical=found.is_gaussian or chains[0].n_drawn > 0,
+            most_growth=self._most_growth(chains[0], found),
         )
         for chain in chains:
-            chain.batches.times = times
+            chain.batches.times, _tuning(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
+
+    def _most_growth(self, first: GradientChain, found: Findings) -> float:
+        """Return how much larger batches may become for the sake of single entries."""
+        if first.n_drawn == 0 and not found.is_gaussian:
+            return 1.0
+        return np.inf if first.n_drawn in _at(first, REFINED_AT[-1:]) else MOST_GROWTH
 
     def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
         first = chains[0]

@@ -16,8 +16,10 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.sampling.advance import advance, begin
+from pymc_geodesic.sampling.forecast import kick_felt
 from pymc_geodesic.sampling.larger_batches import (
     is_felt,
+    kick_of,
     most_times,
     share_of_noise,
     times_as_many,
@@ -95,7 +97,7 @@ def test_small_groups_among_large_ones_are_right(caplog):
     """A batch of 100 holds .05 rows of the smallest group: chains with such batches run off."""
     pytest.importorskip("jax")
     rng = np.random.default_rng(3)
-    sizes = np.array([100] * 4 + [400] * 4 + [2_000] * 4 + [12_000] * 4 + [35_500] * 4)
+    sizes = np.repeat([100, 400, 2_000, 12_000, 35_500], 4)
     group = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     y = rng.standard_normal(len(sizes))[group] + rng.standard_normal(len(group))
     with pm.Model() as model:
@@ -110,6 +112,14 @@ def test_small_groups_among_large_ones_are_right(caplog):
     error = draws.mean(axis=1).std(axis=0, ddof=1) / 2
     assert np.all(np.abs(draws.mean(axis=(0, 1)) - mean) < 0.15 * sd + 5 * error)
     assert np.all(np.abs(draws.std(axis=(0, 1)) / sd - 1) < 0.15)
+
+
+def test_noise_that_batches_cannot_reduce_is_reported():
+    found = findings(0.01, 10.0)
+    assert kick_of(found, 0.5) == 2.5
+    assert "Few batches concern some of the entries" in kick_felt(kick_of(found, 0.5))
+    assert kick_felt(kick_of(found, 0.2)) == ""
+    assert kick_of(findings(0.01, 10.0, controlled=False), 0.5) == 0.0
 
 
 def findings(mean, largest=None, *, controlled=True):
@@ -143,15 +153,16 @@ def test_as_many_rows_as_make_the_noise_harmless():
 
 
 def test_as_many_rows_as_keep_an_entry_from_running_off():
-    assert times(0.01, 3.0) == 1
+    assert times(0.01, 1.5) == 1
     factor = times(0.01, 10.0)
     step_size, _ = balanced_rule(findings(0.01).demands(0.05))
-    assert 0.25 < step_size**2 * 10.0 / factor <= 0.5
+    assert 0.125 < step_size**2 * 10.0 / factor <= 0.25
     # Without control variates noise does not grow with the distance from their center.
     assert times(0.01, 10.0, controlled=False) == 1
-    assert times(0.01, 10.0, is_typical=False) == 1
-    # Draws that ran off say little of how many are needed.
-    assert times(0.01, 1e3, now=2) == 16
+    # Where noise is measured again, or was measured where draws are not, they grow less.
+    assert times(0.01, 1e3, now=2, most_growth=8.0) == 16
+    assert times(0.01, 1e3, most_growth=1.0) == 1
+    assert times(0.01, 1e3) == N_GROUPS * PER_GROUP // 4 // BATCH_SIZE
 
 
 @pytest.mark.parametrize("step_size", [0.1, 0.2, 0.4])
