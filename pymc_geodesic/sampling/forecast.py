@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.mass import JointMass, LowRankMass, Mass
-from pymc_geodesic.sampling.larger_batches import HARMLESS_KICK, is_felt
+from pymc_geodesic.sampling.larger_batches import is_felt
 from pymc_geodesic.tuning.spacing import autocorrelation_time
 from pymc_geodesic.tuning.whitening import whitened
 
-__all__ = ["Clock", "News", "forecast", "kick_felt", "noise_felt"]
+__all__ = ["Clock", "News", "forecast", "noise_felt"]
 
 # With fewer draws neither their time nor their correlation can be estimated.
 FEWEST_DRAWS = 20
@@ -131,22 +131,6 @@ def noise_felt(share: float, *, n_entries: int) -> str:
         f". Gradient noise supplies {share:.0%} of the kinetic energy. Single entries are hardly "
         "affected, but a scale that many entries share, such as that of a hierarchy, may be off by "
         "several tenths of its standard deviation; larger batches reduce this"
-    )
-
-
-def kick_felt(kick: float) -> str:
-    """Return sentences on entries that few batches concern.
-
-    Parameters
-    ----------
-    kick : float
-        :func:`~pymc_geodesic.sampling.larger_batches.kick_of` the findings.
-    """
-    if not kick > HARMLESS_KICK:
-        return ""
-    return (
-        ". Few batches concern some of the entries, such as the effects of small groups: their "
-        "draws, and those of a scale that depends on them, may be far too wide. Take larger batches"
     )
 
 

@@ -8,20 +8,14 @@ groups of fifteen rows had scales that were off by half a deviation. Larger batc
 They cost little where a row concerns few of the entries, as in the models that need them: most of
 the time of a transition is then spent on entries and not on rows.
 
-The other case is an entry that few batches concern, such as the effect of a small group. A batch
-that holds its rows counts them for all that hold none: with a < 1 such rows in a batch on average
-and control variates, the noise at x deviations from their center has the variance
-:math:`x^2 / a`, and friction balances its mean, :math:`V = 1 / a`. By the exact second moments of
-transitions, the variance of draws is then right to .13 up to :math:`\epsilon^2 V = 1`, for step
-sizes from .1 on, and hundreds of times too large, or infinite, from 3 on. Chains with 85 groups of
-140 to 60,000 rows ran off.
+The other case is noise that shortens steps, or needs much friction, such as that of an entry that
+few batches concern: the effect of a small group. Then twice as many rows need half as many
+transitions, each of which also has costs that do not depend on its rows.
 """
 
 from __future__ import annotations
 
-import math
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -30,10 +24,8 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.tuning.findings import Findings
 
 __all__ = [
-    "HARMLESS_KICK",
-    "MOST_GROWTH",
+    "entries_of_row",
     "is_felt",
-    "kick_of",
     "most_times",
     "share_of_noise",
     "times_as_many",
@@ -50,13 +42,12 @@ MARGIN = 0.5
 # Rows of a batch for each entry of the model, and entries that a row may concern for that. A
 # transition then takes about twice as long as with few rows, and longer if the data exceed a cache.
 ROWS_PER_ENTRY, FEW_ENTRIES = 2, 8
-# Of the squared step size times the noise of an entry that few batches concern. Batches grow from
-# half of what is harmless on, because noise is measured at early draws, which are nearer to the
-# center than later ones: 61 was found as 26 for a group of two rows in 120,000, which then ran off.
-HARMLESS_KICK, LARGEST_KICK = 1.0, 0.5
-# By how much batches grow at once for such an entry as long as noise is measured again: draws that
-# ran off overstate it, by up to thirty times.
-MOST_GROWTH = 8.0
+# What a transition costs apart from its rows, in rows of the model's batches, as long as rows take
+# tens of microseconds: if the entries that each concerns add up to so many. Transitions must become
+# cheaper by so much to be worth another compilation.
+FIXED_COST, MOST_CONCERNED, WORTH_COMPILING = 1.0, 65_536, 1.5
+# By how much batches may grow for it: rows are then most of the cost.
+GROWTHS = 1, 2, 4, 8
 # Share of all rows in the largest batch: more would not be a minibatch.
 LARGEST_BATCH = 0.25
 # Pairs of rows whose gradients are compared.
@@ -95,20 +86,6 @@ def is_felt(share: float, *, n_entries: int) -> bool:
     return BIAS_PER_NOISE * share * np.sqrt(n_entries) >= ACCEPTED
 
 
-def kick_of(found: Findings, step_size: float) -> float:
-    r"""Return :math:`\epsilon^2 V` of the noisiest entry; zero unless noise grows with distance.
-
-    Parameters
-    ----------
-    found : Findings
-        What was measured, with the noise of the batches in use. Noise grows with the distance from
-        the center of control variates.
-    step_size : float
-        :math:`\epsilon`, in posterior scales.
-    """
-    return step_size**2 * found.noise.largest if found.controlled else 0.0
-
-
 def times_as_many(
     found: Findings,
     rule: Rule,
@@ -117,7 +94,6 @@ def times_as_many(
     *,
     now: int,
     accuracy: float,
-    most_growth: float = np.inf,
 ) -> int:
     """Return how many times as many rows as the model's make the noise small enough.
 
@@ -135,9 +111,6 @@ def times_as_many(
         How many times as many they are now.
     accuracy : float
         Tolerated error, in posterior standard deviations.
-    most_growth : float
-        By which factor batches may grow for the sake of single entries; one if noise was measured
-        where draws are not, because single entries are far noisier there.
     """
     n_entries = sum(map(np.size, point))
 
@@ -151,33 +124,30 @@ def times_as_many(
         share = share_of_noise(step_size, diffusion, noise.mean)
         return is_felt(share / margin, n_entries=n_entries)
 
-    def kicks(times: int, margin: float = 1.0) -> bool:
-        _, step_size, _ = settings(times)
-        return kick_of(found.of_batches(times), step_size) > margin * LARGEST_KICK
+    def cost(times: int) -> float:
+        """Cost of the transitions in which the noisiest entry is forgotten."""
+        noise, step_size, diffusion = settings(times)
+        return (times + FIXED_COST) * (diffusion / step_size + 0.5 * noise.largest)
 
     times = now
-    if moves_scales(times):
-        times = _grown(times, moves_scales, most_times(gradient, point), by=2.0)
-    if kicks(times):
-        # Rows are most of the time of a transition here: no more of them than are needed.
-        most = int(min(_most_of_data(gradient), max(times, most_growth * now)))
-        times = _grown(times, kicks, most, by=1.25)
-    return times
+    most = most_times(gradient, point) if moves_scales(times) else times
+    while times < most and moves_scales(times, MARGIN):
+        times = min(2 * times, most)
+    rows = MOST_CONCERNED / entries_of_row(gradient, point)
+    limit = max(times, min(_most_of_data(gradient), int(rows / max(gradient.batch_sizes))))
+    best = min((min(k * times, limit) for k in GROWTHS), key=cost)
+    return best if cost(times) > WORTH_COMPILING * cost(best) else times
 
 
-def _grown(times: int, is_too_small: Callable[[int, float], bool], limit: int, *, by: float) -> int:
-    while times < limit and is_too_small(times, MARGIN):
-        times = min(math.ceil(by * times), limit)
-    return times
+def entries_of_row(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
+    """Return how many entries a row concerns, on average; of rows that concern all, half of them.
 
-
-def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
-    """Return by which factor batches may grow; a transition then takes about twice as long.
+    It is half the number of entries in which the gradients of two rows differ, and at least one.
 
     Parameters
     ----------
     gradient : HostGradient
-        Gradients of the model, which tell which entries a row concerns.
+        Gradients of the model.
     point : sequence of ndarray
         Where to evaluate them.
     """
@@ -189,9 +159,16 @@ def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
         sum(np.count_nonzero(a != b) for a, b in zip(*pair, strict=True))
         for pair in zip(gradients[::2], gradients[1::2], strict=True)
     ]
-    of_row = sum(differing) / (2 * N_PAIRS)
-    n_entries = sum(map(np.size, point)) * min(1.0, FEW_ENTRIES / max(of_row, 1.0))
-    of_cost = ROWS_PER_ENTRY * n_entries / max(gradient.batch_sizes)
+    return max(1.0, sum(differing) / (2 * N_PAIRS))
+
+
+def most_times(gradient: HostGradient, point: Sequence[np.ndarray]) -> int:
+    """Return by which factor batches may grow; a transition then takes about twice as long.
+
+    The arguments are those of :func:`entries_of_row`.
+    """
+    share = min(1.0, FEW_ENTRIES / entries_of_row(gradient, point))
+    of_cost = ROWS_PER_ENTRY * share * sum(map(np.size, point)) / max(gradient.batch_sizes)
     return max(1, min(_most_of_data(gradient), int(of_cost)))
 
 

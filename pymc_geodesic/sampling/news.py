@@ -8,8 +8,8 @@ import numpy as np
 
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
-from pymc_geodesic.sampling.forecast import News, forecast, kick_felt, noise_felt
-from pymc_geodesic.sampling.larger_batches import kick_of, share_of_noise
+from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
+from pymc_geodesic.sampling.larger_batches import share_of_noise
 
 __all__ = ["news_of_tuning"]
 
@@ -63,8 +63,6 @@ def news_of_tuning(
     # Halves of batches balance correlations, too.
     share = 0.0 if tuning.found.halved else _share_of_noise(settings, tuning.found.noise.mean)
     warning = noise_felt(share, n_entries=sum(np.size(x) for x in chain.state.position))
-    is_balanced = bool(settings.measured_noise) and not tuning.found.halved
-    warning += kick_felt(kick_of(tuning.found, settings.step_size) if is_balanced else 0.0)
     is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
     if is_slow and has_velocity:
         warning += (

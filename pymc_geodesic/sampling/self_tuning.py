@@ -23,7 +23,7 @@ from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
-from pymc_geodesic.sampling.larger_batches import MOST_GROWTH, times_as_many
+from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.tuned_settings import tuned_settings
@@ -268,17 +268,10 @@ class SelfTuning:
             point,
             now=now,
             accuracy=accuracy,
-            most_growth=self._most_growth(chains[0], found),
         )
         for chain in chains:
             chain.batches.times, _tuning(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
-
-    def _most_growth(self, first: GradientChain, found: Findings) -> float:
-        """Return how much larger batches may become for the sake of single entries."""
-        if first.n_drawn == 0 and not found.is_gaussian:
-            return 1.0
-        return np.inf if first.n_drawn in _at(first, REFINED_AT[-1:]) else MOST_GROWTH
 
     def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
         first = chains[0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 
 __all__ = [
+    "LargeBatches",
     "is_known",
-    "noise_of_large_batches",
+    "large_batches",
     "relative_error",
     "rows_are_met",
     "total_noise",
@@ -52,21 +54,36 @@ def is_known(samples: Sequence[Sequence[list[np.ndarray]]], of_large_batches: fl
         For each place the gradients of two batches or more, in the frame of a mass: one array for
         each variable, and at last the components along the mass's directions.
     of_large_batches : float
-        :func:`noise_of_large_batches` at the same places; zero if it was not measured.
+        Sum of the variances of all entries by :func:`large_batches` at the same places; zero if it
+        was not measured.
     """
     if relative_error(samples) > LARGEST_ERROR:
         return False
     return not of_large_batches > OUTWEIGHED * total_noise(samples)
 
 
-def noise_of_large_batches(
+class LargeBatches(NamedTuple):
+    """The noise of ordinary batches, as large ones show it.
+
+    Attributes
+    ----------
+    plain, controlled : list of ndarray
+        Variances of the entries of each variable, averaged over places, of gradients and of their
+        changes from the center; without a center both are the same.
+    """
+
+    plain: list[np.ndarray]
+    controlled: list[np.ndarray]
+
+
+def large_batches(
     gradient: HostGradient,
     points: Sequence[Sequence[np.ndarray]],
     *,
     mass: Mass,
     center: Sequence[np.ndarray] | None,
     rng: np.random.Generator,
-) -> float:
+) -> LargeBatches | None:
     """Measure the noise of ordinary batches by large ones, which hold far more rows.
 
     Parameters
@@ -78,31 +95,35 @@ def noise_of_large_batches(
     mass : Mass
         Gives the frame.
     center : sequence of ndarray or None
-        Center of the control variates; without it gradients are plain.
+        Center of the control variates.
     rng : numpy.random.Generator
         Draws the rows; a copy is used, so that the chain's own draws do not depend on it.
 
     Returns
     -------
-    float
-        As :func:`total_noise`. Zero if the data come in a stream, of which only a sample is at
-        hand, or in several sizes.
+    LargeBatches or None
+        None if the data come in a stream, of which only a sample is at hand, or in several sizes,
+        or if batches are as large.
     """
     if len({*zip(gradient.n_rows, gradient.batch_sizes, strict=True)}) != 1 or gradient.is_stream:
-        return 0.0
+        return None
     n_rows, batch_size = gradient.n_rows[0], gradient.batch_sizes[0]
     size = min(LARGE, n_rows // 4)
     if size <= batch_size:
-        return 0.0
-    own, samples = deepcopy(rng), []
+        return None
+    # Rows that are all different vary less.
+    of_different_rows = 1 - (size - 1) / (n_rows - 1)
+    factor = size / batch_size / of_different_rows / len(points)
+    own, sums = deepcopy(rng), LargeBatches([], [])
     for point in points:
         here, changes = gradients_of_batches(
             gradient, point, center=center, n=N_LARGE, rng=own, size=size
         )
-        samples.append([in_frame(gradient, point, g, mass) for g in changes or here])
-    # Rows that are all different vary less.
-    of_different_rows = 1 - (size - 1) / (n_rows - 1)
-    return total_noise(samples) * size / batch_size / of_different_rows
+        for total, gradients in zip(sums, (here, changes or here), strict=True):
+            framed = [in_frame(gradient, point, g, mass)[:-1] for g in gradients]
+            found = [factor * np.var(x, axis=0, ddof=1) for x in zip(*framed, strict=True)]
+            total[:] = map(np.add, total, found) if total else found
+    return sums
 
 
 def relative_error(samples: Sequence[Sequence[list[np.ndarray]]]) -> float:

@@ -119,6 +119,36 @@ def test_without_noise_there_is_no_error():
     assert relative_error([[[np.full(2, np.nan), np.zeros(0)]] * 3] * 2) == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_of_entries_whose_rows_batches_missed(seed):
+    """Ten groups of four rows among 40,000, of which batches of 50 hold one in all."""
+    rng, n_small, n_rows = np.random.default_rng(4), 10, 40_000
+    group = np.append(np.repeat(np.arange(n_small), 4), np.full(n_rows - 4 * n_small, n_small))
+    with pm.Model() as model:
+        rows, y = pm.Minibatch(group, rng.standard_normal(n_rows), batch_size=50)
+        effect = pm.Normal("effect", shape=n_small + 1)
+        pm.Normal("y", effect[rows], 1.0, observed=y, total_size=n_rows)
+    potential = Potential(model, model.value_vars, initial_point=model.initial_point())
+    at = np.full(n_small + 1, 0.5)
+    at[-1] /= 100
+    mass = VariableMasses([np.ones(())], dense=[False], shapes=[at.shape], dtype="float64")
+    _, found = measure_noise(
+        HostGradient(potential),
+        [[at]] * N_POINTS,
+        mass=mass,
+        center=[np.zeros_like(at)],
+        rng=np.random.default_rng(seed),
+    )
+    exact = n_rows * 4 * 0.5**2 / 50
+    ratios = found.by_entry[0][:n_small] / exact
+    # Large batches hold each group's rows 26 times in all, so that a third of it would be three
+    # standard deviations too few; ordinary ones hold those of most groups at most once.
+    assert np.all(ratios > 1 / 3)
+    assert np.all(ratios < 7)
+    assert found.largest >= found.by_entry[0].max()
+    assert found.total == pytest.approx(found.by_entry[0].sum())
+
+
 def test_outweighed_noise_asks_for_more_accuracy():
     noise = GradientNoise(1.0, 1.0)
     found = Findings(UNIT, noise, 1.0, np.nan, False, None)
