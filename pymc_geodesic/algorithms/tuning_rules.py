@@ -68,15 +68,40 @@ LONGEST_TRAJECTORY = 1.5
 UNKNOWN_SHARE = 0.1
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
-# Of the squared step size times the noise of an entry, where noise grows with the distance from a
-# center: half of what is harmless, because it is measured at early draws, which are nearer to the
-# center than later ones.
+# Rows of a batch that concern an entry, on average, if batches are few that do.
+FEW_ROWS = 1.0
+# Of the squared step size times the noise of such an entry: half of what is harmless, because noise
+# is measured at early draws, which are nearer to the center than later ones.
 LARGEST_KICK = 0.5
 # Of the heat of such an entry, the share that noise supplies. Where velocities follow the noise at
 # their place, a share s turns a Gaussian posterior into a Student one with 1 + 1 / s degrees of
 # freedom, of the right variance; skewed ones were too wide by up to a third with a fifth. If no
 # batch told the noise, so that no friction balances it, deviations are too large by a twentieth.
-NOISIEST_SHARE = 0.1
+RARE_SHARE = 0.1
+
+
+class RareEntries(NamedTuple):
+    """Entries of a position that few batches concern.
+
+    Attributes
+    ----------
+    n_rows : ndarray
+        Rows of a batch that concern each of them, on average.
+    variance : ndarray
+        Variance of the gradient's noise, if the scale of the entry is one.
+    """
+
+    n_rows: np.ndarray
+    variance: np.ndarray
+
+    @property
+    def largest(self) -> float:
+        """Largest variance of those that few batches concern; zero if there are none."""
+        return float(np.max(self.variance[self.n_rows < FEW_ROWS], initial=0.0))
+
+    def times(self, factor: float) -> RareEntries:
+        """Return the entries for batches with variances that are larger by a factor."""
+        return RareEntries(self.n_rows / factor, factor * self.variance)
 
 
 class GradientNoise(NamedTuple):
@@ -101,6 +126,9 @@ class GradientNoise(NamedTuple):
         Sum of the variances over all directions; zero where it was not measured.
     is_outweighed : bool
         Whether a few rows outweigh all others, so that many batches were needed to find it.
+    rare : RareEntries, optional
+        Entries that few batches concern, whose noise grows with the distance from the center of
+        control variates.
     """
 
     mean: float
@@ -110,6 +138,12 @@ class GradientNoise(NamedTuple):
     uneven: float = 0.0
     total: float = 0.0
     is_outweighed: bool = False
+    rare: RareEntries | None = None
+
+    @property
+    def of_rare(self) -> float:
+        """Largest variance of an entry that few batches concern."""
+        return 0.0 if self.rare is None else self.rare.largest
 
     def times(self, factor: float) -> GradientNoise:
         """Return the noise whose variances are larger by a factor."""
@@ -119,6 +153,7 @@ class GradientNoise(NamedTuple):
             by_entry=tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
             unbalanced=factor * self.unbalanced,
             total=factor * self.total,
+            rare=None if self.rare is None else self.rare.times(factor),
         )
 
 
@@ -135,15 +170,12 @@ class Demands(NamedTuple):
         Tolerated error, in posterior standard deviations.
     smallest_shape : float
         Smallest concentration of a probability that is near zero; infinite off the simplex.
-    grows : bool
-        Whether the noise grows with the distance from a center, that of control variates.
     """
 
     noise: GradientNoise
     curvature: float
     accuracy: float
     smallest_shape: float = np.inf
-    grows: bool = False
 
     @property
     def variance_error(self) -> float:
@@ -165,15 +197,12 @@ class Demands(NamedTuple):
         draws is then right to .13 up to :math:`\epsilon^2 V = 1`, and hundreds of times too large,
         or infinite, from 3 on.
         """
-        if not (self.grows and self.noise.largest > 0):
-            return np.inf
-        return float(np.sqrt(LARGEST_KICK / self.noise.largest))
+        of_rare = self.noise.of_rare
+        return float(np.sqrt(LARGEST_KICK / of_rare)) if of_rare > 0 else np.inf
 
-    def friction_of_noisiest(self, step_size: float) -> float:
-        """Friction of which noise that grows supplies its largest share in the noisiest entry."""
-        if not self.grows:
-            return 0.0
-        return (1 / NOISIEST_SHARE - 1) * 0.5 * step_size * self.noise.largest
+    def friction_of_rare(self, step_size: float) -> float:
+        """Friction with which noise supplies its largest share of the heat of such an entry."""
+        return (1 / RARE_SHARE - 1) * 0.5 * step_size * self.noise.of_rare
 
 
 Rule = Callable[[Demands], tuple[float, dict[str, float]]]
@@ -244,7 +273,7 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
     friction = max(BEST_FRICTION, step_size * mean / (2 * b))
-    friction = max(friction, demands.friction_of_noisiest(step_size))
+    friction = max(friction, demands.friction_of_rare(step_size))
     return float(step_size), {"diffusion": float(friction)}
 
 

@@ -125,9 +125,9 @@ def times_as_many(
         return is_felt(share / margin, n_entries=n_entries)
 
     def cost(times: int) -> float:
-        """Cost of the transitions in which the noisiest entry is forgotten."""
+        """Cost of the transitions in which every entry is forgotten."""
         noise, step_size, diffusion = settings(times)
-        return (times + FIXED_COST) * (diffusion / step_size + 0.5 * noise.largest)
+        return (times + FIXED_COST) * (diffusion / step_size + 0.5 * noise.of_rare)
 
     times = now
     most = most_times(gradient, point) if moves_scales(times) else times

@@ -26,7 +26,7 @@ from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.tuned_settings import tuned_settings
+from pymc_geodesic.sampling.tuned_settings import pace, tuned_settings
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
     read_center,
@@ -309,7 +309,7 @@ class SelfTuning:
             return
         frame, sizes = whitened(found.mass, draws), [*map(math.prod, self._manifold.shapes)]
         # Transitions that go farther than those between the draws may be fewer.
-        apart = made_with.n_steps * made_with.step_size / chains[0].settings.step_size
+        apart = made_with.n_steps * pace(made_with) / pace(chains[0].settings)
         n_steps = steps_worth_a_draw(frame, apart, sizes=sizes)
         for chain in chains:
             chain.settings = replace(chain.settings, n_steps=n_steps)

@@ -19,7 +19,7 @@ from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.spacing import steps_while_tuning
 
-__all__ = ["tuned_settings"]
+__all__ = ["pace", "tuned_settings"]
 
 
 def tuned_settings(
@@ -70,6 +70,11 @@ def tuned_settings(
         friction = max(friction, 0.5 * step_size * found.noise.mean)
         changes["n_steps"] = steps_while_tuning(friction / step_size)
     return replace(settings, **changes)
+
+
+def pace(settings: Settings) -> float:
+    """Return how far a transition goes: friction beyond one slows the way by as much."""
+    return settings.step_size / max([1.0, *settings.parameters.values()])
 
 
 def _measured_noise(found: Findings, manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:

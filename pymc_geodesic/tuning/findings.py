@@ -68,9 +68,7 @@ class Findings(NamedTuple):
         """Collect the quantities that limit a step size."""
         if self.noise.is_outweighed:
             accuracy *= OUTWEIGHED_SHARE
-        return Demands(
-            self.noise, self.curvature, accuracy, self.smallest_shape, grows=self.controlled
-        )
+        return Demands(self.noise, self.curvature, accuracy, self.smallest_shape)
 
     def of_batches(self, times: float) -> Findings:
         """Return the same for batches of so many times as many rows."""

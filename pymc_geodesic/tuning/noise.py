@@ -13,12 +13,13 @@ import numpy as np
 
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.manifolds import Manifold, Product
+from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.tuning.batch_gradients import gradients_of_batches, in_frame
 from pymc_geodesic.tuning.noisiest import has_directions, noisiest_direction
-from pymc_geodesic.tuning.outweighing import is_known, large_batches, rows_are_met
+from pymc_geodesic.tuning.outweighing import LargeBatches, is_known, large_batches, rows_are_met
+from pymc_geodesic.tuning.rare_entries import PairsOfBatches
 
 __all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 
@@ -28,9 +29,6 @@ __all__ = ["balanced_matrix", "expected_along", "measure_noise", "rebalanced"]
 N_BATCHES, MANY_BATCHES, MOST_BATCHES = 192, 768, 6144
 # Numbers in the gradients of all batches: 160 megabytes.
 MOST_NUMBERS = 20_000_000
-# Entries whose noise in large batches is so many times that in ordinary ones: batches did not hold
-# the few rows that concern them. By chance it is twice as large at most.
-MISSED = 3.0
 
 
 class _PointNoise(NamedTuple):
@@ -44,6 +42,22 @@ class _PointNoise(NamedTuple):
     samples: list[np.ndarray | None]
 
 
+class _Batches(NamedTuple):
+    """Gradients of batches at some places, in the frame, and how pairs of them compare.
+
+    With a center they are their changes from there, ``plain`` ones apart.
+    """
+
+    plain: list[list[list[np.ndarray]]]
+    controlled: list[list[list[np.ndarray]]]
+    pairs: PairsOfBatches
+
+    @property
+    def number(self) -> int:
+        """Number of batches at all places together."""
+        return sum(map(len, self.plain))
+
+
 def measure_noise(
     gradient: HostGradient,
     points: Sequence[Sequence[np.ndarray]],
@@ -55,60 +69,87 @@ def measure_noise(
     """Measure the noise at some points, plain and, if there is a center, relative to it.
 
     More batches are drawn as long as the noise relative to the center, or the plain noise if there
-    is none, is not known.
+    is none, is not known. Large batches tell whether they missed what few rows cause.
     """
-    plain: list[list[list[np.ndarray]]] = [[] for _ in points]
-    controlled: list[list[list[np.ndarray]]] = [[] for _ in points]
-    manifold = gradient.manifold
-    most = min(MOST_BATCHES, MOST_NUMBERS // sum(map(math.prod, manifold.shapes)))
-    n_batches = max(2, N_BATCHES // len(points))
-    are_met = rows_are_met(gradient, n_batches * len(points))
-    large, of_large = None, 0.0
+    manifold, large = gradient.manifold, None
+    are_met = rows_are_met(gradient, _first_number(points))
     if not are_met:
         large = large_batches(gradient, points, mass=mass, center=center, rng=rng)
-    if large is not None:
-        of_large = sum(float(variances.sum()) for variances in large.controlled)
-    while True:
-        for point, here, there in zip(points, plain, controlled, strict=True):
-            drawn, changes = gradients_of_batches(
-                gradient, point, center=center, n=n_batches, rng=rng
-            )
-            here += [in_frame(gradient, point, g, mass) for g in drawn]
-            there += [in_frame(gradient, point, c, mass) for c in changes]
-        n_batches = len(plain[0])
-        is_last = 2 * n_batches * len(points) > most
-        if is_last or are_met or is_known(plain if center is None else controlled, of_large):
-            break
-    is_outweighed = n_batches * len(points) >= MANY_BATCHES
+    drawn = _drawn(
+        gradient, points, mass=mass, center=center, rng=rng, are_met=are_met, large=large
+    )
+    is_outweighed = drawn.number >= MANY_BATCHES
     summaries = [
         _summary(of_points, manifold, mass)._replace(is_outweighed=is_outweighed)
-        for of_points in ((plain,) if center is None else (plain, controlled))
+        for of_points in ((drawn.plain,) if center is None else (drawn.plain, drawn.controlled))
     ]
+    weight, of_large = 0.0, []
     if large is not None:
-        pairs = zip(summaries, large, strict=False)
-        summaries = [_with_missed(noise, variances, manifold) for noise, variances in pairs]
-    return summaries[0], summaries[1] if center is not None else None
+        weight = large.n_rows / (drawn.number * gradient.batch_sizes[0])
+        of_large, are_rare = large.in_embedding, drawn.pairs.are_rare()
+        both = zip(summaries, (large.plain, large.controlled), strict=False)
+        summaries = [
+            _with_large(*one, are_rare=are_rare, weight=weight, manifold=manifold) for one in both
+        ]
+    if center is None:
+        return summaries[0], None
+    rare = drawn.pairs.rare(points, of_large=of_large, weight=weight)
+    return summaries[0], summaries[1]._replace(rare=rare)
 
 
-def _of_points(variances: np.ndarray, manifold: Manifold, dim: int) -> np.ndarray:
-    """Average variances of entries over the directions of each point."""
-    means = manifold.over_core(variances) / dim
-    return np.reshape(means, np.shape(means) + (1,) * manifold.ndim_core)
+def _first_number(points: Sequence[Sequence[np.ndarray]]) -> int:
+    return max(2, N_BATCHES // len(points)) * len(points)
 
 
-def _with_missed(
-    noise: GradientNoise, of_large: Sequence[np.ndarray], manifold: Product
+def _drawn(
+    gradient: HostGradient,
+    points: Sequence[Sequence[np.ndarray]],
+    *,
+    mass: Mass,
+    center: Sequence[np.ndarray] | None,
+    rng: np.random.Generator,
+    are_met: bool,
+    large: LargeBatches | None,
+) -> _Batches:
+    """Draw batches at all places until they have met all rows or shown their noise."""
+    n_batches, drawn = _first_number(points), _Batches([], [], PairsOfBatches(gradient.manifold))
+    for samples in drawn[:2]:
+        samples.extend([] for _ in points)
+    most = min(MOST_BATCHES, MOST_NUMBERS // sum(map(math.prod, gradient.manifold.shapes)))
+    of_large = 0.0 if large is None else sum(float(x.sum()) for x in large.controlled)
+    while True:
+        for point, here, there in zip(points, drawn.plain, drawn.controlled, strict=True):
+            plain, changes = gradients_of_batches(
+                gradient, point, center=center, n=n_batches // len(points), rng=rng
+            )
+            drawn.pairs.add(changes or plain)
+            here += [in_frame(gradient, point, g, mass) for g in plain]
+            there += [in_frame(gradient, point, c, mass) for c in changes]
+        n_batches = drawn.number
+        known = drawn.plain if center is None else drawn.controlled
+        if 2 * n_batches > most or are_met or is_known(known, of_large):
+            return drawn
+
+
+def _with_large(
+    noise: GradientNoise,
+    of_large: Sequence[np.ndarray],
+    *,
+    are_rare: Sequence[np.ndarray],
+    weight: float,
+    manifold: Product,
 ) -> GradientNoise:
-    """Return the noise with that of large batches for entries whose rows others missed."""
+    """Return the noise with that of large batches for entries that few others concern."""
     *entries, excess = noise.by_entry
     new, total, largest = [], noise.total, noise.largest
     dims = manifold.point_dims
-    for ours, variances, of_one, dim in zip(entries, of_large, manifold.factors, dims, strict=True):
-        theirs = _of_points(variances, of_one, dim)
-        is_missed = theirs > MISSED * ours
-        new.append(np.where(is_missed, theirs, ours).astype(ours.dtype))
-        total += dim * float(np.sum((theirs - ours)[is_missed]))
-        largest = max(largest, float(np.max(theirs[is_missed], initial=0.0)))
+    for ours, theirs, is_rare, dim in zip(entries, of_large, are_rare, dims, strict=True):
+        mended = ours
+        if np.any(is_rare):
+            mended = np.where(is_rare, (ours + weight * theirs) / (1 + weight), ours)
+        new.append(np.asarray(mended, dtype=ours.dtype))
+        total += dim * float(np.sum(mended - ours))
+        largest = max(largest, float(np.max(mended)))
     return noise._replace(
         mean=total / manifold.dim, largest=largest, by_entry=(*new, excess), total=total
     )
@@ -135,9 +176,9 @@ def _summary(
         # A curved point has fewer directions than entries; its mean is over the directions. The
         # noise of an entry is at most that of the noisiest direction, but next to a facet of a
         # simplex far more than the mean.
-        means = _of_points(entries, factor, dim)
+        means = factor.over_core(entries) / dim
         total += float(entries.sum())
-        by_entry.append(means)
+        by_entry.append(np.reshape(means, np.shape(means) + (1,) * factor.ndim_core))
         largest = max(largest, float(np.max(means)), float(np.max(entries)))
         if directed := [x for x in samples if x is not None]:
             largest = max(largest, noisiest_direction(directed, factor.ndim_core))

@@ -68,12 +68,18 @@ class LargeBatches(NamedTuple):
     Attributes
     ----------
     plain, controlled : list of ndarray
-        Variances of the entries of each variable, averaged over places, of gradients and of their
-        changes from the center; without a center both are the same.
+        Variances of the entries of each variable in the frame, averaged over places, of gradients
+        and of their changes from the center; without a center both are the same.
+    in_embedding : list of ndarray
+        The latter, not in the frame.
+    n_rows : int
+        Rows of all large batches together.
     """
 
     plain: list[np.ndarray]
     controlled: list[np.ndarray]
+    in_embedding: list[np.ndarray]
+    n_rows: int
 
 
 def large_batches(
@@ -114,16 +120,18 @@ def large_batches(
     # Rows that are all different vary less.
     of_different_rows = 1 - (size - 1) / (n_rows - 1)
     factor = size / batch_size / of_different_rows / len(points)
-    own, sums = deepcopy(rng), LargeBatches([], [])
+    found = LargeBatches([], [], [], N_LARGE * size * len(points))
+    own = deepcopy(rng)
     for point in points:
         here, changes = gradients_of_batches(
             gradient, point, center=center, n=N_LARGE, rng=own, size=size
         )
-        for total, gradients in zip(sums, (here, changes or here), strict=True):
-            framed = [in_frame(gradient, point, g, mass)[:-1] for g in gradients]
-            found = [factor * np.var(x, axis=0, ddof=1) for x in zip(*framed, strict=True)]
-            total[:] = map(np.add, total, found) if total else found
-    return sums
+        changes = changes or here
+        framed = [[in_frame(gradient, point, g, mass)[:-1] for g in x] for x in (here, changes)]
+        for sums, gradients in zip(found[:3], (*framed, changes), strict=True):
+            variances = [factor * np.var(x, axis=0, ddof=1) for x in zip(*gradients, strict=True)]
+            sums[:] = map(np.add, sums, variances) if sums else variances
+    return found
 
 
 def relative_error(samples: Sequence[Sequence[list[np.ndarray]]]) -> float:

@@ -11,7 +11,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise, balanced_rule
+from pymc_geodesic.algorithms.tuning_rules import GradientNoise, RareEntries, balanced_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass
 from pymc_geodesic.potential import Potential
@@ -113,17 +113,20 @@ def test_small_groups_among_large_ones_are_right(caplog):
     assert np.all(np.abs(draws.std(axis=(0, 1)) / sd - 1) < 0.15)
 
 
-def findings(mean, largest=None, *, controlled=True):
-    noise = GradientNoise(mean, largest or mean, (np.full(N_GROUPS, mean), np.zeros(0)), total=mean)
+def findings(mean, rare=None, *, n_rows=0.01):
+    if rare is not None:
+        rare = RareEntries(np.array([n_rows, 2.0]), np.array([rare, 1e6]))
+    by_entry = (np.full(N_GROUPS, mean), np.zeros(0))
+    noise = GradientNoise(mean, mean, by_entry, total=mean, rare=rare)
     mass = JointMass(np.eye(1), shapes=[(1,)], dtype="float64")
-    return Findings(mass, noise, 1.0, 0.1, controlled, None)
+    return Findings(mass, noise, 1.0, 0.1, True, None)
 
 
-def times(mean, largest=None, *, controlled=True, **options):
+def times(*args, **options):
     gradient, point = gradient_and_point()
-    options = {"now": 1, "accuracy": 0.05} | options
-    found = findings(mean, largest, controlled=controlled)
-    return times_as_many(found, balanced_rule, gradient, point, **options)
+    now = options.pop("now", 1)
+    found = findings(*args, **options)
+    return times_as_many(found, balanced_rule, gradient, point, now=now, accuracy=0.05)
 
 
 def share(found):
@@ -149,8 +152,8 @@ def test_as_many_rows_as_make_transitions_cheap():
     assert times(0.01, 1e3) == 8
     # Rows are most of the cost by then.
     assert times(0.01, 1e3, now=2) == 2
-    # Without control variates noise does not grow with the distance from their center.
-    assert times(0.01, 10.0, controlled=False) == 1
+    # A batch of twice as many rows is enough to hold one of the entry.
+    assert times(0.01, 1e3, n_rows=0.6) == 2
 
 
 def test_rows_that_take_long_do_not_become_more():
@@ -163,13 +166,11 @@ def test_rows_that_take_long_do_not_become_more():
 
 def test_steps_and_friction_allow_for_the_noise_of_rare_rows():
     """A kick of half of what is harmless, and a tenth of the heat."""
-    demands = findings(0.01, 30.0).demands(0.05)
-    step_size, parameters = balanced_rule(demands)
+    step_size, parameters = balanced_rule(findings(0.01, 30.0).demands(0.05))
     assert np.isclose(step_size**2 * 30.0, 0.5)
     assert np.isclose(share_of_noise(step_size, parameters["diffusion"], 30.0), 0.1)
-    plain, of_plain = balanced_rule(findings(0.01, 30.0, controlled=False).demands(0.05))
-    assert plain > step_size
-    assert of_plain["diffusion"] == 1.0
+    ordinary = balanced_rule(findings(0.01, 30.0, n_rows=1.5).demands(0.05))
+    assert ordinary == balanced_rule(findings(0.01).demands(0.05))
 
 
 @pytest.mark.parametrize("step_size", [0.1, 0.2, 0.4])

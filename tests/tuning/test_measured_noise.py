@@ -10,6 +10,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.manifolds import Euclidean, Product
 from pymc_geodesic.mass.arrays import VariableMasses
 from pymc_geodesic.monte_carlo import mcse
 from pymc_geodesic.potential import Potential
@@ -17,6 +18,7 @@ from pymc_geodesic.tuning import measure_noise
 from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.noise import N_BATCHES
 from pymc_geodesic.tuning.outweighing import LARGEST_ERROR, N_LARGE, relative_error
+from pymc_geodesic.tuning.rare_entries import PairsOfBatches
 
 N_ROWS, BATCH_SIZE, N_POINTS = 5_000, 10, 32
 UNIT = VariableMasses([np.ones(())], dense=[False], shapes=[()], dtype="float64")
@@ -147,6 +149,30 @@ def test_noise_of_entries_whose_rows_batches_missed(seed):
     assert np.all(ratios < 7)
     assert found.largest >= found.by_entry[0].max()
     assert found.total == pytest.approx(found.by_entry[0].sum())
+
+
+def test_entries_that_few_batches_concern():
+    """Of pairs of batches of 50 so many agree as hold no row of the same group."""
+    rng, n_rows, sizes = np.random.default_rng(5), 20_000, np.array([8, 80, 800, 19_112])
+    group, manifold = np.repeat(np.arange(4), sizes), Product([Euclidean()], shapes=[(4,)])
+    pairs, of_row = PairsOfBatches(manifold), rng.choice([-1.0, 1.0], n_rows)
+    of_row *= rng.uniform(0.9, 1.1, n_rows)
+    for _ in range(2_000):
+        batches = rng.integers(0, n_rows, (2, 50))
+        pairs.add([[n_rows / 50 * np.bincount(group[b], of_row[b], 4)] for b in batches])
+    points = [[x] for x in 0.1 * rng.standard_normal((5_000, 4))]
+    assert [x.tolist() for x in pairs.are_rare()] == [[True, True, False, False]]
+    rare = pairs.rare(points, of_large=[], weight=0.0)
+    expected = 50 * sizes[:2] / n_rows
+    # Four standard errors of the share of pairs, and of the number of batches that hold a row.
+    assert rare.n_rows == pytest.approx(expected, rel=0.3)
+    assert rare.variance == pytest.approx(1 / expected, rel=0.3)
+    assert rare.largest == rare.variance[0]
+    near = pairs.rare([[x / 10] for [x] in points], of_large=[], weight=0.0)
+    assert near.variance == pytest.approx(2 * n_rows * sizes[:2] / 50 * 1e-4, rel=0.7)
+    larger = rare.times(1 / 8)
+    assert larger.n_rows == pytest.approx(8 * rare.n_rows)
+    assert larger.largest == pytest.approx(rare.variance[0] / 8)
 
 
 def test_outweighed_noise_asks_for_more_accuracy():

@@ -1,0 +1,89 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Entries of a position that few batches concern, and the noise of their gradients.
+
+Without a row of such an entry, batches have the same gradient for it. So the gradients of two
+batches agree, to the last bit, as often as neither holds one. Where rows are alike, batches that
+hold as many agree too, and up to about four rows in a batch count as less than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc_geodesic.algorithms.tuning_rules import FEW_ROWS, RareEntries
+from pymc_geodesic.manifolds import Product
+from pymc_geodesic.mass.arrays import joined, split
+
+__all__ = ["PairsOfBatches"]
+
+# By how much the noise of such an entry may exceed what a few hits showed.
+UNCERTAIN = 2.0
+
+
+class PairsOfBatches:
+    r"""Comparison of gradients of batches, two by two.
+
+    Of all pairs the share :math:`e^{-2 a}` agrees in an entry that a rows of a batch concern.
+
+    Parameters
+    ----------
+    manifold : Product
+        Only its flat variables are compared.
+    """
+
+    def __init__(self, manifold: Product) -> None:
+        pairs = zip(manifold.factors, manifold.shapes, strict=True)
+        self._shapes, self._is_flat = manifold.shapes, [factor.is_flat for factor, _ in pairs]
+        self._n, self._same, self._squares = 0, np.zeros(0), np.zeros(0)
+
+    def add(self, gradients: Sequence[Sequence[np.ndarray]]) -> None:
+        """Compare the gradients of batches at one place; of an odd number, not the last."""
+        for a, b in zip(gradients[::2], gradients[1::2], strict=False):
+            difference = joined(a) - joined(b)
+            if not self._n:
+                self._same, self._squares = np.zeros((2, len(difference)))
+            self._n += 1
+            self._same += difference == 0
+            self._squares += 0.5 * difference**2
+
+    def are_rare(self) -> list[np.ndarray]:
+        """Return for every variable which entries few batches concern."""
+        are_rare = split(self._n_rows() < FEW_ROWS, self._shapes)
+        pairs = zip(are_rare, self._is_flat, strict=True)
+        return [is_rare.astype(bool) & is_flat for is_rare, is_flat in pairs]
+
+    def rare(
+        self,
+        points: Sequence[Sequence[np.ndarray]],
+        *,
+        of_large: Sequence[np.ndarray],
+        weight: float,
+    ) -> RareEntries:
+        """Return the entries that few batches concern.
+
+        Their variance is at most 1 / a, which rows cause that tell all that is known of an entry.
+        Draws that ran off have more, and so has the largest of thousands of estimates.
+
+        Parameters
+        ----------
+        points : sequence of sequence of ndarray
+            Places where gradients were compared, whose spread is the scale of every entry.
+        of_large : sequence of ndarray
+            The variance of the gradients of a batch as large ones show it; empty if there are none.
+        weight : float
+            Rows of all large batches over those of the batches compared; zero if there are none.
+        """
+        variance, n_rows = self._squares / self._n, self._n_rows()
+        if of_large:
+            variance = (variance + weight * joined(of_large)) / (1 + weight)
+        variance = UNCERTAIN * variance * np.var([joined(point) for point in points], axis=0)
+        is_rare = joined(self.are_rare())
+        return RareEntries(n_rows[is_rare], np.minimum(variance, 1 / n_rows)[is_rare])
+
+    def _n_rows(self) -> np.ndarray:
+        # Pairs that all agree tell that there are less than half as many.
+        share = np.clip(self._same / self._n, 0.5 / self._n, 1 - 0.5 / self._n)
+        return -0.5 * np.log(share)
