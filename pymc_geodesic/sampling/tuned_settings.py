@@ -21,6 +21,9 @@ from pymc_geodesic.tuning.spacing import steps_while_tuning
 
 __all__ = ["pace", "tuned_settings"]
 
+# Parameters that slow the way, as samplers name them.
+FRICTIONS = "friction", "diffusion"
+
 
 def tuned_settings(
     settings: Settings,
@@ -74,7 +77,8 @@ def tuned_settings(
 
 def pace(settings: Settings) -> float:
     """Return how far a transition goes: friction beyond one slows the way by as much."""
-    return settings.step_size / max([1.0, *settings.parameters.values()])
+    given = settings.parameters
+    return settings.step_size / max([1.0, *(given[name] for name in FRICTIONS if name in given)])
 
 
 def _measured_noise(found: Findings, manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:

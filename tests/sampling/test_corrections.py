@@ -11,6 +11,8 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.sampling.advance import advance, begin
+from pymc_geodesic.sampling.chain import Settings
+from pymc_geodesic.sampling.tuned_settings import pace
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.self_tuner import SelfTuner
 
@@ -29,6 +31,20 @@ def model_of(*, grouped):
             mean = mean + pm.Normal("effect", 0.0, pm.HalfNormal("tau"), shape=N_GROUPS)[rows]
         pm.Normal("y", mean, 1.0, observed=yb, total_size=N)
     return model
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"diffusion": 4.0}, 0.05),
+        ({"friction": 0.5}, 0.2),
+        ({"thermal_mass": 30.0}, 0.2),
+        ({}, 0.2),
+    ],
+)
+def test_friction_beyond_one_slows_the_way(parameters, expected):
+    settings = Settings(ConstantSchedule(0.2), parameters, 10, None, "float64")
+    assert pace(settings) == pytest.approx(expected)
 
 
 def tuned(model):
