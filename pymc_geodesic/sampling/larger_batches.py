@@ -95,7 +95,7 @@ def times_as_many(
     now: int,
     accuracy: float,
 ) -> int:
-    """Return how many times as many rows as the model's make the noise small enough.
+    """Return how many times as many rows as the model's make noise harmless and draws cheap.
 
     Parameters
     ----------
