@@ -68,7 +68,7 @@ LONGEST_TRAJECTORY = 1.5
 UNKNOWN_SHARE = 0.1
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
-# Rows of a batch that concern an entry, on average, if batches are few that do.
+# Few batches concern an entry if fewer rows of a batch do, on average.
 FEW_ROWS = 1.0
 # Of the squared step size times the noise of such an entry: half of what is harmless, because noise
 # is measured at early draws, which are nearer to the center than later ones.
@@ -85,10 +85,10 @@ class RareEntries(NamedTuple):
 
     Attributes
     ----------
-    n_rows : ndarray
+    n_rows : ndarray, shape (entry,)
         Rows of a batch that concern each of them, on average.
-    variance : ndarray
-        Variance of the gradient's noise, if the scale of the entry is one.
+    variance : ndarray, shape (entry,)
+        Variance of the gradient's noise, in units in which the posterior deviation of each is one.
     """
 
     n_rows: np.ndarray
@@ -189,19 +189,19 @@ class Demands(NamedTuple):
 
     @property
     def bounded_step(self) -> float:
-        r"""Step size from which entries that few batches concern run off.
+        r"""Largest step size for entries that few batches concern; infinite without any.
 
         With control variates and on average a < 1 rows of such an entry in a batch, the noise at x
         deviations from their center has the variance :math:`x^2 V` with :math:`V = 1 / a`, and
         friction balances its mean. By the exact second moments of transitions, the variance of
         draws is then right to .13 up to :math:`\epsilon^2 V = 1`, and hundreds of times too large,
-        or infinite, from 3 on.
+        or infinite, from 3 on. The limit is half of one. It is not from the papers.
         """
         of_rare = self.noise.of_rare
         return float(np.sqrt(LARGEST_KICK / of_rare)) if of_rare > 0 else np.inf
 
     def friction_of_rare(self, step_size: float) -> float:
-        """Friction with which noise supplies its largest share of the heat of such an entry."""
+        """Return the friction with which noise supplies a tenth of the heat of the noisiest."""
         return (1 / RARE_SHARE - 1) * 0.5 * step_size * self.noise.of_rare
 
 
@@ -266,6 +266,8 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     the heat; the limit of its average is b. Variances of draws are then exact for a Gaussian
     posterior at any step size (see ``recorded`` in ``algorithms/gsgnht.py``). The error
     for others is proportional to the square of the step size, which therefore shrinks with b.
+    Entries that few batches concern need shorter steps and more friction; see
+    :attr:`Demands.bounded_step`.
     """
     b, mean = demands.variance_error, demands.noise.mean
     step_size = min(demands.stable_step, demands.bounded_step, 2 * np.sqrt(b))

@@ -36,8 +36,8 @@ __all__ = [
 # that were off by half a deviation. It is avoided or reported where it may exceed what most would
 # accept.
 BIAS_PER_NOISE, ACCEPTED = 0.08, 0.15
-# Batches that are too small are enlarged until bias or noise is at most so much of what is
-# accepted, so that later measurements seldom enlarge them again: JAX compiles anew each time.
+# Batches that are too small are enlarged until the bias is at most so much of what is accepted, so
+# that later measurements seldom enlarge them again: JAX compiles anew each time.
 MARGIN = 0.5
 # Rows of a batch for each entry of the model, and entries that a row may concern for that. A
 # transition then takes about twice as long as with few rows, and longer if the data exceed a cache.

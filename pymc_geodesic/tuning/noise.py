@@ -45,7 +45,8 @@ class _PointNoise(NamedTuple):
 class _Batches(NamedTuple):
     """Gradients of batches at some places, in the frame, and how pairs of them compare.
 
-    With a center they are their changes from there, ``plain`` ones apart.
+    Each of the lists has one of batches for every place. ``controlled`` has the changes from the
+    center; it is empty at every place without one.
     """
 
     plain: list[list[list[np.ndarray]]]
@@ -139,7 +140,7 @@ def _with_large(
     weight: float,
     manifold: Product,
 ) -> GradientNoise:
-    """Return the noise with that of large batches for entries that few others concern."""
+    """Average the noise of entries that few batches concern over ordinary and large ones."""
     *entries, excess = noise.by_entry
     new, total, largest = [], noise.total, noise.largest
     dims = manifold.point_dims

@@ -24,7 +24,7 @@ UNCERTAIN = 2.0
 
 
 class PairsOfBatches:
-    r"""Comparison of gradients of batches, two by two.
+    r"""Gradients of batches, compared two by two.
 
     Of all pairs the share :math:`e^{-2 a}` agrees in an entry that a rows of a batch concern.
 
@@ -50,7 +50,7 @@ class PairsOfBatches:
             self._squares += 0.5 * difference**2
 
     def are_rare(self) -> list[np.ndarray]:
-        """Return for every variable which entries few batches concern."""
+        """Return for every variable, in its shape, which entries few batches concern."""
         are_rare = split(self._n_rows() < FEW_ROWS, self._shapes)
         pairs = zip(are_rare, self._is_flat, strict=True)
         return [is_rare.astype(bool) & is_flat for is_rare, is_flat in pairs]
@@ -64,8 +64,9 @@ class PairsOfBatches:
     ) -> RareEntries:
         """Return the entries that few batches concern.
 
-        Their variance is at most 1 / a, which rows cause that tell all that is known of an entry.
-        Draws that ran off have more, and so has the largest of thousands of estimates.
+        Their variance is at most 1 / a: so much noise have rows that alone determine an entry.
+        Larger values come from draws that ran off, or from being the largest of thousands of
+        estimates.
 
         Parameters
         ----------
@@ -84,6 +85,6 @@ class PairsOfBatches:
         return RareEntries(n_rows[is_rare], np.minimum(variance, 1 / n_rows)[is_rare])
 
     def _n_rows(self) -> np.ndarray:
-        # Pairs that all agree tell that there are less than half as many.
+        # If all pairs agree, or none, the share is only known to be beyond half a pair.
         share = np.clip(self._same / self._n, 0.5 / self._n, 1 - 0.5 / self._n)
         return -0.5 * np.log(share)
