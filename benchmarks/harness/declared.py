@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 import tokenize
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
@@ -38,6 +38,9 @@ class Benchmark:
         Of the samplers.
     measures : tuple of str
         Folders and modules of ``pymc_geodesic`` on which the figures depend.
+    leaves_out : tuple of str
+        Modules in these folders on which they do not: a script that gives every setting runs no
+        rule that chooses them.
     """
 
     question: str
@@ -46,17 +49,18 @@ class Benchmark:
     seeds: tuple[int, ...]
     measures: tuple[str, ...]
     changed: str = field(default="")
+    leaves_out: tuple[str, ...] = field(default=())
 
 
-def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
+def fingerprint(measures: Sequence[str], *, leaves_out: Sequence[str] = ()) -> str:
     """Return a hash of the measured code, which does not depend on git or on the system.
 
     Comments and docstrings do not count: they do not change what is measured.
 
     Parameters
     ----------
-    measures : tuple of str
-        Folders and modules of ``pymc_geodesic``.
+    measures, leaves_out : sequence of str
+        Folders and modules of ``pymc_geodesic``, and those in them that do not count.
 
     Raises
     ------
@@ -64,15 +68,21 @@ def fingerprint(measures: tuple[str, ...] | list[str]) -> str:
         If one of them does not exist.
     """
     digest = sha256()
+    left_out = {file for name in leaves_out for file in _modules(name)}
     for name in sorted(measures):
-        place = ROOT / "pymc_geodesic" / name
-        files = list(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
-        if not files or not files[0].exists():
-            raise ValueError(f"`measures` expected folders of pymc_geodesic, got {name!r}.")
-        for file in sorted(files, key=Path.as_posix):
+        for file in sorted(set(_modules(name)) - left_out, key=Path.as_posix):
             digest.update(file.relative_to(ROOT).as_posix().encode())
             digest.update("\0".join(_statements(file)).encode())
     return digest.hexdigest()[:16]
+
+
+def _modules(name: str) -> list[Path]:
+    """Return the files of a folder, or of a module."""
+    place = ROOT / "pymc_geodesic" / name
+    files = list(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+    if not files or not files[0].exists():
+        raise ValueError(f"`measures` expected folders of pymc_geodesic, got {name!r}.")
+    return files
 
 
 def source_hash(file: Path) -> str:

@@ -46,7 +46,7 @@ def part_of(
     """
     if quick:
         return run() if now else None
-    code = fingerprint(about.measures)
+    code = fingerprint(about.measures, leaves_out=about.leaves_out)
     path = PARTS / "_".join([script, *re.findall(r"\w+", part)])
     path = path.with_suffix(".json")
     if now and not (resume and _is_of(path, code)):

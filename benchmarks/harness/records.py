@@ -85,7 +85,7 @@ def report(
         "name": name,
         **asdict(about),
         **surroundings(),
-        "code": fingerprint(about.measures),
+        "code": fingerprint(about.measures, leaves_out=about.leaves_out),
         "claims": [claim(check) for check in checks],
         "tables": [dict(zip(("title", "header", "rows"), each, strict=True)) for each in tables],
         "figures": figures,

@@ -31,6 +31,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-21",
     seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
+    leaves_out=("algorithms/tuning_rules",),
 )
 
 matplotlib.use("Agg")

@@ -120,7 +120,9 @@ def test_scripts_declare_what_they_measure(load):
     for file in scripts.values():
         about = store.declared(file)
         assert about.question.endswith(("?", ".")), file
-        assert load("harness.declared").fingerprint(about.measures), file
+        assert load("harness.declared").fingerprint(about.measures, leaves_out=about.leaves_out), (
+            file
+        )
     loose = [file.name for file in (ROOT / "benchmarks").glob("*.py")]
     assert loose == ["__init__.py"], "Scripts lie in rooms."
 
@@ -221,6 +223,24 @@ def test_a_change_of_the_code_makes_a_record_old(load, monkeypatch, tmp_path):
     assert "before later changes" in store.when(record)
     with pytest.raises(ValueError, match="folders of pymc_geodesic"):
         declared.fingerprint(["nowhere"])
+
+
+def test_a_change_of_what_a_script_leaves_out_does_not_make_its_record_old(
+    load, monkeypatch, tmp_path
+):
+    declared, store = load("harness.declared"), load("report.store")
+    folder = tmp_path / "pymc_geodesic" / "algorithms"
+    folder.mkdir(parents=True)
+    (folder / "sgnht.py").write_text("x = 1\n")
+    (folder / "rules.py").write_text("y = 1\n")
+    monkeypatch.setattr(declared, "ROOT", tmp_path)
+    left_out = {"leaves_out": ["algorithms/rules"]}
+    record = RECORD | {"measures": ["algorithms"], **left_out}
+    record["code"] = declared.fingerprint(["algorithms"], **left_out)
+    (folder / "rules.py").write_text("y = 2\n")
+    assert store.current(record)
+    (folder / "sgnht.py").write_text("x = 2\n")
+    assert not store.current(record)
 
 
 def test_moving_a_statement_out_of_a_block_changes_the_code(load, monkeypatch, tmp_path):
