@@ -114,16 +114,17 @@ def key_of(method: str, setting: tuple[float, float]) -> str:
     return f"{method}, {setting[1]:g}, {setting[0]:g}"
 
 
+def number(kept: float | str | None) -> float:
+    """Read a figure of a chain that may have diverged: JSON has neither NaN nor infinity."""
+    return np.nan if kept is None else float(kept)
+
+
 def row_of(key: str, runs: list[dict[str, Any]]) -> list[str]:
     """Write the medians of the seeds, and the range of the errors."""
     method = key.split(", ")[0]
-    # JSON has no NaN: the temperature of a chain whose energy is not finite is None.
-    median = {
-        name: np.median([np.nan if run[name] is None else run[name] for run in runs])
-        for name in runs[0]
-        if name != "curve"
-    }
-    errors = [run["error"] for run in runs]
+    names = [name for name in runs[0] if name != "curve"]
+    median = {name: np.median([number(run[name]) for run in runs]) for name in names}
+    errors = [number(run["error"]) for run in runs]
     row = [*key.split(", "), f"{median['first']:.4f}", f"{median['error']:.4f}"]
     row += [f"{min(errors):.4f} to {max(errors):.4f}", f"{PAPER[method]:.4f}"]
     return [*row, f"{median['temperature']:.3f}", f"{median['seconds']:.0f}"]
@@ -131,7 +132,9 @@ def row_of(key: str, runs: list[dict[str, Any]]) -> list[str]:
 
 def checks_of(runs: dict[str, list[dict[str, Any]]]) -> list[Check]:
     """Compare medians of the seeds with the paper's, and the methods with each other."""
-    errors = {key: float(np.median([run["error"] for run in of])) for key, of in runs.items()}
+    errors = {
+        key: float(np.median([number(run["error"]) for run in of])) for key, of in runs.items()
+    }
     best = {method: errors.get(key_of(method, BEST[method])) for method in BEST}
     checks = [
         Check(f"{method}: RMSE", f"{error:.4f}", f"<= {PAPER[method]}", error <= PAPER[method])
