@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
 
-__all__ = ["descend", "find_center", "require_near_mode"]
+__all__ = ["Descent", "Mode", "descend", "find_center", "require_near_mode"]
 
 # In posterior standard deviations. A center this far from the mode costs nothing, because its
 # distance from a draw is still that between draws.
@@ -26,6 +27,45 @@ FARTHEST = 10.0
 MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
 
 
+class Descent(NamedTuple):
+    """Where a descent came to.
+
+    Attributes
+    ----------
+    point : list of ndarray
+        In the embedding.
+    energy : float
+        There.
+    has_ended : bool
+        Whether it ended by itself, and not because it had been long enough.
+    """
+
+    point: list[np.ndarray]
+    energy: float
+    has_ended: bool
+
+
+class Mode(NamedTuple):
+    """A mode that was searched for.
+
+    Attributes
+    ----------
+    point : list of ndarray
+        In the embedding.
+    mass : Mass
+        Mass of the curvature at the mode of a subsample of the rows.
+    energy : float
+        Of the subsample at its mode.
+    has_ended : bool
+        Whether the search ended by itself, so that it is the mode.
+    """
+
+    point: list[np.ndarray]
+    mass: Mass
+    energy: float
+    has_ended: bool
+
+
 def descend(
     evaluate: Callable[[list[np.ndarray]], Evaluation],
     start: Sequence[np.ndarray],
@@ -33,7 +73,7 @@ def descend(
     project: Callable[..., list[np.ndarray]],
     mass: Mass | None = None,
     most: int,
-) -> list[np.ndarray]:
+) -> Descent:
     """Minimise the energy by L-BFGS from ``start``, in the coordinates in which ``mass`` is one.
 
     The energy is that of the projected point, so that the search may leave the manifold.
@@ -65,7 +105,7 @@ def descend(
         method="L-BFGS-B",
         options={"maxfun": most, "maxiter": most, "gtol": tolerance, "ftol": 1e-12},
     )
-    return list(project(*point(found.x)))
+    return Descent(list(project(*point(found.x))), float(found.fun), bool(found.success))
 
 
 def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
@@ -101,7 +141,7 @@ def find_center(
     *,
     rows: Sequence[np.ndarray],
     curvature: Callable[[list[np.ndarray]], Mass],
-) -> tuple[list[np.ndarray], Mass]:
+) -> Mode:
     """Find a mode from ``start``: first of a subsample of the data, then of all data.
 
     Parameters
@@ -114,16 +154,13 @@ def find_center(
         The subsample, for each source of minibatches.
     curvature : callable
         Returns the mass that fits the curvature at a point.
-
-    Returns
-    -------
-    list of ndarray, Mass
-        The center, and the mass at the subsample's mode.
     """
     near = descend(
         lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
     )
-    mass = curvature(near)
+    point, mass = near.point, curvature(near.point)
     if any(len(row) < n for row, n in zip(rows, gradient.n_rows, strict=True)):
-        near = descend(gradient.whole, near, project=gradient.project, mass=mass, most=MOST_WHOLE)
-    return near, mass
+        point = descend(
+            gradient.whole, point, project=gradient.project, mass=mass, most=MOST_WHOLE
+        ).point
+    return Mode(point, mass, near.energy, near.has_ended)

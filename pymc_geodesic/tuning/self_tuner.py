@@ -84,7 +84,7 @@ class SelfTuner:
         """Find a center from ``start``, and measure around it; return the start of sampling.
 
         Variables that are ``loose`` may start elsewhere; see
-        :func:`~pymc_geodesic.tuning.starts.best_start`.
+        :func:`~pymc_geodesic.tuning.starts.best_starts`.
         """
         anchor = self._surroundings.anchor(start, rng, loose=loose)
         point, mass, rows = anchor.point, anchor.mass, anchor.rows

@@ -22,7 +22,7 @@ from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.curvature import curvature_mass
 
-__all__ = ["best_start", "default_start", "is_default", "jittered", "scattered"]
+__all__ = ["best_starts", "default_start", "is_default", "jittered", "scattered"]
 
 # Largest move on a manifold that is not flat, so that the weights of a simplex stay inside.
 LARGEST_ANGLE = 0.5
@@ -34,6 +34,8 @@ N_DRAWN = 8
 NEARBY = 0.2
 # If the first trials end at the energy of the model's own start, no others are made.
 N_FIRST, N_TRIALS = 2, 16
+# Starts that are returned if they differ, as a long search needs.
+N_STARTS = 4
 # Share of the energy that a descent gains: modes this close explain the data equally well.
 SAME = 1e-3
 # Differences below one are ignored, whatever the gain.
@@ -149,14 +151,14 @@ def _folded(gradient: HostGradient, point: Sequence[np.ndarray]) -> list[np.ndar
     return list(gradient.to_points(*gradient.to_values(*point)))
 
 
-def best_start(
+def best_starts(
     gradient: HostGradient,
     start: Sequence[np.ndarray],
     *,
     loose: Sequence[bool],
     rng: np.random.Generator,
-) -> list[np.ndarray]:
-    """Return the most promising start for the search of a mode.
+) -> list[list[np.ndarray]]:
+    """Return the most promising start for the search of a mode, and then others if they differ.
 
     Short descents on few rows begin at ``start``, and alternately at jittered starts around it and
     near the end of the first descent. There coinciding components have the width of all data, and
@@ -178,13 +180,13 @@ def best_start(
     """
     start = list(start)
     if not any(loose):
-        return start
+        return [start]
     rows = [row[:N_ROWS] for row in gradient.rows(rng, N_ROWS)]
 
     def tried(point):
         end = descend(
             lambda x: gradient(x, rows), point, project=gradient.project, most=MOST_EVALUATIONS
-        )
+        ).point
         return Trial(end, _energy(gradient, end, rows))
 
     def score(trial):
@@ -205,11 +207,12 @@ def best_start(
         trials.append(tried(another(number)))
         agree = all(abs(trial.energy - own.energy) <= tolerance for trial in trials)
         if agree and len(trials) == N_FIRST:
-            return start
-    best = min(trials, key=lambda trial: trial.energy)
-    if not best.energy < own.energy - tolerance:
-        return start
-    return best.point if not np.isfinite(own.energy) or score(best) < score(own) else start
+            return [start]
+    best, *others = sorted(trials, key=lambda trial: trial.energy)[:N_STARTS]
+    is_lower = best.energy < own.energy - tolerance
+    if is_lower and (not np.isfinite(own.energy) or score(best) < score(own)):
+        return [trial.point for trial in (best, *others)]
+    return [start, *(trial.point for trial in (best, *others[:-1]))]
 
 
 def _energy(gradient: HostGradient, point, rows) -> float:

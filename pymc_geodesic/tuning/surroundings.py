@@ -21,7 +21,7 @@ from pymc_geodesic.tuning.curvature import largest_curvature
 from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
-from pymc_geodesic.tuning.starts import best_start
+from pymc_geodesic.tuning.starts import best_starts
 
 __all__ = ["Anchor", "InFrame", "OnSimplex", "Surroundings"]
 
@@ -116,12 +116,13 @@ class InFrame:
 
     def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
         """Search the mode, or measure the frame at the given center."""
+        starts: Sequence[Point] = [start]
         if self.center is None and any(loose):
-            start = best_start(self.gradient, start, loose=loose, rng=rng)
+            starts = best_starts(self.gradient, start, loose=loose, rng=rng)
         rows = self.gradient.rows(rng, SUBSAMPLE)
         if self.center is None:
             frame = anchored_frame(
-                self.gradient, start, rows=rows, form=self.form, fixed=self.mass, rng=rng
+                self.gradient, starts, rows=rows, form=self.form, fixed=self.mass, rng=rng
             )
         else:
             center = [np.asarray(x) for x in self.center]

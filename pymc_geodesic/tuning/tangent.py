@@ -16,7 +16,7 @@ from pymc_geodesic.mass.frame_mass import FrameMass, symmetric
 from pymc_geodesic.mass.tangent import SMALLEST_WIDTH, WIDEST, TangentMass
 from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, descend
 from pymc_geodesic.tuning.curvature import frame_curvature, tangent_curvature
-from pymc_geodesic.tuning.starts import best_start
+from pymc_geodesic.tuning.starts import best_starts
 
 __all__ = ["FoundMass", "takes_tangent_mass", "tangent_masses"]
 
@@ -84,10 +84,10 @@ def tangent_masses(
         Source of rows and points. The same generator gives the same masses.
     """
     rows = gradient.rows(rng, SUBSAMPLE)
-    start = best_start(gradient, start, loose=loose, rng=rng)
+    start, *_ = best_starts(gradient, start, loose=loose, rng=rng)
     mode = descend(
         lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
-    )
+    ).point
     pairs = zip(gradient.manifold.factors, gradient.manifold.shapes, strict=True)
     taken = [i for i, pair in enumerate(pairs) if takes_tangent_mass(*pair)]
     found = {i: _mass(gradient, mode, i, rows, rng) for i in taken}

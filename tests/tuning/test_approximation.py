@@ -74,7 +74,8 @@ class Setting:
         def curvature(point):
             return curvature_mass(self.gradient, point, rows=rows, dense=dense, rng=rng)
 
-        return find_center(self.gradient, self.start, rows=rows, curvature=curvature)
+        found = find_center(self.gradient, self.start, rows=rows, curvature=curvature)
+        return found.point, found.mass
 
     def expectations(self, found, n_pairs=400):
         """Mean gradient and curvature of the approximation in its frame, with their errors."""

@@ -15,7 +15,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.center import descend
-from pymc_geodesic.tuning.starts import best_start, default_start, is_default, jittered, scattered
+from pymc_geodesic.tuning.starts import best_starts, default_start, is_default, jittered, scattered
 
 
 class Search:
@@ -29,12 +29,12 @@ class Search:
         self.start = self.gradient.to_points(*(point[name] for name in self.names))
 
     def best(self, seed, loose=None):
-        return best_start(
+        return best_starts(
             self.gradient,
             self.start,
             loose=[True] * len(self.names) if loose is None else loose,
             rng=np.random.default_rng(seed),
-        )
+        )[0]
 
     def values(self, point):
         """Values of the random variables."""
@@ -57,7 +57,7 @@ def test_the_search_tells_components_apart(x, seed):
         search.best(seed),
         project=search.gradient.project,
         most=200,
-    )
+    ).point
     fitted = log_density(x, *by_em(x)).mean()
     assert log_density(x, *search.values(point)).mean() > fitted - 0.01
 
@@ -97,7 +97,7 @@ def test_a_spike_is_no_mode():
             search.best(seed),
             project=search.gradient.project,
             most=200,
-        )
+        ).point
         assert np.exp(end[index]) > 1
 
 
