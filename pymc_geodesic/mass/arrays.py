@@ -54,13 +54,6 @@ class Mass(Protocol):
         """Map displacements to the frame, as one vector: the inverse of :meth:`rate`."""
         ...
 
-    def log_volume(self, dims: Sequence[int]) -> float:
-        """Return the logarithm of the volume that a unit of the frame has.
-
-        ``dims`` are the intrinsic dimensions of the variables.
-        """
-        ...
-
     def refined(self, covariance: np.ndarray) -> Mass:
         """Return the mass in whose frame a covariance, given in the present frame, is the identity.
 
@@ -166,12 +159,6 @@ class VariableMasses:
         terms = zip(self._inverses, displacement, self.dense, strict=True)
         return joined([x @ np.linalg.inv(w) if dense else x / w for w, x, dense in terms])
 
-    def log_volume(self, dims: Sequence[int]) -> float:  # noqa: D102
-        widths = [
-            np.diag(w) if dense else w for w, dense in zip(self._inverses, self.dense, strict=True)
-        ]
-        return sum(dim * float(np.mean(np.log(w))) for w, dim in zip(widths, dims, strict=True))
-
     def refined(self, covariance: np.ndarray) -> VariableMasses:  # noqa: D102
         variances = split(covariance, self.shapes)
         masses = [
@@ -228,9 +215,6 @@ class JointMass:
 
     def whiten(self, displacement: Sequence[np.ndarray]) -> np.ndarray:  # noqa: D102
         return solve_triangular(self._inverse, joined(displacement), lower=True, trans="T")
-
-    def log_volume(self, dims: Sequence[int]) -> float:  # noqa: D102
-        return float(np.log(np.diag(self._inverse)).sum())
 
     def refined(self, covariance: np.ndarray) -> JointMass:  # noqa: D102
         factor = solve_triangular(self._inverse, np.eye(len(self._inverse)), lower=True)

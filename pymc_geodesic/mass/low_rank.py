@@ -125,12 +125,6 @@ class LowRankMass:
         pairs = zip(self._corrections, inner, strict=True)
         return joined([x / correction for correction, x in pairs])
 
-    def log_volume(self, dims: Sequence[int]) -> float:
-        """Return the logarithm of the volume that a unit of the frame has."""
-        triples = zip(self._scales, self._corrections, dims, strict=True)
-        entries = sum(dim * float(np.mean(np.log(s * c))) for s, c, dim in triples)
-        return entries + float(np.log1p(self._factors).sum())
-
     def refined(self, covariance: np.ndarray) -> LowRankMass:
         """Return the mass that also whitens a diagonal covariance, given in the present frame."""
         pairs = zip(self._corrections, split(covariance, self.shapes), strict=True)

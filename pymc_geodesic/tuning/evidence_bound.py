@@ -14,15 +14,17 @@ take the same rows and the same noise, by which most of the error cancels.
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Sequence
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass.arrays import Mass
+from pymc_geodesic.mass.arrays import Mass, joined, split
 from pymc_geodesic.tuning.anchor import around
 
-__all__ = ["evidence_bounds"]
+__all__ = ["evidence_bounds", "log_volume"]
 
 # As many as a round of the approximation takes; see ``tuning/approximation.py``.
 N_ROWS, N_PAIRS = 20_000, 16
@@ -61,6 +63,16 @@ def evidence_bounds(
                 ends = [around(gradient, center, mass, z) for z in (drawn, [-z for z in drawn])]
                 found = gradient.many(ends, [rows, rows])
                 energies[number] += sum(one.energy for one in found) / (2 * N_PAIRS)
-    volumes = [mass.log_volume(gradient.manifold.dims) for _, mass in candidates]
+    volumes = [log_volume(mass, gradient.manifold.shapes) for _, mass in candidates]
     bounds = np.array(volumes) - energies
     return list(np.where(np.isfinite(bounds), bounds, -np.inf))
+
+
+def log_volume(mass: Mass, shapes: Sequence[tuple[int, ...]]) -> float:
+    """Return the logarithm of the volume that a unit of the frame of a mass has.
+
+    ``shapes`` are those of the variables.
+    """
+    size = sum(math.prod(shape) for shape in shapes)
+    columns = [joined(mass.rate(split(unit, shapes))) for unit in np.eye(size)]
+    return float(np.linalg.slogdet(np.array(columns))[1])

@@ -18,6 +18,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.center import MOST_SUBSAMPLE, MOST_WHOLE, Descent, Mode, descend
 from pymc_geodesic.tuning.curvature import curvature_mass
+from pymc_geodesic.tuning.evidence_bound import log_volume
 
 __all__ = ["lowest_mode", "search_long"]
 
@@ -58,15 +59,15 @@ def lowest_mode(
     rng : Generator
         Source of more rows.
     """
-    dims = gradient.manifold.dims
-    least = mode.energy - mode.mass.log_volume(dims) - MARGIN
+    shapes = gradient.manifold.shapes
+    least = mode.energy - log_volume(mode.mass, shapes) - MARGIN
 
     def outdoes(other: Sequence[np.ndarray]) -> bool:
         end = descend(
             lambda x: gradient(x, rows), other, project=gradient.project, most=MOST_SUBSAMPLE
         )
         mass = curvature_mass(gradient, end.point, rows=rows, rng=rng)
-        return end.energy - mass.log_volume(dims) < least
+        return end.energy - log_volume(mass, shapes) < least
 
     if mode.has_ended and not any(map(outdoes, others)):
         return mode

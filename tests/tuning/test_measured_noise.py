@@ -175,6 +175,24 @@ def test_entries_that_few_batches_concern():
     assert larger.largest == pytest.approx(rare.variance[0] / 8)
 
 
+def test_the_largest_noise_of_thousands_of_rare_entries_is_not_the_largest_estimate():
+    """Of few batches each estimate is far off, and the largest of 3,000 farthest."""
+    rng, n = np.random.default_rng(6), 3_000
+    manifold = Product([Euclidean()], shapes=[(n,)])
+    n_rows, pairs, squares = rng.uniform(0.1, 0.9, n), PairsOfBatches(manifold), np.zeros(n)
+    width = 0.3
+    for _ in range(32):
+        batches = [[width * np.sqrt(rng.poisson(n_rows)) * rng.standard_normal(n)] for _ in "ab"]
+        squares += 0.5 * (batches[0][0] - batches[1][0]) ** 2 / 32
+        pairs.add(batches)
+    points = [[x] for x in rng.standard_normal((500, n))]
+    rare = pairs.rare(points, of_large=[], weight=0.0)
+    largest = 0.9 * width**2
+    assert squares.max() > 2 * largest
+    # Entries with as many rows up to a half are averaged, so that the very largest come out lower.
+    assert 0.75 * largest < rare.largest < 1.25 * largest
+
+
 def test_outweighed_noise_asks_for_more_accuracy():
     noise = GradientNoise(1.0, 1.0)
     found = Findings(UNIT, noise, 1.0, np.nan, False, None)
