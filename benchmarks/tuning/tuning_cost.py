@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import time
 
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ BENCHMARK = Benchmark(
     ),
     asked="",
     fixed="2026-11-22",
-    seeds=(1,),
+    seeds=(1, 2, 3),
     measures=("tuning",),
 )
 
@@ -84,14 +85,14 @@ class Compared:
         return np.concatenate([np.ravel(x) for x in self._of_values(values)])
 
 
-def by_approximation(model: pm.Model, compared: Compared) -> Way:
+def by_approximation(model: pm.Model, compared: Compared, *, seed: int) -> Way:
     """Fit the Gaussian approximation that takes the place of a mode."""
     start_point = model.initial_point()
     began = time.process_time()
     gradient = Counted(Potential(model, model.value_vars, initial_point=start_point))
     names = [value.name for value in model.value_vars]
     start = gradient.to_points(*(np.asarray(start_point[name]) for name in names))
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     found = approximate(gradient, [np.asarray(x) for x in start], rng=rng)
     seconds = time.process_time() - began
     if found is None:
@@ -105,7 +106,7 @@ def by_approximation(model: pm.Model, compared: Compared) -> Way:
     return Way("Gaussian approximation", seconds, passes, np.array(draws))
 
 
-def by_tuner(model: pm.Model) -> Way:
+def by_tuner(model: pm.Model, *, seed: int) -> Way:
     """Do all that a self-tuned step does before its first draw."""
     start_point = model.initial_point()
     began = time.process_time()
@@ -113,19 +114,19 @@ def by_tuner(model: pm.Model) -> Way:
     start = gradient.to_points(*(np.asarray(start_point[v.name]) for v in model.value_vars))
     form = "low_rank" if gradient.manifold.dim > 100 else "dense"
     tuner = SelfTuner(gradient, form=form, reduction="auto", by_entry=form == "low_rank")
-    tuner.begin([np.asarray(x) for x in start], np.random.default_rng(1))
+    tuner.begin([np.asarray(x) for x in start], np.random.default_rng(seed))
     seconds = time.process_time() - began
     passes = gradient.n_seen / gradient.n_rows[0]
     return Way("all before the first draw", seconds, passes, np.zeros((0, 0)))
 
 
-def by_advi(model: pm.Model, compared: Compared, *, share: float, quick: bool) -> Way:
+def by_advi(model: pm.Model, compared: Compared, *, share: float, seed: int, quick: bool) -> Way:
     """Fit a Gaussian distribution by stochastic gradients of the evidence bound."""
     n, began = QUICK if quick else N_ITERATIONS, time.process_time()
     with model:
-        fit = pm.fit(n, method="advi", random_seed=1, progressbar=False)
+        fit = pm.fit(n, method="advi", random_seed=seed, progressbar=False)
     seconds = time.process_time() - began
-    trace = fit.sample(N_DRAWS, random_seed=1, return_inferencedata=False)
+    trace = fit.sample(N_DRAWS, random_seed=seed, return_inferencedata=False)
     draws = [compared(point) for point in trace.points()]
     return Way(f"ADVI, {n:,} iterations", seconds, n * share, np.array(draws))
 
@@ -141,22 +142,22 @@ def by_map(case: Ordinary, compared: Compared) -> Way:
     return Way("find_MAP", seconds, calls, compared(best)[None])
 
 
-def ways(case: Ordinary, *, quick: bool) -> list[Way]:
+def ways(case: Ordinary, *, seed: int, quick: bool) -> list[Way]:
     """Describe a posterior in all ways."""
     model = case.model(True)
     [source] = Potential(model, model.value_vars, initial_point=model.initial_point()).sources
     compared, share = Compared(case, model), source.batch_size / source.n_rows
     return [
-        by_tuner(model),
-        by_approximation(model, compared),
-        by_advi(model, compared, share=share, quick=quick),
+        by_tuner(model, seed=seed),
+        by_approximation(model, compared, seed=seed),
+        by_advi(model, compared, share=share, seed=seed, quick=quick),
         by_map(case, compared),
     ]
 
 
-def line(what: str, way: Way, truth: Truth) -> list[Any]:
+def line(what: str, seed: int, way: Way, truth: Truth) -> list[Any]:
     """Write a row of the table; a point has no width."""
-    cost = [what, way.name, f"{way.seconds:.1f}", f"{way.passes:.1f}"]
+    cost = [what, way.name, str(seed), f"{way.seconds:.1f}", f"{way.passes:.1f}"]
     if not len(way.draws):
         return [*cost, "", ""]
     bias = np.max(np.abs(way.draws.mean(axis=0) - truth.mean) / truth.sd)
@@ -180,12 +181,14 @@ def main() -> None:
             f"`python -m benchmarks.correctness.models {' '.join(sorted(missing))}` first"
         )
     rows = []
-    for name in names:
-        for way in ways(MODELS[name], quick=options.quick):
-            rows.append(line(MODELS[name].what, way, truths[name]))
+    seeds = BENCHMARK.seeds[:1] if options.quick else BENCHMARK.seeds
+    for name, seed in product(names, seeds):
+        for way in ways(MODELS[name], seed=seed, quick=options.quick):
+            rows.append(line(MODELS[name].what, seed, way, truths[name]))
             print(*rows[-1], sep=" | ", flush=True)
-    table("Before the first draw", ["model", "what", "CPU s", "passes", "bias", "sd ratios"], rows)
-    report("tuning_cost", [], about=BENCHMARK, quick=options.quick, rows=rows)
+    header = ["model", "what", "seed", "CPU s", "passes", "bias", "sd ratios"]
+    table("Before the first draw", header, rows)
+    report("tuning_cost", [], about=BENCHMARK, quick=options.quick, header=header, rows=rows)
 
 
 if __name__ == "__main__":
