@@ -154,6 +154,11 @@ def find_center(
         The subsample, for each source of minibatches.
     curvature : callable
         Returns the mass that fits the curvature at a point.
+
+    Returns
+    -------
+    Mode
+        The mode of all data, the mass at that of the subsample, and whether the first search ended.
     """
     near = descend(
         lambda x: gradient(x, rows), start, project=gradient.project, most=MOST_SUBSAMPLE
