@@ -58,6 +58,11 @@ def lowest_mode(
         The subsample, for each source of minibatches, by which the mode was found.
     rng : Generator
         Source of more rows.
+
+    Returns
+    -------
+    Mode
+        The given mode, or that of the long search, which may have been stopped too.
     """
     shapes = gradient.manifold.shapes
     least = mode.energy - log_volume(mode.mass, shapes) - MARGIN
@@ -81,7 +86,11 @@ def search_long(
     rows: Sequence[np.ndarray],
     rng: np.random.Generator,
 ) -> Mode:
-    """Search the lowest mode from several starts; arguments are those of :func:`lowest_mode`."""
+    """Search the lowest mode from several starts; arguments are those of :func:`lowest_mode`.
+
+    The lowest energy wins, which may be that of a hierarchy without deviations. Such a mode has
+    less evidence than the approximation with which it is compared later.
+    """
 
     def mass_at(point: Sequence[np.ndarray], among: Sequence[np.ndarray]) -> Mass:
         return curvature_mass(gradient, point, rows=among, rng=rng)
