@@ -24,6 +24,7 @@ from __future__ import annotations
 import time
 import warnings
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -75,7 +76,7 @@ HEADER = ["method", "setting", "documents", "2 s", "4 s", "8 s", "eight averaged
 
 
 def hybrid(
-    corpus: Corpus, times: list[float], *, decay: float, batch_size: int, seed: int
+    corpus: Corpus, times: list[float], *, decay: float, batch_size: float, seed: int
 ) -> list[Snapshot]:
     """Return the topics of HSVG after some seconds, each of a run by itself."""
 
@@ -86,13 +87,13 @@ def hybrid(
             n_topics=N_TOPICS,
             alpha=corpus.alpha,
             concentration=corpus.beta,
-            batch_size=batch_size,
+            batch_size=int(batch_size),
             n_batches=n_batches,
             sweeps=5,
             decay=decay,
             rng=seed,
         )
-        return Snapshot(time.process_time() - begin, n_batches * batch_size, found.topics)
+        return Snapshot(time.process_time() - begin, n_batches * int(batch_size), found.topics)
 
     # Compiles, and then tells how long a batch takes, and what comes before the first.
     fitted(1)
@@ -113,8 +114,8 @@ def snapshots(
 ) -> tuple[Corpus, list[Snapshot]]:
     """Run a method and return its topics at the times, and the corpus with the priors."""
     if method == HYBRID:
-        batch_size = int(SETTINGS[where]["SGRLD"]["batch_size"])
-        return corpus, hybrid(corpus, times, batch_size=batch_size, seed=seed, **settings)
+        settings = {"batch_size": SETTINGS[where]["SGRLD"]["batch_size"]} | settings
+        return corpus, hybrid(corpus, times, seed=seed, **settings)
     name = "SGRLD" if method in SGRLD else method
     settings = SETTINGS[where][name] | {"alpha": corpus.alpha} | settings
     if method in SGRLD:
@@ -190,13 +191,18 @@ def draw(runs: dict[str, list[dict[str, Any]]]) -> None:
     save(figure, "simplex_figure2a")
 
 
-def best(corpus: Corpus, part, times: list[float]) -> tuple[dict[str, dict], list[list[str]]]:
+def best(
+    corpus: Corpus,
+    part: Callable[..., dict[str, Any]],
+    times: list[float],
+    grid: dict[str, list[dict[str, float]]] = GRID,
+) -> tuple[dict[str, dict[str, float]], list[list[str]]]:
     """Choose the settings of each method on validation documents; and what was found."""
     chosen, rows = {}, []
-    for method, settings in GRID.items():
+    for method, settings in grid.items():
         found = []
         for setting in settings:
-            [(name, value)] = setting.items()
+            name, value = next(iter(setting.items()))
             job = partial(scored, corpus, method, setting, times=times, n_averaged=2, seed=1)
             found.append(part(f"choice {method} {value}", job)["averaged"])
             rows.append([method, f"{name} {value:g}", f"{found[-1]:,.0f}"])
@@ -204,6 +210,26 @@ def best(corpus: Corpus, part, times: list[float]) -> tuple[dict[str, dict], lis
     table("Validation", ["method", "setting", "two averaged"], rows)
     every = {name: chosen.get(OURS if name in SGRLD else name, {}) for name in METHODS}
     return every, rows
+
+
+def measured(
+    corpus: Corpus,
+    part: Callable[..., dict[str, Any]],
+    chosen: dict[str, dict[str, float]],
+    times: list[float],
+    *,
+    n_averaged: int,
+    seeds: Sequence[int],
+) -> dict[str, list[dict[str, Any]]]:
+    """Run every method with every seed, the seeds one after the other."""
+    runs: dict[str, list[dict[str, Any]]] = {method: [] for method in chosen}
+    for seed in seeds:
+        for method, found in runs.items():
+            options = {"times": times, "n_averaged": n_averaged, "seed": seed}
+            job = partial(scored, corpus, method, chosen[method], **options)
+            found.append(part(f"{method} {seed}", job))
+            print(method, seed, found[-1], flush=True)
+    return runs
 
 
 def main() -> None:
@@ -222,14 +248,8 @@ def main() -> None:
 
     chosen, validated = best(validation, part, [0.75 * CHOICE * scale, CHOICE * scale])
     times = [t * scale for t in (*EARLY, *second_half(END))]
-    runs: dict[str, list[dict[str, Any]]] = {method: [] for method in METHODS}
-    for seed in BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds:
-        for method, found in runs.items():
-            job = partial(
-                scored, test, method, chosen[method], times=times, n_averaged=8, seed=seed
-            )
-            found.append(part(f"{method} {seed}", job))
-            print(method, seed, found[-1], flush=True)
+    seeds = BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds
+    runs = measured(test, part, chosen, times, n_averaged=8, seeds=seeds)
     rows = [row(method, found) for method, found in runs.items()]
     table("Perplexity, medians of the seeds", HEADER, rows)
     kept = {"about": BENCHMARK, "quick": given.quick, "header": HEADER, "rows": rows}
