@@ -62,7 +62,6 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.*\.)?(Friction|KeepArgument|Spread)"),
     # Types of fields that no one else reads.
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|MovedVariable|Moves|News|Scaling)"),
-    (r"py:class", r"(.*\.)?(Mode|RareEntries)"),
 ]
 
 html_theme = "pydata_sphinx_theme"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 
+from itertools import pairwise
 from typing import Any
 
 from benchmarks.harness.console import parser, table
@@ -70,7 +71,7 @@ def checks_of(runs: dict[str, list[dict[str, Any]]]) -> list[Check]:
     """Each method of the paper's order is below the next, seed by seed."""
     averages = {method: [run["averaged"] for run in runs[method]] for method in ORDER}
     checks = []
-    for method, other in zip(ORDER, ORDER[1:], strict=False):
+    for method, other in pairwise(ORDER):
         below = all(a < b for a, b in zip(averages[method], averages[other], strict=True))
         found, asked = (", ".join(f"{v:,.0f}" for v in averages[m]) for m in (method, other))
         claim = f"{method}, and {other}: each seed"

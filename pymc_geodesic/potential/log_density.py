@@ -99,6 +99,8 @@ class LogDensity:
             terms[i] = terms[i] * (size / terms[i].shape[0])
         terms = self._at_positions([*terms, *self._with_values(self._potentials)])
         volumes = [variable.manifold.log_volume(variable.position) for variable in self.variables]
+        stretched = [(v, self._stretch(v)) for v in self.variables if v.stretch is not None]
+        volumes += [-pt.broadcast_to(stretch, v.shape) for v, stretch in stretched]
         return terms + [term for term in volumes if term is not None]
 
     def start_of(self, variable: SampledVariable) -> TensorVariable | None:
@@ -119,13 +121,20 @@ class LogDensity:
         )
 
     def _at_positions(self, graphs: list[TensorVariable]) -> list[TensorVariable]:
-        replacements = {
-            self._embedded[variable.rv]: variable.position
-            if variable.is_flat
-            else variable.manifold.unembed(variable.position)
-            for variable in self.variables
-        }
+        replacements = {self._embedded[v.rv]: self._point_of(v) for v in self.variables}
         return clone_replace(graphs, replace=replacements, rebuild_strict=False)
+
+    def _point_of(self, variable: SampledVariable) -> TensorVariable:
+        """Return what stands for a variable: a point of its manifold, or PyMC's value."""
+        if not variable.is_flat:
+            return variable.manifold.unembed(variable.position)
+        if variable.stretch is None:
+            return variable.position
+        return variable.position * pt.exp(-self._stretch(variable))
+
+    def _stretch(self, variable: SampledVariable) -> TensorVariable:
+        positions = {v.value: v.position for v in self.variables if v.is_flat}
+        return clone_replace(variable.stretch, replace=positions, rebuild_strict=False)
 
 
 def _unscaled(rv: TensorVariable) -> TensorVariable:

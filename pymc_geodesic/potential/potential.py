@@ -24,6 +24,7 @@ from pymc_geodesic.potential.local import LocalPotential, rows_of, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.scaled_products import stretches
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
@@ -54,6 +55,9 @@ class Potential:
     local : sequence of TensorVariable
         Value variables that belong to the rows of a batch. The gradient is averaged over several
         draws of them, which are inputs.
+    centering : mapping of str to ndarray, optional
+        Exponents a for variables z that enter the model only through their product with a scale s,
+        see :func:`scaled_products`. They move in the coordinates :math:`z s^a`.
 
     Attributes
     ----------
@@ -87,9 +91,14 @@ class Potential:
         coordinates: Coordinates | None = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
         local: Sequence[TensorVariable] = (),
+        centering: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.variables = sampled_variables(
-            model, values, initial_point=initial_point, coordinates=coordinates or {}
+            model,
+            values,
+            initial_point=initial_point,
+            coordinates=coordinates or {},
+            stretches=stretches(model, values, centering or {}),
         )
         local_variables = sampled_variables(
             model, local, initial_point=initial_point, coordinates={}

@@ -101,7 +101,7 @@ class Calls:
             chain.state, chain.memory = made.state, tuple(made.memory)
             outputs.append(made)
             lengths.append(len(inputs.step_sizes))
-        chain.values |= dict(zip(self.problem.names, made.values, strict=True))
+        chain.values |= self.problem.named(made.values)
         chain.n_transitions += length
         return merged(outputs, lengths), drawn.statistics
 

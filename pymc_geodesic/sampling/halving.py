@@ -17,7 +17,9 @@ __all__ = ["judged"]
 LARGEST_UNBALANCED, LARGEST_UNEVEN = 0.25, 0.5
 
 
-def judged(found: Findings, rule: Rule, *, accuracy: float, can_halve: bool) -> Findings:
+def judged(
+    found: Findings, rule: Rule, *, accuracy: float, can_halve: bool, is_abrupt: bool = False
+) -> Findings:
     """Decide whether the halves of batches must balance the noise.
 
     If they do, control variates are used wherever they lower the noise: halves damp one direction
@@ -33,6 +35,9 @@ def judged(found: Findings, rule: Rule, *, accuracy: float, can_halve: bool) -> 
         Tolerated error, in posterior standard deviations.
     can_halve : bool
         Whether batches can be divided into halves.
+    is_abrupt : bool
+        Whether the noise changes so much within the posterior that no measurement at a few points
+        tells by how much: it then counts as uneven.
 
     Returns
     -------
@@ -44,7 +49,8 @@ def judged(found: Findings, rule: Rule, *, accuracy: float, can_halve: bool) -> 
     if found.is_gaussian:
         return found
     share = unbalanced_share(rule(found.demands(accuracy)), found.noise)
-    if not (share > LARGEST_UNBALANCED and found.noise.uneven > LARGEST_UNEVEN):
+    is_even = not (share > LARGEST_UNBALANCED and found.noise.uneven > LARGEST_UNEVEN)
+    if is_even and not (is_abrupt and can_halve):
         return found
     if not can_halve:
         return found._replace(unbalanced=share)

@@ -28,6 +28,7 @@ from pymc_geodesic.potential.poles import warn_of_poles
 from pymc_geodesic.potential.requested import requested_manifolds
 from pymc_geodesic.potential.row_variables import warn_of_row_variables
 from pymc_geodesic.potential.variables import Coordinates, geometry_names, manifold_in
+from pymc_geodesic.sampling.centered_values import CenteredValues
 from pymc_geodesic.sampling.explain import impossible_start
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.variables import Variables, global_and_local
@@ -99,6 +100,7 @@ class Problem:
         requested = requested_manifolds(model, names, options.manifolds)
         self._coordinates = {**(coordinates or {}), **requested}
         self._coordinates |= self._stretched(tangent)
+        self._centering: Mapping[str, np.ndarray] = {}
         self._potential: Potential | None = self._write()
         self.data_checks = DataChecks(
             model,
@@ -120,9 +122,23 @@ class Problem:
         """Return the same problem, with some variables in the coordinates of tangent masses."""
         other = copy(self)
         other._coordinates = self._coordinates | self._stretched(masses)
-        other._potential = other._write()
-        other._read()
-        return other
+        return other._written_again()
+
+    def with_centering(self, exponents: Mapping[str, np.ndarray]) -> Problem:
+        """Return the same problem, with some variables in partially centred coordinates."""
+        other = copy(self)
+        other._centering = exponents
+        return other._written_again()
+
+    @property
+    def is_centered(self) -> bool:
+        """Whether some variables are in partially centred coordinates."""
+        return bool(self._centering)
+
+    def _written_again(self) -> Problem:
+        self._potential = self._write()
+        self._read()
+        return self
 
     def _stretched(self, masses: Mapping[str, TangentMass]) -> dict[str, Manifold]:
         model = self._options.model
@@ -146,6 +162,7 @@ class Problem:
             coordinates=self._coordinates,
             data=options.data,
             local=local_values,
+            centering=self._centering,
         )
 
     def _read(self) -> None:
@@ -158,6 +175,7 @@ class Problem:
         self.names = [variable.value.name for variable in self.variables]
         self.conditioned_names = [value.name for value in self.potential.conditioned_values]
         self._point_map = PointMap(self.potential)
+        self._centered = CenteredValues(self.potential)
 
     @property
     def potential(self) -> Potential:
@@ -203,7 +221,12 @@ class Problem:
     def position_of(self, point: Values) -> tuple[np.ndarray, ...]:
         """Return the point of the embedding for PyMC's values."""
         # Numba compiles anew for arrays in another memory layout.
-        return self._point_map([np.asarray(point[name], order="C") for name in self.names])
+        values = [np.asarray(point[name], order="C") for name in self.names]
+        return self._point_map(self._centered.inside(values))
+
+    def named(self, values: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """Return PyMC's values by name for those that a kernel returns."""
+        return dict(zip(self.names, self._centered.outside(values), strict=True))
 
     def values_in(self, point: Values) -> dict[str, np.ndarray]:
         """Return PyMC's values of the sampled variables, including local ones."""

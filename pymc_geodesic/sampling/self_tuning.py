@@ -26,6 +26,7 @@ from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.retreat import begin_again, more_careful
 from pymc_geodesic.sampling.tuned_settings import pace, tuned_settings
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
@@ -100,7 +101,7 @@ class SelfTuning:
         can_enlarge: bool = False,
     ) -> None:
         self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
-        self._name = problem.name
+        self._name, self._named = problem.name, problem.named
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
         self.gradient = gradient
@@ -114,6 +115,8 @@ class SelfTuning:
             and bool(self.gradient.n_rows)
         )
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
+        # Of many entries friction balances the noise: halves would have to shorten steps too much.
+        self._is_abrupt = problem.is_centered and form == "dense"
         balanced = faster_rule if form == "dense" else balanced_rule
         self._rule = balanced if self.balances else algorithm.tuning_rule
         noise_is_measured = options.tunes_itself and not options.noise_is_known
@@ -126,6 +129,7 @@ class SelfTuning:
             center=None if center is None else read_center(problem, self.gradient, center),
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
+            is_abrupt=self._is_abrupt,
         )
         self._default_start: dict[str, np.ndarray] = {}
         if options.tunes_itself:
@@ -205,8 +209,8 @@ class SelfTuning:
     def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
         position = tuple(np.asarray(x, order="C") for x in point)
         chain.state = chain.state._replace(position=position)
-        values = map(np.asarray, self.gradient.to_values(*position))
-        chain.values = chain.values | dict(zip(self._names, values, strict=True))
+        values = [np.asarray(x) for x in self.gradient.to_values(*position)]
+        chain.values = chain.values | self._named(values)
 
     def _measure_again(self, chains: Sequence[GradientChain]) -> None:
         """Correct the results by the draws of all chains since the last measurement."""
@@ -221,7 +225,9 @@ class SelfTuning:
         is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
         is_late = is_slow or _tuning(first).repeats
         late, counted = _at(first, (LATE_AT,) if is_late else ()), _at(first, (COUNTED_AT,))
-        if now in [*refined, *late]:
+        if now in [*refined, *late] and self._tuner.have_run_off(found, pooled, first.rng):
+            self._retreat(chains, found)
+        elif now in [*refined, *late]:
             found = self._tuner.refine(found, pooled, first.rng)
             can_enlarge = self._can_enlarge and now not in late
             found = self._judged(found, chains, pooled[-1], can_enlarge=can_enlarge)
@@ -244,6 +250,17 @@ class SelfTuning:
         if now in _at(first, (HEATED_AT,)):
             self._cool(chains, found)
 
+    def _retreat(self, chains: Sequence[GradientChain], found: Findings) -> None:
+        """Begin again near the center, with shorter steps."""
+        if (center := found.center) is None:
+            raise RuntimeError("Only chains with a center begin again there.")
+        found = more_careful(found)
+        for chain in chains:
+            self._apply(chain, found, spaces=False)
+            self._move(chain, self._tuner.spread(center.point, found, chain.rng))
+            position = chain.state.position
+            begin_again(chain, position, algorithm=self._algorithm, manifold=self._manifold)
+
     def _judged(
         self,
         found: Findings,
@@ -257,7 +274,13 @@ class SelfTuning:
             return found
         accuracy, now = self.options.accuracy, chains[0].batches.times
         of_these = found.of_batches(now)
-        of_these = judged(of_these, self._rule, accuracy=accuracy, can_halve=self._can_halve)
+        of_these = judged(
+            of_these,
+            self._rule,
+            accuracy=accuracy,
+            can_halve=self._can_halve,
+            is_abrupt=self._is_abrupt,
+        )
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:
             return of_these

@@ -91,4 +91,4 @@ def make_several(
 def arrive(calls: Calls, chain: GradientChain, made: Outputs) -> None:
     """Bring a chain to the state after one of several draws."""
     chain.state, chain.memory = made.state, tuple(made.memory)
-    chain.values |= dict(zip(calls.problem.names, made.values, strict=True))
+    chain.values |= calls.problem.named(made.values)

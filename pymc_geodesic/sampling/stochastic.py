@@ -21,6 +21,7 @@ from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
 from pymc_geodesic.sampling.calls import BatchOptions, Calls
+from pymc_geodesic.sampling.centered_coordinates import in_centered_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves, alone
@@ -69,6 +70,7 @@ class StochasticSampler:
         gradient: HostGradient | None = None
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             problem, gradient = in_tangent_coordinates(problem, model)
+            problem, gradient = in_centered_coordinates(problem, model, gradient)
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(

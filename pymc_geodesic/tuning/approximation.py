@@ -62,15 +62,12 @@ class Approximation(NamedTuple):
         A point of the embedding.
     mass : VariableMasses
         Mass in whose frame the approximation has unit variance.
-    evidence : float
-        Estimate of the lower bound of the log evidence, up to a constant.
     n_gradients : int
         Number of evaluated gradients, each for some rows.
     """
 
     center: list[np.ndarray]
     mass: VariableMasses
-    evidence: float
     n_gradients: int
 
 
@@ -238,8 +235,7 @@ def approximate(
     scales = np.exp(np.mean([s for _, s in averaged], axis=0))
     center = _projected(gradient, center, scaling.shapes, dtype)
     found = [part.astype(dtype) for part in split(center, scaling.shapes)]
-    evidence = float(np.mean(bounds[-N_AVERAGED:]))
-    return Approximation(found, scaling.mass(scales, dtype), evidence, n_gradients)
+    return Approximation(found, scaling.mass(scales, dtype), n_gradients)
 
 
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:

@@ -17,7 +17,7 @@ from pymc_geodesic.algorithms.tuning_rules import FEW_ROWS, RareEntries
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import joined, split
 
-__all__ = ["PairsOfBatches"]
+__all__ = ["PairsOfBatches", "RareEntries"]
 
 # By how much the noise of such an entry may exceed what a few hits showed, in excess of one.
 UNCERTAIN = 1.0
@@ -101,6 +101,8 @@ class PairsOfBatches:
 
 def _among_alike(variance: np.ndarray, n_rows: np.ndarray) -> np.ndarray:
     """Average the noise of entries over those with about as many rows, and allow for its error."""
+    # One that is not finite would spoil all sums after it; see the largest in ``rare``.
+    variance = np.where(np.isfinite(variance), variance, 1 / n_rows)
     order, logs = np.argsort(n_rows), np.sort(np.log(n_rows))
     total = np.append(0.0, np.cumsum(variance[order]))
     half = 0.5 * np.log(ALIKE)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Literal
 
@@ -32,6 +33,9 @@ VarianceReduction = Literal["auto", "control_variates"]
 # matters: it grows with the distance from the center, so the few farthest points dominate it.
 N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
+# Energy above the center's, for each entry, of chains that have run off: a chain at temperature one
+# has a half.
+MOST_ENERGY = 10.0
 # Control variates need two gradients per transition, so they pay if they halve the noise.
 PAYS_BELOW = 0.5
 
@@ -53,6 +57,9 @@ class SelfTuner:
         A mass given by the user, which is kept.
     by_entry : bool
         Whether to measure the noise of every entry, and not only that of all.
+    is_abrupt : bool
+        Whether the posterior may become stiff within a few standard deviations, so that curvature
+        must be measured at many points.
     """
 
     def __init__(
@@ -64,6 +71,7 @@ class SelfTuner:
         center: Sequence[np.ndarray] | None = None,
         fixed_mass: Mass | None = None,
         by_entry: bool = False,
+        is_abrupt: bool = False,
     ) -> None:
         self.gradient = gradient
         self.reduction = reduction if gradient.n_rows else None
@@ -71,6 +79,7 @@ class SelfTuner:
         self._surroundings = _surroundings(gradient, form, center, fixed_mass)
         self._by_entry = by_entry
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
+        self.n_curvature_points = self.n_points if is_abrupt else N_CURVATURE_POINTS
         # Of the processor for a gradient of all rows, as it was last measured.
         self.seconds_per_pass = np.nan
 
@@ -113,6 +122,26 @@ class SelfTuner:
             )
         return Center(point, gradient)
 
+    def have_run_off(
+        self,
+        found: Findings,
+        draws: Sequence[Sequence[np.ndarray]],
+        rng: np.random.Generator,
+    ) -> bool:
+        """Return whether any of some draws has far more energy than the center, or none.
+
+        A single chain that has run off would spoil all measurements.
+        """
+        if found.center is None:
+            return False
+        rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
+        places = np.linspace(0, len(draws) - 1, self.n_points).astype(int)
+        points = [found.center.point, *(draws[i] for i in places)]
+        center, *others = (one.energy for one in self.gradient.many(points, [rows] * len(points)))
+        most = center + MOST_ENERGY * sum(np.size(x) for x in found.center.point)
+        # An energy that is not a number is not below any other.
+        return any(not energy <= most for energy in others)
+
     def refine(
         self,
         found: Findings,
@@ -152,8 +181,9 @@ class SelfTuner:
     def _measure(
         self, points, mass: Mass, center: Center | None, rows, rng, *, is_gaussian: bool
     ) -> Findings:
+        some = points[: self.n_curvature_points]
         curvature = self._surroundings.largest_curvature(
-            points[:N_CURVATURE_POINTS], mass=mass, rows=rows, rng=rng, is_gaussian=is_gaussian
+            some, mass=mass, rows=rows, rng=rng, is_gaussian=is_gaussian
         )
         none = Findings(mass, GradientNoise(0.0, 0.0), curvature, np.nan, False, None, is_gaussian)
         if not self.gradient.n_rows:

@@ -85,6 +85,11 @@ class ThermostatSettling:
         """Begin to average after the approach to the posterior."""
         self.averaged_from = int(AVERAGED_FROM * self.tuning_draws)
 
+    def restart(self, thermostat: Thermostats) -> None:
+        """Forget what was measured: the chain begins again, with these thermostats."""
+        self.measured_from = tuple(xi.copy() for xi in thermostat)
+        self.averaged_from, self.measured_time = self.n_tuned, 0.0
+
     @property
     def _checks(self) -> list[int]:
         return [int(share * self.tuning_draws) for share in CHECKED_AT]

@@ -1,0 +1,211 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Normal variables that a model uses only as a product with an unknown, positive scale.
+
+Effects that are not centred are written so, ``tau * z`` with ``z ~ N(0, 1)``, and so are the
+weights of features of a Gaussian process. Where data determine the product, ``z`` and the scale
+form a curved ridge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytensor.scalar as ps
+import pytensor.tensor as pt
+
+from pymc.logprob.transforms import LogTransform
+from pymc.model import Model
+from pymc.pytensorf import constant_fold
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.random.basic import NormalRV
+from pytensor.tensor.random.op import RandomVariable
+from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
+
+__all__ = ["ScaledProduct", "scaled_products", "stretches"]
+
+Clients = Mapping[Variable, Sequence[Apply]]
+
+INDEXING = Subtensor, AdvancedSubtensor
+# What names of deterministics are given to.
+COPIES = (ps.Identity,)
+# Functions whose values are positive for all arguments, or for positive ones.
+POSITIVE = ps.Exp, ps.Softplus, ps.Sigmoid
+KEEP_POSITIVE = ps.Add, ps.Sqrt, ps.Sqr, ps.Reciprocal
+
+
+class ScaledProduct(NamedTuple):
+    """A normal variable that is used only as a product with a scale.
+
+    Attributes
+    ----------
+    log_scale : TensorVariable
+        Logarithm of the scale, as a function of PyMC's values of other variables.
+    deviation : ndarray
+        Prior standard deviation of the variable.
+    """
+
+    log_scale: TensorVariable
+    deviation: np.ndarray
+
+
+def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str, ScaledProduct]:
+    """Find variables that enter the model only through their product with a positive scale.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    values : sequence of TensorVariable
+        Value variables that are sampled; the scale may depend on these alone.
+
+    Returns
+    -------
+    dict of str to ScaledProduct
+        By the name of the variable. Empty for most models.
+    """
+    sampled = [model.values_to_rvs[value] for value in values]
+    normal = [rv for rv in sampled if _is_normal(model, rv)]
+    if not normal:
+        return {}
+    clients = _clients([*model.basic_RVs, *model.potentials])
+    found = {}
+    for rv in normal:
+        # The change of coordinates is exact with some of the factors, too.
+        found_logs = (_log_of(factor, model) for factor in _factors(rv, clients))
+        logs = [log for log in found_logs if log is not None]
+        if not logs:
+            continue
+        log_scale = pt.add(*logs) if len(logs) > 1 else logs[0]
+        others = {x for x in ancestors([log_scale]) if _is_random(x, model)}
+        # Scales that depend on such variables would have to be computed in the right order.
+        if others and others <= set(sampled) - set(normal):
+            [graph] = model.replace_rvs_by_values([log_scale])
+            [_, sigma] = _parameters(rv)
+            found[rv.name] = ScaledProduct(graph, np.broadcast_to(sigma, rv.type.shape))
+    return found
+
+
+def stretches(
+    model: Model, values: Sequence[TensorVariable], exponents: Mapping[str, np.ndarray]
+) -> dict[str, TensorVariable]:
+    r"""Return :math:`a \log s` for variables whose coordinate is :math:`z s^a`, by their names.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    values : sequence of TensorVariable
+        Value variables that are sampled.
+    exponents : mapping of str to ndarray
+        :math:`a` for each entry of some variables that :func:`scaled_products` finds.
+    """
+    if not exponents:
+        return {}
+    found = scaled_products(model, values)
+    return {
+        name: pt.constant(np.asarray(a, model[name].dtype)) * found[name].log_scale
+        for name, a in exponents.items()
+    }
+
+
+def _is_normal(model: Model, rv: TensorVariable) -> bool:
+    """Whether a variable is normal with known mean and deviation, and has a known shape."""
+    if model.rvs_to_transforms[rv] is not None or not isinstance(rv.owner.op, NormalRV):
+        return False
+    known = all(isinstance(x, np.ndarray) for x in _parameters(rv))
+    return known and rv.ndim > 0 and None not in rv.type.shape
+
+
+def _parameters(rv: TensorVariable) -> Sequence[np.ndarray | TensorVariable]:
+    """Return mean and deviation of a normal variable, as arrays if they are constants."""
+    return constant_fold(rv.owner.op.dist_params(rv.owner), raise_not_constant=False)
+
+
+def _clients(outputs: Sequence[TensorVariable]) -> dict[Variable, list[Apply]]:
+    found: dict[Variable, list[Apply]] = {}
+    for node in io_toposort([], list(outputs)):
+        for x in dict.fromkeys(node.inputs):
+            found.setdefault(x, []).append(node)
+    return found
+
+
+def _factors(rv: TensorVariable, clients: Clients) -> list[TensorVariable]:
+    """Return what a variable is multiplied by before it is used in another way."""
+    factors: list[TensorVariable] = []
+    current, is_indexed = rv, False
+    while len(nodes := clients.get(current, [])) == 1:
+        [node] = nodes
+        others = [x for x in node.inputs if x is not current]
+        if isinstance(node.op, INDEXING) and node.inputs[0] is current:
+            is_indexed = True
+        elif _is_elemwise(node, ps.Mul) and len(others) == len(node.inputs) - 1:
+            if is_indexed and not all(all(x.type.broadcastable) for x in others):
+                break
+            if not is_indexed and node.outputs[0].type.shape != rv.type.shape:
+                break
+            factors += [x.squeeze() if is_indexed else x for x in others]
+        elif not _is_elemwise(node, *COPIES):
+            break
+        [current] = node.outputs
+    return factors
+
+
+def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
+    """Return the logarithm of what is known to be positive, else None.
+
+    That of a product is a sum, so that it is finite where the product is too small for a number.
+    """
+    node = graph.owner
+    if isinstance(graph, TensorConstant):
+        return pt.log(graph) if np.all(graph.data > 0) else None
+    if node is None:
+        return None
+    if _is_random(graph, model):
+        is_positive = isinstance(model.rvs_to_transforms.get(graph), LogTransform)
+        return pt.log(graph) if is_positive else None
+    if _is_elemwise(node, ps.Exp):
+        return node.inputs[0]
+    if _is_elemwise(node, *POSITIVE):
+        return pt.log(graph)
+    if isinstance(node.op, (DimShuffle, *INDEXING)):
+        log = _log_of(node.inputs[0], model)
+        return None if log is None else node.op(log, *node.inputs[1:])
+    if not isinstance(node.op, Elemwise):
+        return None
+    return _log_of_function(node, [_log_of(x, model) for x in node.inputs])
+
+
+def _log_of_function(
+    node: Apply, logs_or_none: Sequence[TensorVariable | None]
+) -> TensorVariable | None:
+    """Return the logarithm of an operation on numbers from those of its inputs."""
+    [graph] = node.outputs
+    if _is_elemwise(node, ps.Pow) and logs_or_none[0] is not None:
+        return node.inputs[1] * logs_or_none[0]
+    logs = [log for log in logs_or_none if log is not None]
+    if len(logs) < len(logs_or_none):
+        return None
+    if _is_elemwise(node, *COPIES):
+        return logs[0]
+    if _is_elemwise(node, ps.Mul):
+        return pt.add(*logs)
+    if _is_elemwise(node, ps.TrueDiv):
+        return logs[0] - logs[1]
+    if _is_elemwise(node, ps.Sqrt):
+        return 0.5 * logs[0]
+    return pt.log(graph) if _is_elemwise(node, *KEEP_POSITIVE) else None
+
+
+def _is_elemwise(node: Apply, *kinds: type) -> bool:
+    return isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, kinds)
+
+
+def _is_random(x: Variable, model: Model) -> bool:
+    drawn = x.owner is not None and isinstance(x.owner.op, RandomVariable)
+    return drawn or x in model.rvs_to_transforms

@@ -1,0 +1,56 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The map between PyMC's values and those of partially centred coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.potential import Potential
+
+__all__ = ["CenteredValues"]
+
+
+class CenteredValues:
+    """Values inside a sampler and outside; those of most variables are the same arrays.
+
+    Parameters
+    ----------
+    potential : Potential
+        Knows the variables.
+    """
+
+    def __init__(self, potential: Potential) -> None:
+        stretched = [(i, v) for i, v in enumerate(potential.variables) if v.stretch is not None]
+        self._places = [i for i, _ in stretched]
+        self._values = [variable.value for variable in potential.variables]
+        self._ratios = [pt.exp(variable.stretch) for _, variable in stretched]
+        self._function: Callable[..., list] | None = None
+
+    def inside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the values of the sampler's coordinates for those of PyMC."""
+        return self._changed(values, np.multiply)
+
+    def outside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return PyMC's values for those of the sampler's coordinates."""
+        return self._changed(values, np.divide)
+
+    def _changed(self, values: Sequence[np.ndarray], change: np.ufunc) -> list[np.ndarray]:
+        changed = list(values)
+        if not self._places:
+            return changed
+        if self._function is None:
+            self._function = interpreted_once(self._values, self._ratios)
+        # Ratios depend on other variables, whose values are the same inside and outside.
+        for i, ratio in zip(self._places, self._function(*values), strict=True):
+            changed[i] = change(values[i], ratio).astype(values[i].dtype)
+        return changed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the function: interpreted functions cannot be pickled, but a graph can."""
+        return self.__dict__ | {"_function": None}
