@@ -1,0 +1,125 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Products with an unknown scale move in coordinates of their own, and draws are PyMC's values."""
+
+import logging
+import pickle
+
+import arviz as az
+import cloudpickle
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.sampling.advance import advance, begin
+from pymc_geodesic.sampling.retreat import STIFFER
+
+N_GROUPS, PER_GROUP = 12, 400
+MOVES = "It moves the products and returns `z`"
+
+
+def effects(seed=5):
+    """Simulate effects of large groups, and write them without centring."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(N_GROUPS), PER_GROUP)
+    y = 0.7 * rng.standard_normal(N_GROUPS)[group] + rng.standard_normal(len(group))
+    with pm.Model() as model:
+        g, outcome = pm.Minibatch(group, y, batch_size=60)
+        tau, z = pm.HalfNormal("tau"), pm.Normal("z", shape=N_GROUPS)
+        pm.Normal("y", (tau * z)[g], 1.0, observed=outcome, total_size=len(y))
+    return model, y.reshape(N_GROUPS, PER_GROUP).mean(axis=1)
+
+
+def exact_moments(means):
+    """Mean and deviation of tau and of z, by quadrature over tau."""
+    tau = np.linspace(0.2, 2.5, 2_000)
+    precision = 1 + PER_GROUP * tau[:, None] ** 2
+    width = tau[:, None] ** 2 + 1 / PER_GROUP
+    log_density = -0.5 * tau**2 - 0.5 * np.sum(means**2 / width + np.log(width), axis=1)
+    weight = np.exp(log_density - log_density.max())
+    weight /= weight.sum()
+    center = tau[:, None] * PER_GROUP * means / precision
+    mean = weight @ np.column_stack([tau, center])
+    square = weight @ np.column_stack([tau**2, center**2 + 1 / precision])
+    return mean, np.sqrt(square - mean**2)
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    model, means = effects()
+    idata = pmg.sample(model=model, random_seed=1, progressbar=False)
+    return idata, means
+
+
+def test_draws_have_the_exact_moments(sampled):
+    idata, means = sampled
+    mean, sd = exact_moments(means)
+    draws = np.concatenate(
+        [idata.posterior["tau"].values[..., None], idata.posterior["z"]], axis=-1
+    )
+    for i, (m, s) in enumerate(zip(mean, sd, strict=True)):
+        one = draws[..., i]
+        ess = min(float(az.ess(one)), float(az.ess(one**2)))
+        assert ess > 400
+        # Beside the error of the draws, that of a step size whose tolerated error is a tenth.
+        assert abs(one.mean() - m) / s < 5 / np.sqrt(ess) + 0.03
+        assert abs(one.std() / s - 1) < 5 / np.sqrt(2 * ess) + 0.03
+        assert float(az.rhat(one)) < 1.01
+
+
+def test_the_run_says_that_it_moves_products(caplog):
+    model, _ = effects()
+    with caplog.at_level(logging.INFO, logger="pymc"), model:
+        pmg.SGNHT(backend="jax")
+    assert sum(MOVES in record.message for record in caplog.records) == 1
+
+
+def test_given_step_sizes_keep_the_coordinates_of_the_model(caplog):
+    model, _ = effects()
+    with caplog.at_level(logging.INFO, logger="pymc"), model:
+        step = pmg.SGNHT(step_size=0.01, backend="jax")
+    assert not step.sampler.problem.is_centered
+    assert not any(MOVES in record.message for record in caplog.records)
+
+
+def test_values_and_positions_are_inverse_to_each_other():
+    model, _ = effects()
+    with model:
+        problem = pmg.SGNHT(n_steps=3, backend="jax").sampler.problem
+    assert problem.is_centered
+    rng = np.random.default_rng(1)
+    position = [rng.standard_normal(np.shape(problem.start[name])) for name in problem.names]
+    inside = dict(zip(problem.names, position, strict=True))
+    # A copy in another process has the same coordinates.
+    for one in (problem, pickle.loads(cloudpickle.dumps(problem))):
+        values = one.named(position)
+        np.testing.assert_allclose(one.position_of(values)[1], position[1], rtol=1e-10)
+        assert values["tau_log__"] == inside["tau_log__"]
+        # Large groups center almost wholly: z is the product divided by its scale.
+        product = inside["z"] / np.exp(inside["tau_log__"])
+        np.testing.assert_allclose(values["z"], product, rtol=0.05)
+        assert np.max(np.abs(values["z"] / inside["z"] - 1)) > 0.05
+
+
+def test_chains_that_run_off_begin_again_near_the_center():
+    model, _ = effects()
+    with model:
+        sampler = pmg.SGNHT(n_steps=3, backend="jax").sampler
+    chain = begin(sampler, random_seed=1, tune=200, draws=10)
+    sampler.adapt([chain])
+    found, step_size = chain.tuning.found, chain.settings.step_size
+    center = [x.copy() for x in found.center.point]
+    far = tuple(x + np.asarray(1e3, x.dtype) for x in chain.state.position)
+    chain.state = chain.state._replace(
+        position=far, velocity=tuple(np.full_like(v, np.nan) for v in chain.state.velocity)
+    )
+    chain.tuning.window, chain.n_drawn = [list(far)] * 40, 40
+    sampler.adapt([chain])
+    moved = found.mass.whiten([x - c for x, c in zip(chain.state.position, center, strict=True)])
+    assert np.max(np.abs(moved)) < 6
+    assert chain.tuning.found.curvature == pytest.approx(STIFFER * found.curvature)
+    assert chain.settings.step_size < 0.5 * step_size
+    chain, *_ = advance(sampler, chain, 100)
+    assert all(np.all(np.isfinite(x)) for x in chain.state.velocity)
