@@ -14,6 +14,7 @@ import pymc as pm
 from benchmarks.correctness import ordinary_groups as groups
 from benchmarks.correctness import ordinary_latents as latents
 from benchmarks.correctness import ordinary_regressions as regressions
+from benchmarks.correctness.gaussian_process_truth import feature_moments
 from benchmarks.correctness.nuts_at_a_mode import moments_at_lowest_mode
 from benchmarks.correctness.ordinary_truths import crossed_moments, ridge_moments
 
@@ -81,6 +82,11 @@ def _ridge_moments() -> tuple[np.ndarray, np.ndarray]:
     return ridge_moments(*regressions.sparse_regression(), scales=regressions.RIDGE_SCALES)
 
 
+def _feature_moments() -> tuple[np.ndarray, np.ndarray]:
+    places = regressions.sines(regressions.ON_A_LINE, 30)
+    return feature_moments(regressions.gaussian_process, places)
+
+
 MODELS = {
     "quantile": _regression("quantile regression", ["beta", "scale"], regressions.quantile),
     "ridge": _regression("ridge, p = 300", ["beta", "tau", "sigma"], regressions.ridge)._replace(
@@ -96,7 +102,7 @@ MODELS = {
         "Gaussian process by features",
         ["scale", "length", "sigma", "f"],
         regressions.gaussian_process,
-    ),
+    )._replace(moments=_feature_moments),
     "mixture_regression": _with_latents(
         "mixture of regressions",
         ["share", "level", "slope", "sigma"],
