@@ -16,7 +16,7 @@ import numpy as np
 import pytensor.scalar as ps
 import pytensor.tensor as pt
 
-from pymc.logprob.transforms import LogTransform
+from pymc.logprob.transforms import IntervalTransform, LogOddsTransform, LogTransform
 from pymc.model import Model
 from pymc.pytensorf import constant_fold
 from pytensor.graph.basic import Apply, Variable
@@ -47,7 +47,7 @@ class ScaledProduct(NamedTuple):
     log_scale : TensorVariable
         Logarithm of the scale, as a function of PyMC's values of other variables.
     deviation : ndarray
-        Prior standard deviation of the variable.
+        Prior standard deviation of the variable, which broadcasts to it.
     """
 
     log_scale: TensorVariable
@@ -74,20 +74,16 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     if not normal:
         return {}
     clients = _clients([*model.basic_RVs, *model.potentials])
+    scales = {rv: _log_scale(rv, clients, model) for rv in normal}
+    products = {rv: log_scale for rv, log_scale in scales.items() if log_scale is not None}
+    # Scales that depend on other products would have to be computed in the right order.
+    known = set(sampled) - set(products)
     found = {}
-    for rv in normal:
-        # The change of coordinates is exact with some of the factors, too.
-        found_logs = (_log_of(factor, model) for factor in _factors(rv, clients))
-        logs = [log for log in found_logs if log is not None]
-        if not logs:
-            continue
-        log_scale = pt.add(*logs) if len(logs) > 1 else logs[0]
+    for rv, log_scale in products.items():
         others = {x for x in ancestors([log_scale]) if _is_random(x, model)}
-        # Scales that depend on such variables would have to be computed in the right order.
-        if others and others <= set(sampled) - set(normal):
+        if others and others <= known:
             [graph] = model.replace_rvs_by_values([log_scale])
-            [_, sigma] = _parameters(rv)
-            found[rv.name] = ScaledProduct(graph, np.broadcast_to(sigma, rv.type.shape))
+            found[rv.name] = ScaledProduct(graph, np.asarray(_parameters(rv)[1], float))
     return found
 
 
@@ -115,11 +111,10 @@ def stretches(
 
 
 def _is_normal(model: Model, rv: TensorVariable) -> bool:
-    """Whether a variable is normal with known mean and deviation, and has a known shape."""
+    """Whether a variable is normal with known mean and deviation."""
     if model.rvs_to_transforms[rv] is not None or not isinstance(rv.owner.op, NormalRV):
         return False
-    known = all(isinstance(x, np.ndarray) for x in _parameters(rv))
-    return known and rv.ndim > 0 and None not in rv.type.shape
+    return all(isinstance(x, np.ndarray) for x in _parameters(rv))
 
 
 def _parameters(rv: TensorVariable) -> Sequence[np.ndarray | TensorVariable]:
@@ -156,6 +151,14 @@ def _factors(rv: TensorVariable, clients: Clients) -> list[TensorVariable]:
     return factors
 
 
+def _log_scale(rv: TensorVariable, clients: Clients, model: Model) -> TensorVariable | None:
+    """Return the logarithm of what a variable is multiplied by, as far as it is positive."""
+    # The change of coordinates is exact with some of the factors, too.
+    of_factors = (_log_of(factor, model) for factor in _factors(rv, clients))
+    logs = [log for log in of_factors if log is not None]
+    return pt.add(*logs) if len(logs) > 1 else next(iter(logs), None)
+
+
 def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     """Return the logarithm of what is known to be positive, else None.
 
@@ -167,8 +170,7 @@ def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     if node is None:
         return None
     if _is_random(graph, model):
-        is_positive = isinstance(model.rvs_to_transforms.get(graph), LogTransform)
-        return pt.log(graph) if is_positive else None
+        return pt.log(graph) if _is_positive(graph, model) else None
     if _is_elemwise(node, ps.Exp):
         return node.inputs[0]
     if _is_elemwise(node, *POSITIVE):
@@ -179,6 +181,16 @@ def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     if not isinstance(node.op, Elemwise):
         return None
     return _log_of_function(node, [_log_of(x, model) for x in node.inputs])
+
+
+def _is_positive(rv: TensorVariable, model: Model) -> bool:
+    """Whether the transform of a random variable leaves it positive values only."""
+    transform = model.rvs_to_transforms.get(rv)
+    if isinstance(transform, IntervalTransform):
+        lower, _ = transform.args_fn(*rv.owner.inputs)
+        [least] = [None] if lower is None else constant_fold([lower], raise_not_constant=False)
+        return isinstance(least, np.ndarray) and bool(np.all(least >= 0))
+    return isinstance(transform, LogTransform | LogOddsTransform)
 
 
 def _log_of_function(

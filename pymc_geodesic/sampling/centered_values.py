@@ -48,7 +48,7 @@ class CenteredValues:
             self._function = interpreted_once(self._values, self._ratios)
         # Ratios depend on other variables, whose values are the same inside and outside.
         for i, ratio in zip(self._places, self._function(*values), strict=True):
-            changed[i] = change(values[i], ratio).astype(values[i].dtype)
+            changed[i] = np.asarray(change(values[i], ratio), values[i].dtype)
         return changed
 
     def __getstate__(self) -> dict[str, Any]:

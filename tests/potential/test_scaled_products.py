@@ -60,8 +60,29 @@ def test_the_logarithm_of_the_scale(effect):
         {x: point[x.name] for x in model.value_vars if x.name != "z"}, on_unused_input="ignore"
     )
     assert name == "z"
-    np.testing.assert_allclose(found.deviation, [1.5, 1.5, 1.5])
+    np.testing.assert_allclose(found.deviation, 1.5)
     np.testing.assert_allclose(np.broadcast_to(log_scale, 3), FOUND[effect](np.exp(-0.7), 0.4))
+
+
+SCALES = {
+    "dims": lambda: pm.HalfNormal("scale", dims="group"),
+    "between zero and a bound": lambda: pm.Uniform("scale", 0.0, 5.0),
+    "a share": lambda: pm.Beta("scale", 2.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("kind", [*SCALES, "between other bounds", "a scalar"])
+def test_scales_and_variables_of_ordinary_kinds(kind):
+    with pm.Model(coords={"group": range(3)}) as model:
+        shape = {} if kind == "a scalar" else {"dims": "group"}
+        scale = SCALES.get(kind, lambda: pm.Uniform("scale", -1.0, 5.0))()
+        if kind == "a scalar":
+            scale = pm.HalfNormal("tau")
+        z = pm.Normal("z", **shape)
+        effect = pm.Deterministic("effect", scale * z, **shape)
+        pm.Normal("y", effect if kind == "a scalar" else effect[GROUP], 1.0, observed=Y)
+    found = scaled_products(model, model.continuous_value_vars)
+    assert list(found) == ([] if kind == "between other bounds" else ["z"])
 
 
 def test_the_logarithm_of_a_scale_too_small_for_a_number():
@@ -75,7 +96,7 @@ def test_the_logarithm_of_a_scale_too_small_for_a_number():
 OTHERS = {
     "centred": lambda: written(lambda z, tau, slope: slope + z[GROUP]),
     "scale of either sign": lambda: written(lambda z, tau, slope: (z * slope)[GROUP]),
-    "known scale": lambda: written(lambda z, tau, slope: (2.0 * z)[GROUP] + slope * tau),
+    "known scale": lambda: written(lambda z, tau, slope: (2.0 * z)[GROUP] + slope),
     "another use": lambda: written(indexed_first, more=lambda z: z.sum()),
     "products of two of them": lambda: written(lambda z, tau, slope: (z * pt.exp(z[::-1]))[GROUP]),
 }
