@@ -21,8 +21,10 @@ from pymc.model import Model
 from pymc.pytensorf import constant_fold
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors, io_toposort
-from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.math import Dot, Prod, Sum
 from pytensor.tensor.random.basic import NormalRV
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
@@ -32,6 +34,9 @@ __all__ = ["ScaledProduct", "scaled_products", "stretches"]
 Clients = Mapping[Variable, Sequence[Apply]]
 
 INDEXING = Subtensor, AdvancedSubtensor
+SUMS = Dot, Sum
+# Operations that put entries in other places.
+MOVES = DimShuffle, Alloc, *INDEXING
 # What names of deterministics are given to.
 COPIES = (ps.Identity,)
 # Functions whose values are positive for all arguments, or for positive ones.
@@ -165,20 +170,22 @@ def _log_of(graph: TensorVariable, model: Model) -> TensorVariable | None:
     That of a product is a sum, so that it is finite where the product is too small for a number.
     """
     node = graph.owner
-    if isinstance(graph, TensorConstant):
-        return pt.log(graph) if np.all(graph.data > 0) else None
-    if node is None:
-        return None
+    if not any(_is_random(x, model) for x in ancestors([graph])):
+        [value] = constant_fold([graph], raise_not_constant=False)
+        return pt.log(graph) if isinstance(value, np.ndarray) and np.all(value > 0) else None
     if _is_random(graph, model):
         return pt.log(graph) if _is_positive(graph, model) else None
     if _is_elemwise(node, ps.Exp):
         return node.inputs[0]
     if _is_elemwise(node, *POSITIVE):
         return pt.log(graph)
-    if isinstance(node.op, (DimShuffle, *INDEXING)):
+    if isinstance(node.op, (Prod, *MOVES)):
         log = _log_of(node.inputs[0], model)
-        return None if log is None else node.op(log, *node.inputs[1:])
-    if not isinstance(node.op, Elemwise):
+        if log is None:
+            return None
+        is_product = isinstance(node.op, Prod)
+        return log.sum(axis=node.op.axis) if is_product else node.op(log, *node.inputs[1:])
+    if not isinstance(node.op, (Elemwise, *SUMS)):
         return None
     return _log_of_function(node, [_log_of(x, model) for x in node.inputs])
 
@@ -211,7 +218,8 @@ def _log_of_function(
         return logs[0] - logs[1]
     if _is_elemwise(node, ps.Sqrt):
         return 0.5 * logs[0]
-    return pt.log(graph) if _is_elemwise(node, *KEEP_POSITIVE) else None
+    is_positive = isinstance(node.op, SUMS) or _is_elemwise(node, *KEEP_POSITIVE)
+    return pt.log(graph) if is_positive else None
 
 
 def _is_elemwise(node: Apply, *kinds: type) -> bool:

@@ -161,3 +161,23 @@ def test_single_precision_stays_single():
         )
         gradient = potential.gradient(potential.positions, [], width=0.0)
     assert {g.dtype for g in gradient} == {"float32"}
+
+
+@pytest.mark.parametrize("kernel", ["ExpQuad", "Matern52", "Matern32"])
+def test_the_scales_of_gaussian_processes_by_features(kernel):
+    x = np.linspace(-1, 1, 20)[:, None] * [1.0, -0.5]
+    with pm.Model() as model:
+        eta, ls = pm.Exponential("eta", 1.0), pm.LogNormal("ls", 0.0, 1.0, shape=2)
+        covariance = eta**2 * getattr(pm.gp.cov, kernel)(2, ls=ls)
+        process = pm.gp.HSGP(m=[4, 3], L=[1.5, 1.2], cov_func=covariance)
+        features, deviations = process.prior_linearized(x)
+        beta = pm.Normal("beta", size=process.n_basis_vectors)
+        pm.Normal("y", features @ (beta * deviations), 1.0, observed=np.zeros(20))
+    found = scaled_products(model, model.continuous_value_vars)["beta"]
+    point = {
+        value: np.asarray(model.initial_point()[value.name])
+        for value in model.value_vars
+        if value.name != "beta"
+    }
+    [expected] = model.replace_rvs_by_values([deviations])
+    np.testing.assert_allclose(found.log_scale.eval(point), np.log(expected.eval(point)))
