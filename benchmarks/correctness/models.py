@@ -341,8 +341,9 @@ def line(case: Ordinary, seed: int, found: Found, truth: Truth) -> list[Any]:
 
 
 def over_nuts(found: Found, truth: Truth) -> float:
-    """Return effective samples a second over those of NUTS; not a number without NUTS."""
-    return found.ess / found.seconds / (truth.ess / truth.seconds) if found.mean else np.nan
+    """Return effective samples a second over those of NUTS; not a number unless it converged."""
+    is_compared = found.mean and truth.is_of_nuts
+    return found.ess / found.seconds / (truth.ess / truth.seconds) if is_compared else np.nan
 
 
 def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
@@ -351,8 +352,7 @@ def checked(runs: dict[str, tuple[Found, Truth]]) -> list[Check]:
     n_silent = [verdict(*pair) for pair in runs.values()].count("SILENTLY WRONG")
     # The kernel of the first seed serves the others, which would compare unlike things.
     first = [pair for key, pair in runs.items() if int(key.split()[1]) == BENCHMARK.seeds[0]]
-    ratios = [over_nuts(*pair) for pair in first if pair[1].is_known]
-    ratios = [ratio for ratio in ratios if np.isfinite(ratio)]
+    ratios = [ratio for pair in first if np.isfinite(ratio := over_nuts(*pair))]
     ratio = float(np.median(ratios)) if ratios else 0.0
     return [
         *checks,
