@@ -99,8 +99,8 @@ class LogDensity:
             terms[i] = terms[i] * (size / terms[i].shape[0])
         terms = self._at_positions([*terms, *self._with_values(self._potentials)])
         volumes = [variable.manifold.log_volume(variable.position) for variable in self.variables]
-        stretched = [(v, self._stretch(v)) for v in self.variables if v.stretch is not None]
-        volumes += [-pt.broadcast_to(stretch, v.shape) for v, stretch in stretched]
+        moved = [v for v in self.variables if v.log_ratio is not None]
+        volumes += [-pt.broadcast_to(self._log_ratio(v), v.shape) for v in moved]
         return terms + [term for term in volumes if term is not None]
 
     def start_of(self, variable: SampledVariable) -> TensorVariable | None:
@@ -128,13 +128,13 @@ class LogDensity:
         """Return what stands for a variable: a point of its manifold, or PyMC's value."""
         if not variable.is_flat:
             return variable.manifold.unembed(variable.position)
-        if variable.stretch is None:
+        if variable.log_ratio is None:
             return variable.position
-        return variable.position * pt.exp(-self._stretch(variable))
+        return variable.position * pt.exp(-self._log_ratio(variable))
 
-    def _stretch(self, variable: SampledVariable) -> TensorVariable:
+    def _log_ratio(self, variable: SampledVariable) -> TensorVariable:
         positions = {v.value: v.position for v in self.variables if v.is_flat}
-        return clone_replace(variable.stretch, replace=positions, rebuild_strict=False)
+        return clone_replace(variable.log_ratio, replace=positions, rebuild_strict=False)
 
 
 def _unscaled(rv: TensorVariable) -> TensorVariable:

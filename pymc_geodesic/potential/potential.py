@@ -24,7 +24,7 @@ from pymc_geodesic.potential.local import LocalPotential, rows_of, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import find_batch_sources
-from pymc_geodesic.potential.scaled_products import stretches
+from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
 from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
@@ -98,7 +98,7 @@ class Potential:
             values,
             initial_point=initial_point,
             coordinates=coordinates or {},
-            stretches=stretches(model, values, centering or {}),
+            log_ratios=log_ratios(model, values, centering or {}),
         )
         local_variables = sampled_variables(
             model, local, initial_point=initial_point, coordinates={}

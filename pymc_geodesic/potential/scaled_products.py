@@ -29,7 +29,9 @@ from pytensor.tensor.random.basic import NormalRV
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
-__all__ = ["ScaledProduct", "scaled_products", "stretches"]
+from pymc_geodesic.potential.variables import manifold_in
+
+__all__ = ["ScaledProduct", "log_ratios", "scaled_products"]
 
 Clients = Mapping[Variable, Sequence[Apply]]
 
@@ -67,14 +69,16 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     model : pymc.Model
         The model.
     values : sequence of TensorVariable
-        Value variables that are sampled; the scale may depend on these alone.
+        Value variables that are sampled; the scale may depend on the flat ones of these alone.
 
     Returns
     -------
     dict of str to ScaledProduct
         By the name of the variable. Empty for most models.
     """
-    sampled = [model.values_to_rvs[value] for value in values]
+    rvs = [model.values_to_rvs[value] for value in values]
+    # The values of others are not their positions.
+    sampled = [rv for rv in rvs if manifold_in(model, rv).is_flat]
     normal = [rv for rv in sampled if _is_normal(model, rv)]
     if not normal:
         return {}
@@ -92,7 +96,7 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     return found
 
 
-def stretches(
+def log_ratios(
     model: Model, values: Sequence[TensorVariable], exponents: Mapping[str, np.ndarray]
 ) -> dict[str, TensorVariable]:
     r"""Return :math:`a \log s` for variables whose coordinate is :math:`z s^a`, by their names.

@@ -47,7 +47,7 @@ class SampledVariable:
         PyMC's transform from the random variable to its value.
     position : TensorVariable
         Placeholder for the point of the embedding, of known shape.
-    stretch : TensorVariable or None
+    log_ratio : TensorVariable or None
         Logarithm of the ratio of the position of a flat variable to its value, as a function of
         PyMC's values of other flat variables.
     """
@@ -57,7 +57,7 @@ class SampledVariable:
     manifold: Manifold
     transform: Transform | None
     position: TensorVariable
-    stretch: TensorVariable | None = None
+    log_ratio: TensorVariable | None = None
 
     @property
     def name(self) -> str:
@@ -177,11 +177,11 @@ def sampled_variables(
     *,
     initial_point: Mapping[str, Any],
     coordinates: Coordinates,
-    stretches: Mapping[str, TensorVariable] | None = None,
+    log_ratios: Mapping[str, TensorVariable] | None = None,
 ) -> tuple[SampledVariable, ...]:
     """Describe the variables with the given value variables, in this order.
 
-    Flat variables with ``stretches`` move in other coordinates, see :class:`SampledVariable`.
+    Flat variables with ``log_ratios`` move in other coordinates, see :class:`SampledVariable`.
 
     Raises
     ------
@@ -202,6 +202,6 @@ def sampled_variables(
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         _require_points(rv.name, manifold, shape)
         position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
-        transform, stretch = model.rvs_to_transforms[rv], (stretches or {}).get(rv.name)
-        variables.append(SampledVariable(rv, value, manifold, transform, position, stretch))
+        transform, log_ratio = model.rvs_to_transforms[rv], (log_ratios or {}).get(rv.name)
+        variables.append(SampledVariable(rv, value, manifold, transform, position, log_ratio))
     return tuple(variables)

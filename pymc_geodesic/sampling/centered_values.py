@@ -26,10 +26,10 @@ class CenteredValues:
     """
 
     def __init__(self, potential: Potential) -> None:
-        stretched = [(i, v) for i, v in enumerate(potential.variables) if v.stretch is not None]
-        self._places = [i for i, _ in stretched]
+        moved = [(i, v) for i, v in enumerate(potential.variables) if v.log_ratio is not None]
+        self._places = [i for i, _ in moved]
         self._values = [variable.value for variable in potential.variables]
-        self._ratios = [pt.exp(variable.stretch) for _, variable in stretched]
+        self._ratios = [pt.exp(variable.log_ratio) for _, variable in moved]
         self._function: Callable[..., list] | None = None
 
     def inside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:

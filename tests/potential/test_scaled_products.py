@@ -8,6 +8,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
+import pymc_geodesic as pmg
+
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.scaled_products import scaled_products
@@ -181,3 +183,11 @@ def test_the_scales_of_gaussian_processes_by_features(kernel):
     }
     [expected] = model.replace_rvs_by_values([deviations])
     np.testing.assert_allclose(found.log_scale.eval(point), np.log(expected.eval(point)))
+
+
+def test_scales_that_depend_on_a_direction_are_left_out():
+    with pm.Model() as model:
+        mu = pmg.SphericalUniform("mu", shape=3)
+        z = pm.Normal("z", shape=3)
+        pm.Normal("y", (pt.exp(mu[0]) * z)[GROUP], 1.0, observed=Y)
+    assert scaled_products(model, model.continuous_value_vars) == {}
