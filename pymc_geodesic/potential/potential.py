@@ -57,7 +57,7 @@ class Potential:
         draws of them, which are inputs.
     centering : mapping of str to ndarray, optional
         Exponents a for variables z that enter the model only through their product with a scale s,
-        see :func:`scaled_products`. They move in the coordinates :math:`z s^a`.
+        see ``scaled_products``. They move in the coordinates :math:`z s^a`.
 
     Attributes
     ----------

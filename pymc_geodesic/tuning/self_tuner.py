@@ -33,8 +33,8 @@ VarianceReduction = Literal["auto", "control_variates"]
 # matters: it grows with the distance from the center, so the few farthest points dominate it.
 N_POINTS, N_POINTS_BY_ENTRY = 8, 32
 N_CURVATURE_POINTS = 3
-# Energy above the center's, for each entry, of chains that have run off: a chain at temperature one
-# has a half.
+# Energy above the center's, for each entry and one more, of chains that have run off: entries at
+# temperature one have a half each.
 MOST_ENERGY = 10.0
 # Control variates need two gradients per transition, so they pay if they halve the noise.
 PAYS_BELOW = 0.5
@@ -137,10 +137,14 @@ class SelfTuner:
         rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
         places = np.linspace(0, len(draws) - 1, self.n_points).astype(int)
         points = [found.center.point, *(draws[i] for i in places)]
-        center, *others = (one.energy for one in self.gradient.many(points, [rows] * len(points)))
-        most = center + MOST_ENERGY * sum(np.size(x) for x in found.center.point)
+        center, *others = self.gradient.many(points, [rows] * len(points))
+        # Of a million rows a subsample slopes by ten energies for each deviation from the center.
+        slope = joined(center.gradient) - joined(found.center.gradient)
+        moves = [joined(point) - joined(found.center.point) for point in points[1:]]
+        most = center.energy + MOST_ENERGY * (1 + moves[0].size)
+        energies = [one.energy - slope @ move for one, move in zip(others, moves, strict=True)]
         # An energy that is not a number is not below any other.
-        return any(not energy <= most for energy in others)
+        return any(not energy <= most for energy in energies)
 
     def refine(
         self,

@@ -123,3 +123,22 @@ def test_chains_that_run_off_begin_again_near_the_center():
     assert chain.settings.step_size < 0.5 * step_size
     chain, *_ = advance(sampler, chain, 100)
     assert all(np.all(np.isfinite(x)) for x in chain.state.velocity)
+
+
+def test_a_subsample_of_many_rows_does_not_look_like_running_off():
+    rng, n = np.random.default_rng(0), 1_000_000
+    y = 0.3 + rng.standard_normal(n)
+    with pm.Model():
+        batch = pm.Minibatch(y, batch_size=100)
+        pm.Normal("y", pm.Normal("mu"), 1.0, observed=batch, total_size=n)
+        sampler = pmg.SGNHT(backend="jax").sampler
+    chain = begin(sampler, random_seed=1, tune=100, draws=10)
+    sampler.adapt([chain])
+    [center], tuner = chain.tuning.found.center.point, sampler.tuning._tuner
+    # The posterior's deviation is a thousandth, and 10,000 rows have a mean ten of them away.
+    near = [[center + 1e-3 * rng.standard_normal()] for _ in range(100)]
+    far = [*near[:-1], [center + 0.02]]
+    for seed in range(5):
+        own = np.random.default_rng(seed)
+        assert not tuner.have_run_off(chain.tuning.found, near, own)
+        assert tuner.have_run_off(chain.tuning.found, far, own)
