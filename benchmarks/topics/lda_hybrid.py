@@ -24,6 +24,7 @@ from __future__ import annotations
 import time
 import warnings
 
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -232,24 +233,71 @@ def measured(
     return runs
 
 
-def main() -> None:
-    # JAX says that it takes indices as int32, which it does for all of single precision.
-    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-    options = parser(__doc__.split("\n")[0])
-    options.add_argument("--resume", action="store_true", help="run only what is not there yet")
-    given = options.parse_args()
+def compared(
+    name: str,
+    about: Benchmark,
+    given: Namespace,
+    *,
+    choice: Sequence[float],
+    times: Sequence[float],
+    n_averaged: int,
+    grid: dict[str, list[dict[str, float]]] = GRID,
+) -> tuple[dict[str, list[dict[str, Any]]], list[list[str]]]:
+    """Choose settings on validation documents, run all methods, and print what was found.
+
+    Parameters
+    ----------
+    name : str
+        Of the record.
+    about : Benchmark
+        What the script declares.
+    given : Namespace
+        Options of the command.
+    choice, times : sequence of float
+        Seconds of the processor after which settings are chosen, and topics scored.
+    n_averaged : int
+        How many of the last topics are averaged.
+    grid : dict
+        Settings to choose from.
+
+    Returns
+    -------
+    dict, list
+        Runs of each method, and the rows of the validation.
+    """
     corpus = CORPORA["nips"](read_counts(data_file(FILES["nips"])))
     validation, test = divided("nips", corpus._replace(alpha=ALPHA))
+
+    def part(what: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        options = {"about": about, "quick": given.quick, "resume": given.resume}
+        return part_of(name, what, job, now=True, **options)
+
+    chosen, validated = best(validation, part, list(choice), grid)
+    seeds = about.seeds[:1] if given.quick else about.seeds
+    runs = measured(test, part, chosen, list(times), n_averaged=n_averaged, seeds=seeds)
+    return runs, validated
+
+
+def read_options(doc: str) -> Namespace:
+    """Read the options of the command."""
+    # JAX says that it takes indices as int32, which it does for all of single precision.
+    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
+    options = parser(doc.split("\n")[0])
+    options.add_argument("--resume", action="store_true", help="run only what is not there yet")
+    return options.parse_args()
+
+
+def main() -> None:
+    given = read_options(__doc__)
     scale = 0.1 if given.quick else 1.0
-
-    def part(name: str, job) -> dict[str, Any]:
-        options = {"about": BENCHMARK, "quick": given.quick, "resume": given.resume}
-        return part_of("lda_hybrid", name, job, now=True, **options)
-
-    chosen, validated = best(validation, part, [0.75 * CHOICE * scale, CHOICE * scale])
-    times = [t * scale for t in (*EARLY, *second_half(END))]
-    seeds = BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds
-    runs = measured(test, part, chosen, times, n_averaged=8, seeds=seeds)
+    runs, validated = compared(
+        "lda_hybrid",
+        BENCHMARK,
+        given,
+        choice=[0.75 * CHOICE * scale, CHOICE * scale],
+        times=[t * scale for t in (*EARLY, *second_half(END))],
+        n_averaged=8,
+    )
     rows = [row(method, found) for method, found in runs.items()]
     table("Perplexity, medians of the seeds", HEADER, rows)
     kept = {"about": BENCHMARK, "quick": given.quick, "header": HEADER, "rows": rows}

@@ -18,29 +18,14 @@ Takes an hour and a half of one core. Needs ``nips/nips.npz`` in $PYMC_GEODESIC_
 
 from __future__ import annotations
 
-import warnings
-
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.harness.console import parser, table
-from benchmarks.harness.data import data_file
+from benchmarks.harness.console import table
 from benchmarks.harness.declared import Benchmark
-from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
-from benchmarks.topics.lda import VARIATIONAL, divided
-from benchmarks.topics.lda_baselines import CORPORA, FILES, read_counts
-from benchmarks.topics.lda_hybrid import (
-    ALPHA,
-    GIBBS,
-    HYBRID,
-    METHODS,
-    OURS,
-    SGRLD,
-    best,
-    measured,
-    row,
-)
+from benchmarks.topics.lda import VARIATIONAL
+from benchmarks.topics.lda_hybrid import GIBBS, HYBRID, OURS, compared, read_options, row
 
 BENCHMARK = Benchmark(
     question="Patterson and Teh (2013), Figure 2a, all papers in each batch: what is best?",
@@ -80,24 +65,16 @@ def checks_of(runs: dict[str, list[dict[str, Any]]]) -> list[Check]:
 
 
 def main() -> None:
-    # JAX says that it takes indices as int32, which it does for all of single precision.
-    warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
-    options = parser(__doc__.split("\n")[0])
-    options.add_argument("--resume", action="store_true", help="run only what is not there yet")
-    given = options.parse_args()
-    corpus = CORPORA["nips"](read_counts(data_file(FILES["nips"])))
-    validation, test = divided("nips", corpus._replace(alpha=ALPHA))
+    given = read_options(__doc__)
     scale = 0.02 if given.quick else 1.0
-
-    def part(name: str, job) -> dict[str, Any]:
-        options = {"about": BENCHMARK, "quick": given.quick, "resume": given.resume}
-        return part_of("lda_sweeps", name, job, now=True, **options)
-
-    chosen, validated = best(validation, part, [t * scale for t in CHOICE], GRID)
-    every = {name: chosen.get(OURS if name in SGRLD else name, {}) for name in METHODS}
-    seeds = BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds
-    runs = measured(
-        test, part, every, [t * scale for t in TIMES], n_averaged=N_AVERAGED, seeds=seeds
+    runs, validated = compared(
+        "lda_sweeps",
+        BENCHMARK,
+        given,
+        choice=[t * scale for t in CHOICE],
+        times=[t * scale for t in TIMES],
+        n_averaged=N_AVERAGED,
+        grid=GRID,
     )
     rows = [row(method, found) for method, found in runs.items()]
     table("Perplexity, medians of the seeds", HEADER, rows)

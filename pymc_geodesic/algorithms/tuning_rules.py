@@ -45,6 +45,7 @@ from pymc.exceptions import SamplingError
 __all__ = [
     "Demands",
     "GradientNoise",
+    "RareEntries",
     "Rule",
     "balanced_rule",
     "faster_rule",

@@ -60,6 +60,11 @@ class ScaledProduct(NamedTuple):
     log_scale: TensorVariable
     deviation: np.ndarray
 
+    @property
+    def has_one_scale(self) -> bool:
+        """Whether all entries share one scale."""
+        return all(self.log_scale.type.broadcastable)
+
 
 def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str, ScaledProduct]:
     """Find variables that enter the model only through their product with a positive scale.
@@ -75,6 +80,11 @@ def scaled_products(model: Model, values: Sequence[TensorVariable]) -> dict[str,
     -------
     dict of str to ScaledProduct
         By the name of the variable. Empty for most models.
+
+    Notes
+    -----
+    Names of deterministics, and indices where all entries have one scale, are looked through. A
+    scale is known to be positive by its transform, or as a function of what is.
     """
     rvs = [model.values_to_rvs[value] for value in values]
     # The values of others are not their positions.
@@ -109,6 +119,11 @@ def log_ratios(
         Value variables that are sampled.
     exponents : mapping of str to ndarray
         :math:`a` for each entry of some variables that :func:`scaled_products` finds.
+
+    Returns
+    -------
+    dict of str to TensorVariable
+        Functions of PyMC's values of other variables; each broadcasts to its own.
     """
     if not exponents:
         return {}

@@ -17,6 +17,7 @@ from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
+from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.halves import has_any_size, has_halves
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
@@ -27,7 +28,7 @@ from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["BatchOptions", "Calls"]
+__all__ = ["BatchOptions", "Calls", "can_halve"]
 
 
 class BatchOptions(NamedTuple):
@@ -36,6 +37,16 @@ class BatchOptions(NamedTuple):
     steps_per_batch: int = 1
     replacement: bool = True
     gradient_noise: Any = None
+
+    @property
+    def are_free(self) -> bool:
+        """Whether tuning may divide or enlarge batches."""
+        return self.gradient_noise is None and self.steps_per_batch == 1
+
+
+def can_halve(potential: Potential, batches: BatchOptions) -> bool:
+    """Return whether the halves of batches can balance the noise of gradients."""
+    return batches.are_free and has_halves(potential, replacement=batches.replacement)
 
 
 class Calls:
@@ -65,10 +76,10 @@ class Calls:
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
         self._kernels: dict[tuple[bool, bool, bool, int | None, int], Kernel] = {}
-        replacement, is_new = batches.replacement, batches.steps_per_batch == 1
-        is_open = batches.gradient_noise is None and is_new
-        self.can_halve = is_open and has_halves(problem.potential, replacement=replacement)
-        self.can_enlarge = is_open and has_any_size(problem.potential, replacement=replacement)
+        self.can_halve = can_halve(problem.potential, batches)
+        self.can_enlarge = batches.are_free and has_any_size(
+            problem.potential, replacement=batches.replacement
+        )
 
     def length(self, chain: GradientChain) -> int:
         """Return how many transitions have noise and rows drawn at once: a batch's or a draw's."""

@@ -8,6 +8,8 @@ masses: all its chains, in any process, and those that are resumed move in the s
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pymc.model import Model
@@ -23,26 +25,50 @@ from pymc_geodesic.tuning.centering import centering_exponents
 __all__ = ["in_centered_coordinates"]
 
 SEED = 0
+# A scale that so many entries share is known within a tenth, by 1 / sqrt(2 n).
+MANY = 50
 
 
 def in_centered_coordinates(
-    problem: Problem, model: Model, gradient: HostGradient
+    problem: Problem, model: Model, gradient: HostGradient, *, can_balance: bool
 ) -> tuple[Problem, HostGradient]:
     """Return the problem with partially centred coordinates for the products that need them.
 
     It is returned as it is if it has no such products, and where they cannot be measured before
     chains begin: there are variables of other steps or of the rows of a batch, or the data come
     from a loader.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    model : pymc.Model
+        Its model.
+    gradient : HostGradient
+        Gradients of the problem on the host.
+    can_balance : bool
+        Whether halves of batches can balance noise that changes from place to place. In these
+        coordinates it does with every scale that is not well known, and only products with scales
+        that many entries share are moved without it: a friction for every entry made others
+        too narrow by a third.
+
+    Returns
+    -------
+    Problem, HostGradient
+        The same, or the problem in other coordinates, with its gradients.
     """
     potential = problem.potential
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
     if streams or potential.conditioned or not potential.sources:
         return problem, gradient
     values = [variable.value for variable in potential.variables]
-    products = scaled_products(model, values)
+    sizes = {variable.name: math.prod(variable.shape) for variable in potential.variables}
+    found_products = scaled_products(model, values)
+    known = {name for name, x in found_products.items() if x.has_one_scale and sizes[name] >= MANY}
+    products = {name: x for name, x in found_products.items() if can_balance or name in known}
     if not products:
         return problem, gradient
-    names = [variable.name for variable in potential.variables]
+    names = list(sizes)
     found = centering_exponents(
         gradient,
         problem.position_of(problem.start),
@@ -57,5 +83,6 @@ def in_centered_coordinates(
             f"{problem.name} found that the data determine `{names[i]}` times its scale better "
             f"than `{names[i]}`. It moves the products and returns `{names[i]}`."
         )
-    problem = problem.with_centering({names[i]: exponents for i, exponents in found.items()})
+    exponents = {names[i]: a for i, a in found.items()}
+    problem = problem.with_centering(exponents, is_abrupt=not exponents.keys() <= known)
     return problem, HostGradient(problem.potential)

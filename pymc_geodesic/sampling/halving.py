@@ -46,11 +46,11 @@ def judged(
         batches cannot be divided.
     """
     # Uneven noise has no effect on the variances of a Gaussian posterior to first order.
-    if found.is_gaussian:
+    if found.is_gaussian and not is_abrupt:
         return found
     share = unbalanced_share(rule(found.demands(accuracy)), found.noise)
     is_even = not (share > LARGEST_UNBALANCED and found.noise.uneven > LARGEST_UNEVEN)
-    if is_even and not (is_abrupt and can_halve):
+    if is_even and not is_abrupt:
         return found
     if not can_halve:
         return found._replace(unbalanced=share)

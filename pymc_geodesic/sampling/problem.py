@@ -77,6 +77,8 @@ class Problem:
         PyMC's value variables that are sampled, and those of other steps.
     latents : Latents
         Draws anew for each batch.
+    is_abrupt : bool
+        Whether noise and curvature may grow much within the posterior, where a scale is small.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class Problem:
         self._coordinates = {**(coordinates or {}), **requested}
         self._coordinates |= self._stretched(tangent)
         self._centering: Mapping[str, np.ndarray] = {}
+        self.is_abrupt = False
         self._potential: Potential | None = self._write()
         self.data_checks = DataChecks(
             model,
@@ -124,10 +127,10 @@ class Problem:
         other._coordinates = self._coordinates | self._stretched(masses)
         return other._written_again()
 
-    def with_centering(self, exponents: Mapping[str, np.ndarray]) -> Problem:
+    def with_centering(self, exponents: Mapping[str, np.ndarray], *, is_abrupt: bool) -> Problem:
         """Return the same problem, with some variables in partially centred coordinates."""
         other = copy(self)
-        other._centering = exponents
+        other._centering, other.is_abrupt = exponents, is_abrupt
         return other._written_again()
 
     @property

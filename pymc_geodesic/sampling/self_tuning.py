@@ -115,8 +115,7 @@ class SelfTuning:
             and bool(self.gradient.n_rows)
         )
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
-        # Of many entries friction balances the noise: halves would have to shorten steps too much.
-        self._is_abrupt = problem.is_centered and form == "dense"
+        self._is_abrupt = problem.is_abrupt
         balanced = faster_rule if form == "dense" else balanced_rule
         self._rule = balanced if self.balances else algorithm.tuning_rule
         noise_is_measured = options.tunes_itself and not options.noise_is_known

@@ -20,7 +20,7 @@ from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
-from pymc_geodesic.sampling.calls import BatchOptions, Calls
+from pymc_geodesic.sampling.calls import BatchOptions, Calls, can_halve
 from pymc_geodesic.sampling.centered_coordinates import in_centered_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
@@ -30,7 +30,7 @@ from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
 from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
-from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
+from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -70,7 +70,15 @@ class StochasticSampler:
         gradient: HostGradient | None = None
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
             problem, gradient = in_tangent_coordinates(problem, model)
-            problem, gradient = in_centered_coordinates(problem, model, gradient)
+            can_balance = (
+                algorithm.balances
+                and not tuning.noise_is_known
+                and tuned_form(problem, dense=True) == "dense"
+                and can_halve(problem.potential, batches)
+            )
+            problem, gradient = in_centered_coordinates(
+                problem, model, gradient, can_balance=can_balance
+            )
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
         self._first_batches = BatchStream(

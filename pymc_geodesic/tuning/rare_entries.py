@@ -17,7 +17,7 @@ from pymc_geodesic.algorithms.tuning_rules import FEW_ROWS, RareEntries
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import joined, split
 
-__all__ = ["PairsOfBatches", "RareEntries"]
+__all__ = ["PairsOfBatches"]
 
 # By how much the noise of such an entry may exceed what a few hits showed, in excess of one.
 UNCERTAIN = 1.0

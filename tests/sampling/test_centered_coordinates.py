@@ -84,6 +84,54 @@ def test_given_step_sizes_keep_the_coordinates_of_the_model(caplog):
     assert not any(MOVES in record.message for record in caplog.records)
 
 
+def process(n_groups=0, size=60):
+    """Write a process by features, with effects of groups beside it."""
+    rng = np.random.default_rng(4)
+    x, group = rng.uniform(-1, 1, 3_000), rng.integers(0, max(n_groups, 1), 3_000)
+    y = np.sin(5 * x) + rng.standard_normal(len(x))
+    frequency = np.pi * np.arange(1, 11) / 3
+    features = np.sin(frequency * (x[:, None] + 1.5))
+    with pm.Model() as model:
+        rows, g, outcome = pm.Minibatch(features, group, y, batch_size=size)
+        length, z = pm.InverseGamma("length", 4.0, 1.5), pm.Normal("z", shape=10)
+        mean = rows @ (pm.math.exp(-0.25 * (length * frequency) ** 2) * z)
+        if n_groups:
+            mean += (pm.HalfNormal("tau") * pm.Normal("of_group", shape=n_groups))[g]
+        pm.Normal("y", mean, 1.0, observed=outcome, total_size=len(y))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "moved"),
+    [
+        ({}, {}, {"z"}),
+        # Noise that changes with a scale that is hardly known needs halves of batches: of an even
+        # number of rows, fresh ones, and of at most a hundred entries.
+        ({"size": 61}, {}, set()),
+        ({}, {"steps_per_batch": 5}, set()),
+        ({"n_groups": 120}, {}, set()),
+    ],
+)
+def test_scales_that_are_hardly_known_need_halves(model, options, moved):
+    with process(**model):
+        problem = pmg.SGNHT(backend="jax", **options).sampler.problem
+    assert {v.name for v in problem.potential.variables if v.log_ratio is not None} == moved
+    assert problem.is_abrupt == bool(moved)
+
+
+def test_scales_that_many_entries_share_need_none():
+    rng = np.random.default_rng(6)
+    group = np.repeat(np.arange(120), 50)
+    y = rng.standard_normal(120)[group] + rng.standard_normal(len(group))
+    with pm.Model():
+        g, outcome = pm.Minibatch(group, y, batch_size=60)
+        effect = pm.HalfNormal("tau") * pm.Normal("z", shape=120)
+        pm.Normal("y", effect[g], 1.0, observed=outcome, total_size=len(y))
+        problem = pmg.SGNHT(backend="jax").sampler.problem
+    assert problem.is_centered
+    assert not problem.is_abrupt
+
+
 def test_values_and_positions_are_inverse_to_each_other():
     model, _ = effects()
     with model:
