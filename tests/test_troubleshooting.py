@@ -39,6 +39,7 @@ SAYS = {
     "runs/plan.py": ["moves one chain after another", "Continuing after"],
     "runs/positions.py": ["These draws do not follow the posterior"],
     "runs/sample.py": ["Interrupted: the run has", "draw iterations took"],
+    "sampling/centered_coordinates.py": ["found that the data determine", "times its scale better"],
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],
     "sampling/monitors.py": ["diverged: its potential energy is"],
