@@ -19,9 +19,7 @@ import compileall
 import json
 import os
 import resource
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +29,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from benchmarks.harness.declared import Benchmark, this_command
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.processes import in_a_process
 
 BENCHMARK = Benchmark(
     question="How many seconds of the processor from a new process to an answer?",
@@ -347,27 +346,15 @@ IN_MEGABYTES = {"memory_jax", "memory_numba", "topics"}
 FLAGS = {name: ",floatX=float32" for name in ("memory_jax", "memory_numba")}
 
 
-def in_a_process(name: str, cache: str, *, seed: int, quick: bool) -> dict[str, float] | None:
+def measured(name: str, cache: str, *, seed: int, quick: bool) -> dict[str, float] | None:
     """Make one measurement in a process of its own; None if it was cut off."""
-    flags = f"base_compiledir={cache}{FLAGS.get(name, '')}"
-    environment = os.environ | {"PYTENSOR_FLAGS": flags, "XDG_CACHE_HOME": cache}
-    environment |= {"PYTHONWARNINGS": "ignore", "BENCHMARK_SEED": str(seed)}
-    run = subprocess.run(
-        [*this_command("--measure", name), *["--quick"] * quick],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=_limit,
+    return in_a_process(
+        *["--measure", name, *["--quick"] * quick],
+        cache=cache,
+        most_seconds=MOST_SECONDS,
+        flags=FLAGS.get(name, ""),
+        BENCHMARK_SEED=str(seed),
     )
-    if run.returncode == -signal.SIGXCPU:
-        return None
-    run.check_returncode()
-    return json.loads(run.stdout.splitlines()[-1])
-
-
-def _limit() -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, hard))
 
 
 def cold_and_warm(name: str, *, quick: bool) -> dict[str, list[dict[str, float] | None]]:
@@ -377,7 +364,7 @@ def cold_and_warm(name: str, *, quick: bool) -> dict[str, list[dict[str, float] 
     for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
         with tempfile.TemporaryDirectory() as cache:
             for start in starts:
-                found[start].append(in_a_process(name, cache, seed=seed, quick=quick))
+                found[start].append(measured(name, cache, seed=seed, quick=quick))
         if None in [runs[-1] for runs in found.values()]:
             break
     return found
