@@ -13,11 +13,11 @@ from pymc_geodesic.kernel.trees import leaves_of
 
 __all__ = ["Room", "room_for", "turns_for"]
 
-# They divide the numbers of transitions that tuning can choose. In the longest call, the fixed cost
-# of tens of microseconds is negligible.
+# In the longest call, the fixed cost of tens of microseconds is negligible.
 LENGTHS = (1, 2, 5, 10, 20, 50)
-# Bytes of a call that are copied in negligible time. Inputs are filled up to full length.
-MOST_BYTES = 2**16
+# Bytes of a call that are copied in negligible time: inputs are filled up to full length. Up to ten
+# transitions, which most draws have, more are worth it: each call also evaluates the energy.
+MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**18, 10
 
 
 def room_for(arrays: Sequence[np.ndarray]) -> int:
@@ -29,7 +29,11 @@ def room_for(arrays: Sequence[np.ndarray]) -> int:
         Noise and rows of one transition.
     """
     n_bytes = sum(x.nbytes for x in arrays)
-    return max(n for n in LENGTHS if n == 1 or n * n_bytes <= MOST_BYTES)
+
+    def has_place(n: int) -> bool:
+        return n * n_bytes <= (MOST_BYTES_OF_SHORT if n <= SHORT else MOST_BYTES)
+
+    return max(n for n in LENGTHS if n == 1 or has_place(n))
 
 
 # A call that stands for so many costs little beside them, and so does the room for them.

@@ -122,10 +122,11 @@ class Calls:
         return self.problem.backend.is_jax and not any(between)
 
     def parts(self, length: int) -> list[slice]:
-        """Divide transitions into calls for which a kernel has room."""
+        """Divide transitions into equally long calls for which a kernel has room."""
         if self._room is None or length <= self._room:
             return [slice(None)]
-        return [slice(i, i + self._room) for i in range(0, length, self._room)]
+        size = next(n for n in range(self._room, 0, -1) if length % n == 0)
+        return [slice(i, i + size) for i in range(0, length, size)]
 
     def step_sizes(self, chain: GradientChain, n_draws: int = 1) -> np.ndarray:
         """Return the step sizes of the next draws of a chain."""

@@ -9,6 +9,7 @@ import time
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain as joined
 
 import numpy as np
 
@@ -234,10 +235,10 @@ class SelfTuning:
             for chain in chains:
                 self._apply(chain, found, spaces=now not in late)
             if now in late:
-                self._space(chains, found, pooled, made_with=before)
+                self._space(chains, found, windows, made_with=before)
         if now in counted:
             warn_if_apart(self._name, found.mass, windows)
-            self._space(chains, found, pooled, made_with=first.settings)
+            self._space(chains, found, windows, made_with=first.settings)
         if now in [*counted, *late]:
             self._restart_clock(chains)
         # A late measurement replaces the corrections before it.
@@ -322,17 +323,19 @@ class SelfTuning:
         self,
         chains: Sequence[GradientChain],
         found: Findings,
-        draws: Sequence[Sequence[np.ndarray]],
+        windows: Sequence[Sequence[Sequence[np.ndarray]]],
         *,
         made_with: Settings,
     ) -> None:
         """Choose how many transitions apart draws are, by those that were made with settings."""
         if not self.options.chooses_n_steps:
             return
-        frame, sizes = whitened(found.mass, draws), [*map(math.prod, self._manifold.shapes)]
+        draws, ends = [*joined.from_iterable(windows)], np.cumsum([*map(len, windows)])[:-1]
+        frames = np.split(whitened(found.mass, draws), ends)
+        sizes = [*map(math.prod, self._manifold.shapes)]
         # Transitions that go farther than those between the draws may be fewer.
         apart = made_with.n_steps * pace(made_with) / pace(chains[0].settings)
-        n_steps = steps_worth_a_draw(frame, apart, sizes=sizes)
+        n_steps = steps_worth_a_draw(frames, apart, sizes=sizes)
         for chain in chains:
             chain.settings = replace(chain.settings, n_steps=n_steps)
             if n_steps > MOST_TUNING:

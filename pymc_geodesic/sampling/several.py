@@ -34,12 +34,9 @@ def draws_at_once(calls: Calls, chain: GradientChain, stages: Sequence[int]) -> 
     stages : sequence of int
         Draws before which tuning changes something.
     """
-    length = calls.length(chain)
-    parts = calls.parts(length)
-    # All calls in turn make the same number of transitions.
-    is_even = len(parts) == 1 or length % parts[0].stop == 0
-    if not (is_even and calls.makes_several(chain)):
+    if not calls.makes_several(chain):
         return 0
+    parts = calls.parts(calls.length(chain))
     kernel = calls.kernel_of(chain)
     if not isinstance(kernel, TransitionKernel) or kernel.most_calls == 1:
         return 0

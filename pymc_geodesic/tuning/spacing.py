@@ -12,10 +12,17 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 
 __all__ = ["MOST_TUNING", "autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
 
-# Transitions per draw, about a factor of two apart: JAX compiles a kernel for each, which chains
-# can share. An additional transition costs less than PyMC's own work on a draw of lower value.
-NUMBERS_OF_STEPS = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500])
+# Transitions per draw that is kept, and of the tuning phase, which is none the better for finer
+# ones. Up to a tenth is rounded down. All can be divided into equal calls of a kernel.
+NUMBERS_OF_STEPS = np.array([1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100, 140, 200, 300, 500])
+NUMBERS_WHILE_TUNING = np.array([1, 2, 5, 10, 20, 50])
 ROUNDED_DOWN = 0.9
+# Lags at which autocorrelations are measured; beyond, they are taken to fall exponentially.
+# Smaller ones than the least cannot be told from none.
+MOST_LAGS, LEAST_CORRELATION = 8, 0.02
+# Share of the entries that may be slower, and the largest correlation of successive draws that is
+# believed.
+SLOWEST, LARGEST = 0.9, 0.98
 # The most that are worth waiting for, of a posterior with few entries, and with many, whose
 # transitions take ten times as long.
 MOST_OF_FEW, MOST_OF_MANY, FEW = 500, 200, LARGEST_DENSE
@@ -29,12 +36,12 @@ def autocorrelation_time(frame: np.ndarray, quantile: float = 0.5) -> float:
     square = np.mean(frame**2, axis=0)
     lagged = np.mean(frame[1:] * frame[:-1], axis=0)
     of_entries = lagged / np.maximum(square, np.finfo(float).tiny)
-    correlation = float(np.clip(np.quantile(of_entries, quantile), 0.0, 0.98))
+    correlation = float(np.clip(np.quantile(of_entries, quantile), 0.0, LARGEST))
     return (1 + correlation) / (1 - correlation)
 
 
 def steps_worth_a_draw(
-    frame: np.ndarray, n_steps: float, *, sizes: Sequence[int] | None = None
+    frames: Sequence[np.ndarray], n_steps: float, *, sizes: Sequence[int] | None = None
 ) -> int:
     """Return in how many transitions the autocorrelation of the slowest entries falls to 1 / e.
 
@@ -45,35 +52,58 @@ def steps_worth_a_draw(
 
     Parameters
     ----------
-    frame : ndarray, shape (draw, entry)
-        Draws that are ``n_steps`` transitions apart.
+    frames : sequence of ndarray, shape (draw, entry)
+        Draws of each chain that are ``n_steps`` transitions apart.
     n_steps : float
-        See ``frame``; of transitions of another length the number that goes as far.
+        See ``frames``; of transitions of another length the number that goes as far.
     sizes : sequence of int, optional
         Number of entries of each variable.
     """
-    is_few = frame.shape[1] <= FEW
-    variables = [] if is_few or not sizes else np.split(frame, np.cumsum(sizes)[:-1], axis=1)
-    slowest = max(map(_correlation, variables), default=0.0)
-    correlation = max(_correlation(frame), slowest**2)
-    most = MOST_OF_FEW if is_few else MOST_OF_MANY
-    if correlation < 0.02:
-        return _rounded(n_steps / 4, most)
-    return _rounded(-n_steps / np.log(correlation), most)
+    is_few = frames[0].shape[1] <= FEW
+    correlations = _correlations(frames)
+    variables = [] if is_few or not sizes else np.split(correlations, np.cumsum(sizes)[:-1], axis=1)
+    slowest = max((_draws_until(x, np.exp(-0.5)) for x in variables), default=0.0)
+    draws = max(_draws_until(correlations, np.exp(-1.0)), slowest)
+    return _rounded(n_steps * draws, NUMBERS_OF_STEPS, MOST_OF_FEW if is_few else MOST_OF_MANY)
 
 
-def _correlation(frame: np.ndarray) -> float:
-    time = autocorrelation_time(frame, quantile=0.9)
-    return (time - 1) / (time + 1)
+def _correlations(frames: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the autocorrelation of each entry at the first lags, one lag per row."""
+    n_lags = min(MOST_LAGS, min(map(len, frames)) - 1)
+    square = sum(np.sum(frame**2, axis=0) for frame in frames) / sum(map(len, frames))
+    rows = []
+    for lag in range(1, n_lags + 1):
+        lagged = sum(np.sum(frame[lag:] * frame[:-lag], axis=0) for frame in frames)
+        n = sum(len(frame) - lag for frame in frames)
+        rows.append(lagged / n / np.maximum(square, np.finfo(float).tiny))
+    return np.array(rows).reshape(len(rows), frames[0].shape[1])
+
+
+def _draws_until(correlations: np.ndarray, level: float) -> float:
+    """Return after how many draws the autocorrelation of the slowest tenth falls to a level.
+
+    That of a lightly damped chain, which oscillates, falls faster than exponentially, and that of
+    one with slow directions more slowly: so it is followed, and only its end is extrapolated.
+    """
+    if not len(correlations):
+        # Of single draws nothing is known.
+        return 1.0
+    slowest = np.clip(np.quantile(correlations, SLOWEST, axis=1), LEAST_CORRELATION, LARGEST)
+    before = 1.0
+    for lag, correlation in enumerate(slowest, start=1):
+        if correlation <= level:
+            return lag - 1 + float(np.log(before / level) / np.log(before / correlation))
+        before = correlation
+    return len(slowest) * float(np.log(level) / np.log(before))
 
 
 def steps_while_tuning(n_steps: float) -> int:
     """Return the transitions per draw of the tuning phase, if draws that are kept need so many."""
     closer = max(n_steps / CLOSER, FEWEST_TUNING)
-    return _rounded(min(n_steps, closer), MOST_TUNING)
+    return _rounded(min(n_steps, closer), NUMBERS_WHILE_TUNING, MOST_TUNING)
 
 
-def _rounded(n_steps: float, most: int) -> int:
+def _rounded(n_steps: float, numbers: np.ndarray, most: int) -> int:
     """Round up to one of few numbers."""
-    enough = n_steps * ROUNDED_DOWN <= NUMBERS_OF_STEPS
-    return int(min(NUMBERS_OF_STEPS[enough.argmax()] if enough.any() else most, most))
+    enough = n_steps * ROUNDED_DOWN <= numbers
+    return int(min(numbers[enough.argmax()] if enough.any() else most, most))

@@ -61,8 +61,8 @@ def test_draws_do_not_depend_on_how_many_a_call_makes(options, monkeypatch):
 
 
 def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
-    # Room for two transitions of 20 rows and three variables, so that a draw takes ten calls.
-    monkeypatch.setattr(room, "MOST_BYTES", 500)
+    # Room for two transitions, so that a draw takes several calls.
+    monkeypatch.setattr(room, "LENGTHS", (1, 2))
     monkeypatch.setattr(room, "MOST_TURNS", 3)
     made = sampler()
     assert made.calls.parts(20)[0] == slice(0, 2)

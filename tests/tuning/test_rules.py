@@ -167,7 +167,9 @@ def test_steps_worth_a_draw(correlation):
         draws[t] = correlation * draws[t - 1] + noise[t]
     assert abs(autocorrelation_time(draws) / ((1 + correlation) / (1 - correlation)) - 1) < 0.1
     # -10 / log(correlation) is 10.9 and 94.9.
-    assert steps_worth_a_draw(draws, 10) == {0.4: 10, 0.9: 100}[correlation]
+    assert (
+        steps_worth_a_draw([draws[:15_000], draws[15_000:]], 10) == {0.4: 10, 0.9: 100}[correlation]
+    )
 
 
 def test_a_slow_scale_of_many_fast_effects_is_not_forgotten():
@@ -176,16 +178,16 @@ def test_a_slow_scale_of_many_fast_effects_is_not_forgotten():
     for t in range(1, n):
         scale[t] = 0.95 * scale[t - 1] + draws[t, 150] * np.sqrt(1 - 0.95**2)
     draws[:, 150] = scale
-    assert steps_worth_a_draw(draws, 10) == 5
-    assert steps_worth_a_draw(draws, 10, sizes=[150, 1]) == 100
+    assert steps_worth_a_draw([draws], 10) == 3
+    assert steps_worth_a_draw([draws], 10, sizes=[150, 1]) == 100
     # A posterior with few entries is judged as a whole.
-    assert steps_worth_a_draw(draws[:, 100:], 10, sizes=[50, 1]) == 5
+    assert steps_worth_a_draw([draws[:, 100:]], 10, sizes=[50, 1]) == 3
 
 
 def test_slow_posteriors_have_correlated_draws_instead_of_no_end():
     slow = np.linspace(-1.0, 1.0, 200)[:, None]
-    assert steps_worth_a_draw(slow, 50) == 500
-    assert steps_worth_a_draw(np.tile(slow, 101), 50) == 200
+    assert steps_worth_a_draw([slow], 50) == 500
+    assert steps_worth_a_draw([np.tile(slow, 101)], 50) == 200
     # While tuning, draws of slow posteriors are closer together.
     counts = [steps_while_tuning(n) for n in (1, 10, 20, 40, 100, 200, 3_000)]
     assert counts == [1, 10, 20, 20, 20, 50, 50]
