@@ -13,7 +13,8 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 __all__ = ["MOST_TUNING", "autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
 
 # Transitions per draw that is kept, and of the tuning phase, which is none the better for finer
-# ones. Up to a tenth is rounded down. All can be divided into equal calls of a kernel.
+# ones. Up to a tenth is rounded down. A draw for which a kernel has no room is divided into
+# equal calls, so none has a large prime factor.
 NUMBERS_OF_STEPS = np.array([1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100, 140, 200, 300, 500])
 NUMBERS_WHILE_TUNING = np.array([1, 2, 5, 10, 20, 50])
 ROUNDED_DOWN = 0.9

@@ -11,6 +11,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel import room
 from pymc_geodesic.sampling import begin, run
 from pymc_geodesic.sampling.randomness import Randomness
+from pymc_geodesic.tuning.spacing import NUMBERS_OF_STEPS
 
 TUNE, DRAWS = 60, 70
 STEPS = {
@@ -72,6 +73,17 @@ def test_draws_do_not_depend_on_how_many_calls_make_one(monkeypatch):
     assert statistics["n_steps"].max() > 6
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-8)
+
+
+def test_calls_of_a_draw_are_equally_long(monkeypatch):
+    made = sampler()
+    for size in room.LENGTHS:
+        monkeypatch.setattr(made.calls, "_room", size)
+        for length in NUMBERS_OF_STEPS.tolist():
+            parts = made.calls.parts(length)
+            [each] = {len(range(length)[part]) for part in parts}
+            assert each <= size
+            assert each * len(parts) == length
 
 
 def test_large_draws_are_made_one_by_one():

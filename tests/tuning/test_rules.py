@@ -172,6 +172,28 @@ def test_steps_worth_a_draw(correlation):
     )
 
 
+def autoregressive(*roots, n=20_000, seed=2):
+    """Draw two entries whose autocorrelations have the given roots of their characteristic."""
+    coefficients = -np.poly(roots)[1:].real
+    rng, draws = np.random.default_rng(seed), np.zeros((n, 2))
+    for t in range(len(roots), n):
+        past = sum(a * draws[t - k] for k, a in enumerate(coefficients, start=1))
+        draws[t] = past + rng.normal(size=2)
+    return draws / draws.std(axis=0)
+
+
+def test_autocorrelations_that_are_not_exponential_are_followed():
+    # Lightly damped: the first lag promises 1 / e at the fourth, which is reached at the second.
+    oscillating = autoregressive(0.7 * np.exp(0.6j), 0.7 * np.exp(-0.6j))
+    assert -1 / np.log(np.mean(oscillating[1:] * oscillating[:-1])) > 3.5
+    assert steps_worth_a_draw([oscillating], 10) == 20
+    # Of two decays, the first lag shows the fast one, and 1 / e is reached by the slow one.
+    fast, slow = autoregressive(0.3), autoregressive(0.95, seed=3)
+    mixed = np.sqrt(0.5) * (fast + slow)
+    assert -1 / np.log(np.mean(mixed[1:] * mixed[:-1])) < 2.5
+    assert steps_worth_a_draw([mixed], 10) >= 50
+
+
 def test_a_slow_scale_of_many_fast_effects_is_not_forgotten():
     rng, n = np.random.default_rng(1), 4_000
     draws, scale = rng.normal(size=(n, 151)), np.zeros(n)
