@@ -18,7 +18,11 @@ __all__ = ["in_a_process"]
 
 
 def in_a_process(
-    *arguments: str, cache: str, most_seconds: int, flags: str = "", **environment: str
+    *arguments: str,
+    cache: str,
+    most_seconds: int | None = None,
+    flags: str = "",
+    **environment: str,
 ) -> Any | None:
     """Run the present script in a new process and return the last line that it prints, from JSON.
 
@@ -29,18 +33,19 @@ def in_a_process(
     cache : str
         Folder in which PyTensor, Numba and JAX keep what they compile; an empty one for a process
         that finds nothing.
-    most_seconds : int
-        Of the processor. None is returned for a process that needs more.
+    most_seconds : int, optional
+        Of the processor. None is returned for a process that needs more, or ends itself for that.
     flags : str
         More flags of PyTensor.
     **environment : str
         More variables of its environment.
     """
-    paths = {"PYTENSOR_FLAGS": f"base_compiledir={cache}{flags}", "XDG_CACHE_HOME": cache}
+    paths = {"PYTENSOR_FLAGS": f"base_compiledir={cache}{flags}"}
+    paths |= {"XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": cache}
 
     def limit() -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds or hard, hard))
 
     run = subprocess.run(
         this_command(*arguments),

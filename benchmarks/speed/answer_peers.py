@@ -22,8 +22,6 @@ import json
 import math
 import os
 import resource
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness.declared import Benchmark, this_command
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.processes import in_a_process
 from benchmarks.speed.answer import SEED, laplace, logistic, logistic_model
 
 BENCHMARK = Benchmark(
@@ -156,30 +155,18 @@ def measure(name: str, n_rows: int, draws: int) -> dict[str, float]:
     }
 
 
-def in_a_process(name: str, n_rows: int, draws: int, *, seed: int) -> Measured | None:
+def cold(name: str, n_rows: int, draws: int, *, seed: int) -> Measured | None:
     """Make one run in a process of its own, with nothing kept on disk before; None if cut off."""
+    arguments = "--measure", name, str(n_rows), str(draws)
     with tempfile.TemporaryDirectory() as cache:
-        kept = {"XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": cache}
-        environment = os.environ | kept | {"PYTENSOR_FLAGS": f"base_compiledir={cache}"}
-        environment |= {"PYTHONWARNINGS": "ignore", "BENCHMARK_SEED": str(seed)}
-        command = this_command("--measure", name)
-        run = subprocess.run(
-            [*command, str(n_rows), str(draws)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-    if run.returncode == -signal.SIGXCPU:
-        return None
-    run.check_returncode()
-    return json.loads(run.stdout.splitlines()[-1])
+        return in_a_process(*arguments, cache=cache, BENCHMARK_SEED=str(seed))
 
 
 def to_goal(name: str, n_rows: int, goal: int, *, seed: int) -> Measured | None:
     """Run until a run has the effective draws that are asked for; None if one was cut off."""
     draws = math.ceil(FIRST_DRAWS[name] * goal)
     for _ in range(MOST_RUNS):
-        found = in_a_process(name, n_rows, draws, seed=seed)
+        found = cold(name, n_rows, draws, seed=seed)
         if found is None or found["effective"] >= goal:
             return found
         draws = math.ceil(draws * max(1.2, 1.3 * goal / max(found["effective"], 1.0)))
@@ -189,7 +176,7 @@ def to_goal(name: str, n_rows: int, goal: int, *, seed: int) -> Measured | None:
 def cell(name: str, n_rows: int, goals: Sequence[int], seeds: Sequence[int]) -> Cell:
     """Measure one method: what it took to each goal by seed, or None where it was ended."""
     if name == "advi":
-        return {"": [in_a_process(name, n_rows, goals[0], seed=seed) for seed in seeds]}
+        return {"": [cold(name, n_rows, goals[0], seed=seed) for seed in seeds]}
     found: Cell = {}
     for goal in goals:
         runs = found[str(goal)] = []
