@@ -92,7 +92,7 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
-    "runs": ("RunningMoments", "read", "resume", "sample"),
+    "runs": ("RunningMoments", "find_starts", "read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",

@@ -86,6 +86,7 @@ from pymc_geodesic.plots import (
 from pymc_geodesic.potential import check_minibatch as check_minibatch, full_data as full_data
 from pymc_geodesic.runs import (
     RunningMoments as RunningMoments,
+    find_starts as find_starts,
     read as read,
     resume as resume,
     sample as sample,

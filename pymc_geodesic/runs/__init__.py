@@ -4,7 +4,16 @@
 
 from pymc_geodesic.runs.checkpoints.resume import read, resume
 from pymc_geodesic.runs.checkpoints.store import CheckpointError
+from pymc_geodesic.runs.find_starts import find_starts
 from pymc_geodesic.runs.running_moments import RunningMoments
 from pymc_geodesic.runs.sample import ChainError, sample
 
-__all__ = ["ChainError", "CheckpointError", "RunningMoments", "read", "resume", "sample"]
+__all__ = [
+    "ChainError",
+    "CheckpointError",
+    "RunningMoments",
+    "find_starts",
+    "read",
+    "resume",
+    "sample",
+]

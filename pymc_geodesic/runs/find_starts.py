@@ -1,0 +1,99 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Starts around the posterior, for samplers that read all rows."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+
+from pymc.model import Model, modelcontext
+
+from pymc_geodesic.manifolds import manifold_of
+from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
+from pymc_geodesic.sampling.advance import Sampler, prepare
+from pymc_geodesic.step_methods import SGNHT, gSGNHT
+from pymc_geodesic.validation import whole
+
+__all__ = ["find_starts"]
+
+
+def find_starts(
+    model: Model | None = None,
+    *,
+    chains: int = 4,
+    random_seed: RandomSeed = None,
+    initvals: InitialValues = None,
+) -> list[dict[str, np.ndarray]]:
+    r"""Find the posterior, and draw a start for each chain of another sampler.
+
+    This is what a step that tunes itself does before its first draw. A Gaussian distribution
+    :math:`N(c, M^{-1})` describes the posterior at its mode, or on average where there is no useful
+    mode, as in hierarchies; a start is drawn from it. NUTS needs most of its tuning phase to get
+    there, on all rows.
+
+    Parameters
+    ----------
+    model : Model, optional
+        Model whose variables are all continuous; with :class:`pymc.Minibatch`, or with all rows. By
+        default that of the ``with`` block.
+    chains : int, default 4
+        How many starts.
+    random_seed : int, sequence of int, SeedSequence or Generator, optional
+        Seed.
+    initvals : dict or list of dict, optional
+        Where the search begins, as in :func:`sample`; by default it tries several starts.
+
+    Returns
+    -------
+    list of dict of str to ndarray
+        Values of the variables by name, one mapping per chain: the ``initvals`` of
+        :func:`pymc.sample`.
+
+    Raises
+    ------
+    ValueError
+        If the model has no variables, or its minibatches cannot be sampled correctly.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> data = np.random.default_rng(1).normal(2.0, 1.0, 10_000)
+    >>> with pm.Model() as model:
+    ...     mean, sd = pm.Normal("mean", 0.0, 10.0), pm.HalfNormal("sd", 10.0)
+    ...     batch = pm.Minibatch(data, batch_size=100)
+    ...     _ = pm.Normal("x", mean, sd, observed=batch, total_size=10_000)
+    >>> starts = pmg.find_starts(model, chains=2, random_seed=1)
+    >>> sorted(starts[0]), bool(abs(starts[0]["mean"] - 2.0) < 0.1)
+    (['mean', 'sd'], True)
+    >>> options = {"cores": 1, "progressbar": False, "compute_convergence_checks": False}
+    >>> with pmg.full_data(model):
+    ...     idata = pm.sample(20, tune=20, chains=2, initvals=starts, init="adapt_diag", **options)
+    >>> idata.posterior["mean"].shape
+    (2, 20)
+    """
+    model = modelcontext(model)
+    n_chains = whole("chains", chains)
+    is_flat = all(manifold_of(rv).is_flat for rv in model.free_RVs)
+    make = SGNHT if is_flat else gSGNHT
+    with model:
+        # Nothing is compiled for the search; JAX would compile later than Numba.
+        sampler: Sampler = make(backend="jax" if find_spec("jax") else None).sampler
+    begun = begin_chains(
+        sampler,
+        model,
+        chain_seeds=seeds(random_seed, n_chains),
+        initvals=initvals,
+        tune=1,
+        draws=1,
+    )
+    prepare(sampler, begun)
+    natural = model.compile_fn(
+        model.replace_rvs_by_values(model.free_RVs),
+        inputs=model.value_vars,
+        on_unused_input="ignore",
+        mode="FAST_COMPILE",
+    )
+    names = [rv.name for rv in model.free_RVs]
+    return [dict(zip(names, natural(chain.values), strict=True)) for chain in begun]
