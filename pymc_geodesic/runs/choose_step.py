@@ -18,7 +18,7 @@ from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
 from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["StepArgument", "step_class_for", "step_for"]
+__all__ = ["StepArgument", "require_continuous", "step_class_for", "step_for"]
 
 StepArgument = Step | type[Step] | Callable[..., Step] | None
 """A step, a class of steps, or a function that returns a step."""
@@ -93,17 +93,22 @@ def step_class_for(model: Model) -> type[Step]:
             "`step=None` expected a model that draws its data with `pm.Minibatch`, got a model "
             "without. Use NUTS, `pm.sample()`, which is exact, or pass a `step`."
         )
+    require_continuous(model)
+    manifolds = [manifold_of(rv) for rv in model.free_RVs]
+    are_simplexes = all(isinstance(manifold, Simplex) for manifold in manifolds)
+    if are_simplexes and any(_is_sparse(rv) for rv in model.free_RVs):
+        return SGRLD
+    return SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
+
+
+def require_continuous(model: Model) -> None:
+    """Raise an error if a variable of the model is discrete."""
     if model.discrete_value_vars:
         names = ", ".join(f"`{model.values_to_rvs[v].name}`" for v in model.discrete_value_vars)
         raise ValueError(
             f"The model expected continuous variables only, got {names}. Sum discrete variables "
             "out of the model."
         )
-    manifolds = [manifold_of(rv) for rv in model.free_RVs]
-    are_simplexes = all(isinstance(manifold, Simplex) for manifold in manifolds)
-    if are_simplexes and any(_is_sparse(rv) for rv in model.free_RVs):
-        return SGRLD
-    return SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
 
 
 def _is_sparse(rv: Any) -> bool:

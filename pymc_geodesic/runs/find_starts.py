@@ -11,6 +11,7 @@ import numpy as np
 from pymc.model import Model, modelcontext
 
 from pymc_geodesic.manifolds import manifold_of
+from pymc_geodesic.runs.choose_step import require_continuous
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
@@ -54,7 +55,8 @@ def find_starts(
     Raises
     ------
     ValueError
-        If the model has no variables, or its minibatches cannot be sampled correctly.
+        If the model has no variables or discrete ones, or its minibatches cannot be sampled
+        correctly.
 
     Examples
     --------
@@ -75,10 +77,11 @@ def find_starts(
     """
     model = modelcontext(model)
     n_chains = whole("chains", chains)
+    require_continuous(model)
     is_flat = all(manifold_of(rv).is_flat for rv in model.free_RVs)
     make = SGNHT if is_flat else gSGNHT
     with model:
-        # Nothing is compiled for the search; JAX would compile later than Numba.
+        # The search compiles nothing, and JAX compiles a step only when it moves.
         sampler: Sampler = make(backend="jax" if find_spec("jax") else None).sampler
     begun = begin_chains(
         sampler,

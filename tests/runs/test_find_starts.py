@@ -76,3 +76,7 @@ def test_what_is_asked_for_is_checked():
     model, _ = mean_model()
     with pytest.raises(ValueError, match="`chains` expected"):
         pmg.find_starts(model, chains=0)
+    with pm.Model() as discrete:
+        pm.Normal("x", pm.Poisson("k", 3.0) + pm.Normal("mean"), 1.0, observed=np.zeros(50))
+    with pytest.raises(ValueError, match="continuous variables only, got `k`"):
+        pmg.find_starts(discrete)
