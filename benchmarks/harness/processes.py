@@ -34,7 +34,8 @@ def in_a_process(
         Folder in which PyTensor, Numba and JAX keep what they compile; an empty one for a process
         that finds nothing.
     most_seconds : int, optional
-        Of the processor. None is returned for a process that needs more, or ends itself for that.
+        Limit on processor time. None is returned for a process that exceeds it, or a limit that it
+        sets itself.
     flags : str
         More flags of PyTensor.
     **environment : str

@@ -40,7 +40,7 @@ BENCHMARK = Benchmark(
         "200 x 40 at least 55; crossed effects 3,000 x 500, centred and not, 400 of every "
         "parameter within 60 s; all counted, in every seed."
     ),
-    fixed="2026-11-22",
+    fixed="2026-11-25",
     seeds=(1, 2, 3),
     measures=("tuning", "algorithms", "potential", "sampling", "mass", "kernel"),
 )

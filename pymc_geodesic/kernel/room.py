@@ -15,8 +15,9 @@ __all__ = ["Room", "room_for", "turns_for"]
 
 # In the longest call, the fixed cost of tens of microseconds is negligible.
 LENGTHS = (1, 2, 5, 10, 20, 50)
-# Bytes of a call that are copied in negligible time: inputs are filled up to full length. Up to ten
-# transitions, which most draws have, more are worth it: each call also evaluates the energy.
+# Bytes of a call that are copied in negligible time: inputs are filled up to full length. Most
+# draws have at most ten transitions. For these more bytes are worth it, since every call
+# evaluates the energy once.
 MOST_BYTES, MOST_BYTES_OF_SHORT, SHORT = 2**16, 2**18, 10
 
 

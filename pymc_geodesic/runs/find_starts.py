@@ -12,6 +12,7 @@ from pymc.model import Model, modelcontext
 
 from pymc_geodesic.manifolds import manifold_of
 from pymc_geodesic.runs.choose_step import require_continuous
+from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
@@ -30,9 +31,8 @@ def find_starts(
     r"""Find the posterior, and draw a start for each chain of another sampler.
 
     This is what a step that tunes itself does before its first draw. A Gaussian distribution
-    :math:`N(c, M^{-1})` describes the posterior at its mode, or on average where there is no useful
-    mode, as in hierarchies; a start is drawn from it. NUTS needs most of its tuning phase to get
-    there, on all rows.
+    :math:`N(c, M^{-1})` describes the posterior around its mode or, where a mode is of no use, as
+    in hierarchies, on average. Each start is a draw from it.
 
     Parameters
     ----------
@@ -49,14 +49,21 @@ def find_starts(
     Returns
     -------
     list of dict of str to ndarray
-        Values of the variables by name, one mapping per chain: the ``initvals`` of
-        :func:`pymc.sample`.
+        Values of the free variables, in their own shapes, one mapping per chain: the ``initvals``
+        of :func:`pymc.sample`.
 
     Raises
     ------
     ValueError
         If the model has no variables or discrete ones, or its minibatches cannot be sampled
         correctly.
+    pymc.exceptions.SamplingError
+        If no start with a finite density is found.
+
+    References
+    ----------
+    R. Giordano, M. Ingram and T. Broderick, Black Box Variational Inference with a Deterministic
+    Objective, Journal of Machine Learning Research 25 (2024): the Gaussian distribution on average.
 
     Examples
     --------
@@ -92,11 +99,7 @@ def find_starts(
         draws=1,
     )
     prepare(sampler, begun)
-    natural = model.compile_fn(
-        model.replace_rvs_by_values(model.free_RVs),
-        inputs=model.value_vars,
-        on_unused_input="ignore",
-        mode="FAST_COMPILE",
-    )
-    names = [rv.name for rv in model.free_RVs]
-    return [dict(zip(names, natural(chain.values), strict=True)) for chain in begun]
+    traced = Traced(model, [rv.name for rv in model.free_RVs])
+    values = {name: np.array([[x.values[name]] for x in begun]) for name in traced.value_names}
+    starts = traced(values, (n_chains, 1))
+    return [{name: x[i, 0] for name, x in starts.items()} for i in range(n_chains)]

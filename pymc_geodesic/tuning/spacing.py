@@ -12,17 +12,16 @@ from pymc_geodesic.mass.form import LARGEST_DENSE
 
 __all__ = ["MOST_TUNING", "autocorrelation_time", "steps_while_tuning", "steps_worth_a_draw"]
 
-# Transitions per draw that is kept, and of the tuning phase, which is none the better for finer
-# ones. Up to a tenth is rounded down. A draw for which a kernel has no room is divided into
-# equal calls, so none has a large prime factor.
+# Transitions per draw, for draws that are kept and for those of the tuning phase, where a finer
+# choice gains nothing. Up to a tenth is rounded down. A draw for which a kernel has no room is
+# divided into equal calls, so no number has a large prime factor.
 NUMBERS_OF_STEPS = np.array([1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 70, 100, 140, 200, 300, 500])
 NUMBERS_WHILE_TUNING = np.array([1, 2, 5, 10, 20, 50])
 ROUNDED_DOWN = 0.9
-# Lags at which autocorrelations are measured; beyond, they are taken to fall exponentially.
-# Smaller ones than the least cannot be told from none.
+# The number of lags at which autocorrelations are measured; beyond, they are assumed to fall
+# exponentially. Correlations below the second number cannot be distinguished from zero.
 MOST_LAGS, LEAST_CORRELATION = 8, 0.02
-# Share of the entries that may be slower, and the largest correlation of successive draws that is
-# believed.
+# The quantile of the entries that counts, and the largest correlation that is believed.
 SLOWEST, LARGEST = 0.9, 0.98
 # The most that are worth waiting for, of a posterior with few entries, and with many, whose
 # transitions take ten times as long.
