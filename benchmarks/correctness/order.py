@@ -36,7 +36,7 @@ BENCHMARK = Benchmark(
     ),
     seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 POINTS = 3000

@@ -29,7 +29,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-22",
     seeds=(1,),
     measures=("distributions", "manifolds", "algorithms"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 SAMPLERS = ("SGGMC", "gSGNHT", "GMC")

@@ -23,7 +23,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-21",
     seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_STEPS = 1000

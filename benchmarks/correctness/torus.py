@@ -23,7 +23,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-22",
     seeds=(1, 2, 3),
     measures=("distributions", "manifolds", "algorithms"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_ROWS, KAPPA, LAM = 40, np.array([1.5, 3.0]), 1.2

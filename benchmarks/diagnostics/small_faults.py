@@ -41,7 +41,9 @@ BENCHMARK = Benchmark(
         "2026-11-23: only T = 1.05, and up to 4,000 draws, after the first cases of a run of an "
         "hour with T = 1.1 and 1.3 and up to 16,000 draws had been seen: there the temperature of "
         "velocities saw the noise from 2,000 draws on, that of positions from 4,000, and "
-        "`diagnose` neither fault with 16,000"
+        "`diagnose` neither fault with 16,000. 2026-11-25: that draws are few, which `diagnose` "
+        "has learned to say, is true of the shortest runs and no alarm; a run that counted it had "
+        "7 alarms in 120"
     ),
 )
 
@@ -78,7 +80,7 @@ def seen(idata, model: pm.Model, length: int) -> dict[str, bool]:
         bool(kinetic > SIGNIFICANT),
         bool(positions["z"].abs().max() > SIGNIFICANT),
         not stein.passed,
-        not diagnosis.ok,
+        any(finding.name != "few_effective_draws" for finding in diagnosis.findings),
     )
     return dict(zip(CHECKS, alarms, strict=True))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import tokenize
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
+from itertools import dropwhile
 from pathlib import Path
 
 __all__ = ["ROOT", "Benchmark", "fingerprint", "source_hash", "this_command"]
@@ -55,7 +57,9 @@ class Benchmark:
 def fingerprint(measures: Sequence[str], *, leaves_out: Sequence[str] = ()) -> str:
     """Return a hash of the measured code, which does not depend on git or on the system.
 
-    Comments and docstrings do not count: they do not change what is measured.
+    What counts are the statements of the modules and what they import from other packages.
+    Comments, docstrings, and in which of the files a function or class stands do not: they do not
+    change what is measured.
 
     Parameters
     ----------
@@ -67,13 +71,12 @@ def fingerprint(measures: Sequence[str], *, leaves_out: Sequence[str] = ()) -> s
     ValueError
         If one of them does not exist.
     """
-    digest = sha256()
     left_out = {file for name in leaves_out for file in _modules(name)}
-    for name in sorted(measures):
-        for file in sorted(set(_modules(name)) - left_out, key=Path.as_posix):
-            digest.update(file.relative_to(ROOT).as_posix().encode())
-            digest.update("\0".join(_statements(file)).encode())
-    return digest.hexdigest()[:16]
+    files = {file for name in measures for file in _modules(name)} - left_out
+    sources = [file.read_bytes().replace(b"\r\n", b"\n") for file in files]
+    imported = {line for source in sources for line in _imports(source)}
+    stated = [text for source in sources for text in _top_level(source)]
+    return sha256("\0\0".join([*sorted(imported), *sorted(stated)]).encode()).hexdigest()[:16]
 
 
 def _modules(name: str) -> list[Path]:
@@ -87,18 +90,49 @@ def _modules(name: str) -> list[Path]:
 
 def source_hash(file: Path) -> str:
     """Return a hash of the statements of one file, such as that of a model."""
-    return sha256("\0".join(_statements(file)).encode()).hexdigest()[:16]
+    source = file.read_bytes().replace(b"\r\n", b"\n")
+    return sha256("\0".join(text for _, text in _statements(source)).encode()).hexdigest()[:16]
 
 
-def _statements(file: Path) -> Iterator[str]:
-    """Yield the tokens of a module without its comments and docstrings."""
-    source = BytesIO(file.read_bytes().replace(b"\r\n", b"\n"))
+def _imports(source: bytes) -> Iterator[str]:
+    """Name what a module imports from other packages, or by another name."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import):
+            yield from (f"import {alias.name} as {alias.asname}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                # What stands in this package is read where it stands.
+                if alias.asname or not (node.module or "").startswith("pymc_geodesic"):
+                    yield f"from {node.module} import {alias.name} as {alias.asname}"
+
+
+def _top_level(source: bytes) -> Iterator[str]:
+    """Write each statement of a module but its imports and the list of what it exports."""
+    tokens = list(_statements(source))
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom) or _is_export(node):
+            continue
+        first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+        inside = [text for line, text in tokens if first <= line <= node.end_lineno]
+        # The end of the block before stands where this statement begins.
+        text = "\0".join(dropwhile("DEDENT".__eq__, inside))
+        # Nothing is left of a docstring.
+        if text:
+            yield text
+
+
+def _is_export(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == ["__all__"]
+
+
+def _statements(source: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the tokens of a module with their lines, without its comments and docstrings."""
     starts = True
-    for token in tokenize.tokenize(source.readline):
+    for token in tokenize.tokenize(BytesIO(source).readline):
         if token.type in IGNORED or (starts and token.type in {tokenize.STRING, tokenize.NEWLINE}):
             continue
         starts = token.type in BEFORE_STATEMENTS
-        yield tokenize.tok_name[token.type] if starts else token.string
+        yield token.start[0], tokenize.tok_name[token.type] if starts else token.string
 
 
 def this_command(*arguments: str) -> list[str]:

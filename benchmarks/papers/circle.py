@@ -26,7 +26,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-21",
     seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 EDGES = np.linspace(-np.pi, np.pi, 64)  # bins of 0.0997

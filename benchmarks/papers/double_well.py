@@ -25,7 +25,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-21",
     seeds=(1, 2, 3),
     measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 STEP_SIZES = (0.01, 0.1, 0.2, 0.3, 0.4)

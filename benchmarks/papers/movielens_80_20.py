@@ -40,7 +40,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-22",
     seeds=(20261121, 20261122, 20261123),
     measures=("algorithms", "kernel"),
-    leaves_out=("algorithms/tuning_rules", "kernel/room"),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules", "kernel/room"),
 )
 
 STEPS = {"SGNHT": pmg.SGNHT, "SGHMC": pmg.SGHMC}

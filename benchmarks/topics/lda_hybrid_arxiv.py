@@ -37,7 +37,7 @@ BENCHMARK = Benchmark(
     fixed="2026-11-24",
     seeds=(1, 2, 3),
     measures=("topic_models", "algorithms"),
-    leaves_out=("algorithms/tuning_rules",),
+    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 OURS = "SGRLD"

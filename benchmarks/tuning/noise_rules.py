@@ -22,7 +22,8 @@ from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.tuning.noise_schemes import SCHEMES, Map, Quality, quality
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise, thermostat_rule
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 
 BENCHMARK = Benchmark(
     question=(

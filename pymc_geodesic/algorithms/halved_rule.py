@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import BEST_FRICTION, Demands, GradientNoise
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import BEST_FRICTION
 
 __all__ = ["halved_rule", "unbalanced_share"]
 

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import Demands
+from pymc_geodesic.algorithms.demands import Demands
 
 __all__ = ["cir_rule", "euler_rule"]
 

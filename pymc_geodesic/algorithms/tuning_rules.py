@@ -36,16 +36,14 @@ discrete-time covariances of first-order and momentum methods.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
 from pymc.exceptions import SamplingError
 
+from pymc_geodesic.algorithms.demands import Demands
+
 __all__ = [
-    "Demands",
-    "GradientNoise",
-    "RareEntries",
     "Rule",
     "balanced_rule",
     "faster_rule",
@@ -60,150 +58,12 @@ __all__ = [
 # In the frame of the mass all frequencies are about one. With friction xi a coordinate has the
 # autocorrelation time xi, and its square (1 + xi^2) / 2 xi: one is best for the worse of the two.
 BEST_FRICTION = 1.0
-# Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
-# and nonlinear forces cause further errors.
-LARGEST_STEP = 0.5
 # Length of a trajectory: a quarter of a period, after which positions are forgotten.
 LONGEST_TRAJECTORY = 1.5
 # Error of a variance of the noise that is estimated while sampling.
 UNKNOWN_SHARE = 0.1
 # Some noise must be injected for the thermostat to be ergodic.
 LEAST_INJECTED = 0.05
-# Few batches concern an entry if fewer rows of a batch do, on average.
-FEW_ROWS = 1.0
-# Of the squared step size times the noise of such an entry: half of what is harmless, because noise
-# is measured at early draws, which are nearer to the center than later ones.
-LARGEST_KICK = 0.5
-# Of the heat of such an entry, the share that noise supplies. Where velocities follow the noise at
-# their place, a share s turns a Gaussian posterior into a Student one with 1 + 1 / s degrees of
-# freedom, of the right variance; skewed ones were too wide by up to a third with a fifth. If no
-# batch told the noise, so that no friction balances it, deviations are too large by a twentieth.
-RARE_SHARE = 0.1
-
-
-class RareEntries(NamedTuple):
-    """Entries of a position that few batches concern.
-
-    Attributes
-    ----------
-    n_rows : ndarray, shape (entry,)
-        Rows of a batch that concern each of them, on average.
-    variance : ndarray, shape (entry,)
-        Variance of the gradient's noise, in units in which the posterior deviation of each is one.
-    """
-
-    n_rows: np.ndarray
-    variance: np.ndarray
-
-    @property
-    def largest(self) -> float:
-        """Largest variance of those that few batches concern; zero if there are none."""
-        return float(np.max(self.variance[self.n_rows < FEW_ROWS], initial=0.0))
-
-    def times(self, factor: float) -> RareEntries:
-        """Return the entries for batches with variances that are larger by a factor."""
-        return RareEntries(self.n_rows / factor, factor * self.variance)
-
-
-class GradientNoise(NamedTuple):
-    """Variance of a minibatch gradient in the frame of unit mass.
-
-    Attributes
-    ----------
-    mean, largest : float
-        Over the entries of all variables. For a point on a curved manifold the mean is over its
-        directions, which are fewer than its entries.
-    by_entry : tuple of ndarray
-        Variance of each entry, for each variable. On a curved manifold it is the mean over the
-        directions of a point, for all its entries.
-    unbalanced : float
-        What friction for every entry leaves unbalanced, because the noise is correlated or changes
-        from place to place; zero where it was not measured.
-    uneven : float
-        By how much the noise of gradients without control variates changes from place to place,
-        relative to its mean; zero where it was not measured. Such noise is proportional to the
-        curvature that the data cause, which a Gaussian posterior has the same everywhere.
-    total : float
-        Sum of the variances over all directions; zero where it was not measured.
-    is_outweighed : bool
-        Whether a few rows outweigh all others, so that many batches were needed to find it.
-    rare : RareEntries, optional
-        Entries that few batches concern, whose noise grows with the distance from the center of
-        control variates.
-    """
-
-    mean: float
-    largest: float
-    by_entry: tuple[np.ndarray, ...] = ()
-    unbalanced: float = 0.0
-    uneven: float = 0.0
-    total: float = 0.0
-    is_outweighed: bool = False
-    rare: RareEntries | None = None
-
-    @property
-    def of_rare(self) -> float:
-        """Largest variance of an entry that few batches concern."""
-        return 0.0 if self.rare is None else self.rare.largest
-
-    def times(self, factor: float) -> GradientNoise:
-        """Return the noise whose variances are larger by a factor."""
-        return self._replace(
-            mean=factor * self.mean,
-            largest=factor * self.largest,
-            by_entry=tuple(np.asarray(factor * v, dtype=v.dtype) for v in self.by_entry),
-            unbalanced=factor * self.unbalanced,
-            total=factor * self.total,
-            rare=None if self.rare is None else self.rare.times(factor),
-        )
-
-
-class Demands(NamedTuple):
-    """The quantities that limit the step size.
-
-    Attributes
-    ----------
-    noise : GradientNoise
-        Noise of the estimator in use.
-    curvature : float
-        Largest curvature in the frame.
-    accuracy : float
-        Tolerated error, in posterior standard deviations.
-    smallest_shape : float
-        Smallest concentration of a probability that is near zero; infinite off the simplex.
-    """
-
-    noise: GradientNoise
-    curvature: float
-    accuracy: float
-    smallest_shape: float = np.inf
-
-    @property
-    def variance_error(self) -> float:
-        """Tolerated relative error of a variance, b."""
-        return 2 * self.accuracy
-
-    @property
-    def stable_step(self) -> float:
-        """Step size that the curvature allows."""
-        return LARGEST_STEP / np.sqrt(max(self.curvature, 1e-12))
-
-    @property
-    def bounded_step(self) -> float:
-        r"""Largest step size for entries that few batches concern; infinite without any.
-
-        With control variates and on average a < 1 rows of such an entry in a batch, the noise at x
-        deviations from their center has the variance :math:`x^2 V` with :math:`V = 1 / a`, and
-        friction balances its mean. By the exact second moments of transitions, the variance of
-        draws is then right to .13 up to :math:`\epsilon^2 V = 1`, and hundreds of times too large,
-        or infinite, from 3 on. The limit is half of one. It is not from the papers.
-        """
-        of_rare = self.noise.of_rare
-        return float(np.sqrt(LARGEST_KICK / of_rare)) if of_rare > 0 else np.inf
-
-    def friction_of_rare(self, step_size: float) -> float:
-        """Return the friction with which noise supplies a tenth of the heat of the noisiest."""
-        return (1 / RARE_SHARE - 1) * 0.5 * step_size * self.noise.of_rare
 
 
 Rule = Callable[[Demands], tuple[float, dict[str, float]]]

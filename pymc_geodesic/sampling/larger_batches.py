@@ -19,7 +19,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise, Rule
+from pymc_geodesic.algorithms.demands import GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.tuning.findings import Findings
 

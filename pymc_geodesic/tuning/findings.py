@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["Center", "Findings"]

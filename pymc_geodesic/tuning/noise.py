@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import FEW_ROWS, RareEntries
+from pymc_geodesic.algorithms.demands import FEW_ROWS, RareEntries
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import joined, split
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pymc.exceptions import SamplingError
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, joined
 from pymc_geodesic.mass.form import MassForm

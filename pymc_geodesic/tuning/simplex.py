@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.algorithms.simplex_chart import FLOOR
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 
 __all__ = ["Mean", "find_mean", "largest_curvature", "measure_noise", "near", "scattered"]

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.mass.form import MassForm

@@ -22,7 +22,7 @@ from functools import partial
 
 import numpy as np
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass, joined

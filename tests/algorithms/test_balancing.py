@@ -7,8 +7,9 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.gsgnht import State, recorded, transition
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise, balanced_rule
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule
 from pymc_geodesic.manifolds import Euclidean, Product
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.mass.frames import WeightedProduct

@@ -254,6 +254,35 @@ def test_moving_a_statement_out_of_a_block_changes_the_code(load, monkeypatch, t
     assert len(found) == 4
 
 
+def test_dividing_a_module_does_not_make_a_record_old_but_a_change_does(
+    load, monkeypatch, tmp_path
+):
+    declared = load("harness.declared")
+    folder = tmp_path / "pymc_geodesic" / "algorithms"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(declared, "ROOT", tmp_path)
+
+    def code(**files):
+        for old in folder.iterdir():
+            old.unlink()
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text)
+        return declared.fingerprint(["algorithms"])
+
+    noise = "@cache\ndef noise(x):\n    if x:\n        return 1\n    return 2\n"
+    rule = "class Rule:\n    y = noise(1)\n"
+    head = '"""Rules."""\n\nfrom numpy import sin\n\n__all__ = ["Rule"]\n\n'
+    whole = code(rules=head + noise + rule)
+    within = "from pymc_geodesic.algorithms.noise import noise\n"
+    parts = {"noise": '"""Noise."""\n\n' + noise, "rules": head + within + rule}
+    assert code(**parts) == whole
+    assert code(**parts | {"rules": parts["rules"].replace("sin", "cos")}) != whole
+    assert code(**parts | {"rules": parts["rules"].replace("noise(1)", "noise(2)")}) != whole
+    assert code(**parts | {"rules": parts["rules"].replace("noise\n", "other as noise\n")}) != whole
+    assert code(**parts | {"noise": noise.replace("@cache\n", "")}) != whole
+    assert code(**parts | {"noise": noise.replace("    return 2", "        return 2")}) != whole
+
+
 def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path, capsys):
     harness, store, pages = load("harness.records"), load("report.store"), load("report.pages")
     about = load("harness.declared").Benchmark(

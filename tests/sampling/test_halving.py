@@ -10,7 +10,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise, faster_rule
+from pymc_geodesic.algorithms.demands import GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import faster_rule
 from pymc_geodesic.mass import JointMass
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.tuning.findings import Findings

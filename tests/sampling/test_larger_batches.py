@@ -11,7 +11,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise, RareEntries, balanced_rule
+from pymc_geodesic.algorithms.demands import GradientNoise, RareEntries
+from pymc_geodesic.algorithms.tuning_rules import balanced_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass
 from pymc_geodesic.potential import Potential

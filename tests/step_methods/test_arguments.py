@@ -14,7 +14,8 @@ from pymc.exceptions import SamplingError
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms.tuning_rules import Demands, GradientNoise, require_step_size
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
+from pymc_geodesic.algorithms.tuning_rules import require_step_size
 
 RNG = np.random.default_rng(1)
 X = RNG.normal([2.0, 0.0, 0.0], 1.0, (200, 3))

@@ -8,7 +8,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.algorithms.tuning_rules import GradientNoise
+from pymc_geodesic.algorithms.demands import GradientNoise
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Euclidean, Product
 from pymc_geodesic.mass.arrays import VariableMasses

@@ -10,9 +10,8 @@ from scipy.linalg import solve_discrete_lyapunov
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.tuning_rules import (
-    Demands,
-    GradientNoise,
     balanced_rule,
     faster_rule,
     friction_rule,
