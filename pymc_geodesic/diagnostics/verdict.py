@@ -19,12 +19,13 @@ from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold, recorded_manifolds
-from pymc_geodesic.diagnostics.gradients import ModelPoints, model_points
+from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.seams import without_seam
+from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
     KINETIC,
@@ -42,6 +43,8 @@ from pymc_geodesic.validation import data_tree
 __all__ = ["diagnose"]
 
 MAX_DRAWS = 250
+# The concentration of a probability near zero is read off a few of them, with all rows.
+FEW_DRAWS = 25
 
 
 def diagnose(
@@ -88,6 +91,8 @@ def diagnose(
       some variables that differ from one; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
+    - ``biased_near_zero``: ``SGRLD`` chose the step size of Euler's method for probabilities so
+      near zero that it is biased at any useful one. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
@@ -128,8 +133,12 @@ def diagnose(
                 "no closed form because of the latent variables of the rows "
                 f"({known.latent_names})."
             )
-        elif model is not None and all(_is_unexplained(found, stats) for found in findings):
-            findings += _positions(idata, model, stats, random_seed)
+        elif model is not None:
+            if all(_is_unexplained(found, stats) for found in findings):
+                findings += _positions(idata, model, stats, random_seed)
+            if chose_euler_steps(records):
+                found = gradient_draws(idata, model=model, batches="all", max_draws=FEW_DRAWS)
+                findings += check_near_zero(found)
     except Exception:
         if model is not None:
             # The findings from the draws must survive a failure of the model's gradient.
