@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FEW_ROWS", "Demands", "GradientNoise", "RareEntries"]
+__all__ = ["Demands", "GradientNoise", "RareEntries"]
 
 # Share of the stability limit 2 / sqrt(curvature) of a step: curvature varies over the posterior,
 # and nonlinear forces cause further errors.

@@ -91,8 +91,8 @@ def diagnose(
       some variables that differ from one; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
-    - ``biased_near_zero``: ``SGRLD`` chose the step size of Euler's method for probabilities so
-      near zero that it is biased at any useful one. This needs the model.
+    - ``biased_near_zero``: probabilities so near zero that Euler's steps of
+      :class:`~pymc_geodesic.SGRLD` are biased at any useful size. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
