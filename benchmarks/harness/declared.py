@@ -8,8 +8,10 @@ import ast
 import sys
 import tokenize
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from itertools import dropwhile
@@ -57,9 +59,9 @@ class Benchmark:
 def fingerprint(measures: Sequence[str], *, leaves_out: Sequence[str] = ()) -> str:
     """Return a hash of the measured code, which does not depend on git or on the system.
 
-    What counts are the statements of the modules and what they import from other packages.
-    Comments, docstrings, and in which of the files a function or class stands do not: they do not
-    change what is measured.
+    What counts are the statements of the modules and what they import from other packages, or from
+    one of several modules that define it. Comments, docstrings, and in which of the files a
+    function or class stands do not: they do not change what is measured.
 
     Parameters
     ----------
@@ -73,8 +75,8 @@ def fingerprint(measures: Sequence[str], *, leaves_out: Sequence[str] = ()) -> s
     """
     left_out = {file for name in leaves_out for file in _modules(name)}
     files = {file for name in measures for file in _modules(name)} - left_out
-    sources = [file.read_bytes().replace(b"\r\n", b"\n") for file in files]
-    imported = {line for source in sources for line in _imports(source)}
+    sources, ambiguous = [_read(file) for file in files], _defined_twice(ROOT)
+    imported = {line for source in sources for line in _imports(source, ambiguous)}
     stated = [text for source in sources for text in _top_level(source)]
     return sha256("\0\0".join([*sorted(imported), *sorted(stated)]).encode()).hexdigest()[:16]
 
@@ -90,19 +92,42 @@ def _modules(name: str) -> list[Path]:
 
 def source_hash(file: Path) -> str:
     """Return a hash of the statements of one file, such as that of a model."""
-    source = file.read_bytes().replace(b"\r\n", b"\n")
-    return sha256("\0".join(text for _, text in _statements(source)).encode()).hexdigest()[:16]
+    texts = (text for _, text in _statements(_read(file)))
+    return sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
-def _imports(source: bytes) -> Iterator[str]:
-    """Name what a module imports from other packages, or by another name."""
+def _read(file: Path) -> bytes:
+    return file.read_bytes().replace(b"\r\n", b"\n")
+
+
+@cache
+def _defined_twice(root: Path) -> frozenset[str]:
+    """Name what several modules define, so that it matters from which of them it is imported."""
+    found = Counter(
+        name
+        for file in (root / "pymc_geodesic").rglob("*.py")
+        for name in {name for node in ast.parse(_read(file)).body for name in _defines(node)}
+    )
+    return frozenset(name for name, n in found.items() if n > 1)
+
+
+def _defines(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [name.id for x in targets for name in ast.walk(x) if isinstance(name, ast.Name)]
+
+
+def _imports(source: bytes, ambiguous: frozenset[str]) -> Iterator[str]:
+    """Name what a module imports from other packages, by another name, or from one of several."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import):
             yield from (f"import {alias.name} as {alias.asname}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            is_ours = (node.module or "").startswith("pymc_geodesic")
             for alias in node.names:
-                # What stands in this package is read where it stands.
-                if alias.asname or not (node.module or "").startswith("pymc_geodesic"):
+                # What only one module of this package defines is the same wherever it stands.
+                if alias.asname or not is_ours or alias.name in ambiguous:
                     yield f"from {node.module} import {alias.name} as {alias.asname}"
 
 

@@ -47,12 +47,18 @@ def check_near_zero(draws: GradientDraws) -> list[Finding]:
         a = \tfrac12 \Bigl(1 - x \, \frac{\partial U}{\partial x}\Bigr)
 
     and reflection at zero moves the mean by :math:`0.7 \rho^a` deviations, where the rate
-    :math:`\rho` is at least .001: see :mod:`pymc_geodesic.algorithms.simplex_rules`.
+    :math:`\rho` is at least .001: see :mod:`pymc_geodesic.algorithms.simplex_rules`. The fit is
+    ours and from none of the papers.
 
     Parameters
     ----------
     draws : GradientDraws
-        Draws with gradients.
+        Draws ``(chain, draw, *shape)`` with gradients of all rows.
+
+    Returns
+    -------
+    list of Finding
+        One, of the probability with the smallest shape, or none.
     """
     shapes: dict[str, float] = {}
     triples = zip(draws.variables, draws.points, draws.gradients, strict=True)

@@ -267,6 +267,7 @@ def test_dividing_a_module_does_not_make_a_record_old_but_a_change_does(
             old.unlink()
         for name, text in files.items():
             (folder / f"{name}.py").write_text(text)
+        declared._defined_twice.cache_clear()
         return declared.fingerprint(["algorithms"])
 
     noise = "@cache\ndef noise(x):\n    if x:\n        return 1\n    return 2\n"
@@ -279,6 +280,10 @@ def test_dividing_a_module_does_not_make_a_record_old_but_a_change_does(
     assert code(**parts | {"rules": parts["rules"].replace("sin", "cos")}) != whole
     assert code(**parts | {"rules": parts["rules"].replace("noise(1)", "noise(2)")}) != whole
     assert code(**parts | {"rules": parts["rules"].replace("noise\n", "other as noise\n")}) != whole
+    # Which of two it is matters.
+    other = {"other": noise.replace("2", "3")}
+    elsewhere = {"rules": parts["rules"].replace("algorithms.noise", "algorithms.other")}
+    assert code(**parts, **other) != code(**(parts | elsewhere), **other)
     assert code(**parts | {"noise": noise.replace("@cache\n", "")}) != whole
     assert code(**parts | {"noise": noise.replace("    return 2", "        return 2")}) != whole
 
