@@ -22,8 +22,8 @@ from pymc_geodesic.potential.batch_structure import batched_variables
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.packed import is_packed
-from pymc_geodesic.potential.shared_constants import LARGE_CONSTANT
 from pymc_geodesic.potential.stream import Source
+from pymc_geodesic.shared_values import LARGE_CONSTANT
 
 __all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
 

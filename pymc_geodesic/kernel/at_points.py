@@ -8,6 +8,7 @@ Calling an interpreted operation takes as long as its work on thousands of numbe
 from __future__ import annotations
 
 import math
+import operator
 
 from collections.abc import Iterator, Sequence
 from itertools import batched, groupby
@@ -24,6 +25,8 @@ __all__ = ["AtPoints"]
 
 # Most rows, and most numbers of points, of one evaluation: intermediate results take memory.
 MOST_ROWS, MOST_NUMBERS = 20_000, 2**18
+# Blocks whose rows of data are kept, and bytes of each: a search uses the same rows many times.
+N_KEPT, MOST_BYTES = 2, 2**25
 
 Call = Sequence[np.ndarray]
 """A point, and rows for each source of batches."""
@@ -49,6 +52,7 @@ class AtPoints:
     ) -> None:
         self._n_parts = len(points)
         self._gathered: list[Gathered] = []
+        self._kept: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
         n_numbers = sum(math.prod(x.type.shape) for x in points)
         self._most = MOST_NUMBERS // max(n_numbers, 1)
         if self._most > 1 and self._interprets_many(fixed, [*points, *rows], rows, outputs):
@@ -69,11 +73,22 @@ class AtPoints:
         for block in self._blocks(calls):
             columns = [*zip(*block, strict=True)]
             rows = columns[self._n_parts :]
-            taken = [one.rows(rows[one.source]) for one in self._gathered]
-            arrays = self._function(*fixed, *taken, *map(np.stack, columns))
+            arrays = self._function(*fixed, *self._taken(rows), *map(np.stack, columns))
             # With an ellipsis an entry is an array without axes, and not a number.
             found += [[x[i, ...] for x in arrays] for i in range(len(block))]
         return found
+
+    def _taken(self, rows: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+        """Take the rows of a block from the data, or from the last blocks."""
+        # Arrays that are kept keep their identities.
+        same = [array for column in rows for array in column]
+        for others, taken in self._kept:
+            if len(same) == len(others) and all(map(operator.is_, same, others)):
+                return taken
+        taken = [one.rows(rows[one.source]) for one in self._gathered]
+        if sum(x.nbytes for x in taken) <= MOST_BYTES:
+            self._kept = [*self._kept[1 - N_KEPT :], (same, taken)]
+        return taken
 
     def _interprets_many(self, fixed, varying, rows, outputs) -> bool:
         outputs, self._gathered = gathered(outputs, rows)

@@ -92,6 +92,8 @@ def interpreted_once(
 class Interpreted:
     """A function like those of :func:`interpreted_once`, which is made when it is first called.
 
+    Where it only returns some of its inputs, none is made: they are copied.
+
     Parameters
     ----------
     inputs, outputs : sequence of TensorVariable
@@ -101,9 +103,14 @@ class Interpreted:
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
         self._graph = list(inputs), list(outputs)
         self._function: InterpretedOnce | None = None
+        places = {x: i for i, x in enumerate(inputs)}
+        only_inputs = all(x in places for x in outputs)
+        self._returned = [places[x] for x in outputs] if only_inputs else None
 
     def __call__(self, *arguments: Any) -> list[Any]:
         """Call the function."""
+        if self._returned is not None:
+            return [np.array(arguments[i]) for i in self._returned]
         if self._function is None:
             with quick_building():
                 self._function = interpreted_once(*self._graph)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pytensor.tensor as pt
@@ -14,6 +15,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import triangle
+from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["Stretched"]
 
@@ -56,6 +58,8 @@ class Stretched(Manifold):
     def __init__(self, base: Manifold, factor: np.ndarray) -> None:
         self.base, self.name, self.ndim_core = base, base.name, base.ndim_core
         self.factor, self.inverse = np.asarray(factor), np.linalg.inv(factor)
+        # L is measured: as an input, it leaves compiled functions as they are for another one.
+        self._shared: dict[tuple[str, str], TensorVariable] = {}
 
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return self.base.dim(core_shape)
@@ -73,16 +77,16 @@ class Stretched(Manifold):
         return self.base.random_point(noise)
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
-        return self.base.project(self._times(self.inverse, value))
+        return self.base.project(self._times("inverse", value))
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return self.base.unembed(self.base.project(self._times(self.factor, x)))
+        return self.base.unembed(self.base.project(self._times("factor", x)))
 
     def fold(self, x, v):
         """Choose the end of an axis that maps to the end that the base would choose."""
         if self.base.covering is self.base:
             return x, v
-        value = self._times(self.factor, x)
+        value = self._times("factor", x)
         kept, _ = self.base.fold(value, v)
         side = pt.sign((kept * value).sum(axis=-1, keepdims=True))
         return side * x, side * v
@@ -94,7 +98,7 @@ class Stretched(Manifold):
         return self.base.nearest(x, reference)
 
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        moved, n = self._times(self.factor, x), len(self.factor)
+        moved, n = self._times("factor", x), len(self.factor)
         if self.ndim_core == 1:
             return -0.5 * float(n) * pt.log((moved * moved).sum(axis=-1))
         diagonal = pt.diagonal(triangle(moved), axis1=-2, axis2=-1)
@@ -114,8 +118,11 @@ class Stretched(Manifold):
     def check(self, value) -> str | None:  # noqa: D102
         return self.base.check(value)
 
-    def _times(self, matrix: np.ndarray, x: TensorVariable) -> TensorVariable:
-        matrix = pt.constant(matrix.astype(x.dtype))
+    def _times(self, name: Literal["factor", "inverse"], x: TensorVariable) -> TensorVariable:
+        if (name, x.dtype) not in self._shared:
+            numbers = getattr(self, name).astype(x.dtype)
+            self._shared[name, x.dtype] = shared_number(numbers, name=name)
+        matrix = self._shared[name, x.dtype]
         if self.ndim_core == 1:
             return (matrix * x[..., None, :]).sum(axis=-1)
         return matrix @ x

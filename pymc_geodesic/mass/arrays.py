@@ -75,10 +75,10 @@ def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def split(vector: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-    """Cut a vector into arrays: the inverse of :func:`joined`."""
+    """Cut a vector, or each row of a matrix, into arrays: the inverse of :func:`joined`."""
     ends = np.cumsum([math.prod(shape) for shape in shapes])
-    parts = np.split(vector, ends[:-1])
-    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+    parts, rows = np.split(vector, ends[:-1], axis=-1), vector.shape[:-1]
+    return [part.reshape((*rows, *shape)) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def averaged(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -31,9 +31,14 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
 from pymc_geodesic.potential.row_starts import local_start
-from pymc_geodesic.potential.shared_constants import LARGE_CONSTANT, is_constant
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.shared_values import (
+    LARGE_CONSTANT,
+    is_constant,
+    is_number,
+    shared_number,
+)
 
 __all__ = ["LogDensity", "lift_data", "without_checks"]
 
@@ -229,9 +234,7 @@ def _as_data(size: TensorVariable) -> TensorVariable | None:
         return None
     if not isinstance(size, TensorConstant):
         return size
-    shared = pytensor.shared(np.asarray(size.data), name="total_size", shape=())
-    shared.tag.is_size = True
-    return shared
+    return shared_number(np.asarray(size.data), name="total_size")
 
 
 def _embedded_values(model: Model, variables: Sequence[SampledVariable]) -> dict:
@@ -275,7 +278,7 @@ def lift_data(
     free = set(of_any_length)
     for variable in ancestors(list(outputs)):
         if isinstance(variable, SharedVariable):
-            if not isinstance(variable.type, RandomType) and not hasattr(variable.tag, "is_size"):
+            if not isinstance(variable.type, RandomType) and not is_number(variable):
                 replacements[variable] = _copied(
                     variable, static_shapes=static_shapes, any_length=variable in free
                 )

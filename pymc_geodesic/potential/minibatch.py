@@ -20,7 +20,7 @@ from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
-from pymc_geodesic.potential.shared_constants import shared_constant
+from pymc_geodesic.shared_values import shared_constant
 
 __all__ = [
     "BatchSource",

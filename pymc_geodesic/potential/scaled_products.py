@@ -30,6 +30,7 @@ from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from pymc_geodesic.potential.variables import manifold_in
+from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["ScaledProduct", "log_ratios", "scaled_products"]
 
@@ -128,8 +129,10 @@ def log_ratios(
     if not exponents:
         return {}
     found = scaled_products(model, values)
+    # Exponents are measured: as data, they leave the graph as it is for other data.
     return {
-        name: pt.constant(np.asarray(a, model[name].dtype)) * found[name].log_scale
+        name: shared_number(np.asarray(a, model[name].dtype), name=f"{name}_exponent")
+        * found[name].log_scale
         for name, a in exponents.items()
     }
 

@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import chain as joined
 
 import numpy as np
 
@@ -21,6 +18,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
+from pymc_geodesic.sampling.draw_spacing import space_draws
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.heat import heated
@@ -28,31 +26,20 @@ from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.retreat import begin_again, more_careful
-from pymc_geodesic.sampling.tuned_settings import pace, tuned_settings
+from pymc_geodesic.sampling.tuned_settings import tuned_settings
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
     read_center,
     tuned_form,
     unit_mass,
 )
+from pymc_geodesic.sampling.tuning_stages import Stages
 from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner
-from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_worth_a_draw
+from pymc_geodesic.tuning.spacing import MOST_TUNING
 from pymc_geodesic.tuning.starts import default_start, is_default
-from pymc_geodesic.tuning.whitening import whitened
 
 __all__ = ["SelfTuning"]
 
-# Shares of the tuning phase after which the mass is corrected by draws, and after which the number
-# of transitions per draw is chosen. The thermostat settles in the second half. Draws that are then
-# farther apart than before correct the mass once more: those before may not have gone far enough.
-# Where an approximation replaced the mode, its center may be many deviations off, and the way from
-# there looks like a soft direction: the first correction then takes the later half of its draws.
-REFINED_AT, COUNTED_AT, LATE_AT = (0.2, 0.45), 0.75, 0.85
-# Shares after which the friction of every entry is corrected by temperatures; the mean of all these
-# corrections is used at the end.
-BALANCED_AT = (0.55, 0.65, 0.75, 0.85, 0.95)
-# Share after which velocities tell whether gradients are noisier than measured.
-HEATED_AT = 0.95
 # Fewer draws do not determine a covariance.
 FEWEST_DRAWS = 10
 
@@ -153,8 +140,8 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        shares = {*REFINED_AT, COUNTED_AT, LATE_AT, *(BALANCED_AT if self.balances else ())}
-        return _at(chain, sorted(shares | ({HEATED_AT} if self._heating_noise else set())))
+        stages = Stages(chain.tuning_draws)
+        return stages.all(balances=self.balances, cools=self._heating_noise is not None)
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -218,16 +205,18 @@ class SelfTuning:
         found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
-        now, refined = first.n_drawn, _at(first, REFINED_AT)
-        if now == refined[0] and not found.is_gaussian:
+        now, stages = first.n_drawn, Stages(first.tuning_draws)
+        # An approximation's center may be many deviations off, and the way from there looks like a
+        # soft direction.
+        if now == stages.refined[0] and not found.is_gaussian:
             windows = [window[len(window) // 2 :] for window in windows]
         pooled = [draw for window in windows for draw in window]
         is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
-        is_late = is_slow or _tuning(first).repeats
-        late, counted = _at(first, (LATE_AT,) if is_late else ()), _at(first, (COUNTED_AT,))
-        if now in [*refined, *late] and self._tuner.have_run_off(found, pooled, first.rng):
+        late = [stages.late] if is_slow or _tuning(first).repeats else []
+        refines = now in [*stages.refined, *late]
+        if refines and self._tuner.have_run_off(found, pooled, first.rng):
             self._retreat(chains, found)
-        elif now in [*refined, *late]:
+        elif refines:
             found = self._tuner.refine(found, pooled, first.rng)
             can_enlarge = self._can_enlarge and now not in late
             found = self._judged(found, chains, pooled[-1], can_enlarge=can_enlarge)
@@ -236,18 +225,18 @@ class SelfTuning:
                 self._apply(chain, found, spaces=now not in late)
             if now in late:
                 self._space(chains, found, windows, made_with=before)
-        if now in counted:
+        if now == stages.counted:
             warn_if_apart(self._name, found.mass, windows)
             self._space(chains, found, windows, made_with=first.settings)
-        if now in [*counted, *late]:
+        if now in [stages.counted, *late]:
             self._restart_clock(chains)
         # A late measurement replaces the corrections before it.
-        since = [stage for stage in late if stage <= now]
-        stages = [stage for stage in _at(first, BALANCED_AT) if stage > max(since, default=0)]
+        since = max((stage for stage in late if stage <= now), default=0)
+        balanced = [stage for stage in stages.balanced if stage > since]
         is_kept = found.halved or found.noise.is_outweighed
-        if self.balances and not is_kept and now in stages:
-            rebalance(chains, self._manifold, weight=1 / (1 + stages.index(now)))
-        if now in _at(first, (HEATED_AT,)):
+        if self.balances and not is_kept and now in balanced:
+            rebalance(chains, self._manifold, weight=1 / (1 + balanced.index(now)))
+        if now == stages.heated:
             self._cool(chains, found)
 
     def _retreat(self, chains: Sequence[GradientChain], found: Findings) -> None:
@@ -327,19 +316,10 @@ class SelfTuning:
         *,
         made_with: Settings,
     ) -> None:
-        """Choose how many transitions apart draws are, by those that were made with settings."""
-        if not self.options.chooses_n_steps:
-            return
-        draws, ends = [*joined.from_iterable(windows)], np.cumsum([*map(len, windows)])[:-1]
-        frames = np.split(whitened(found.mass, draws), ends)
-        sizes = [*map(math.prod, self._manifold.shapes)]
-        # Transitions that go farther than those between the draws may be fewer.
-        apart = made_with.n_steps * pace(made_with) / pace(chains[0].settings)
-        n_steps = steps_worth_a_draw(frames, apart, sizes=sizes)
-        for chain in chains:
-            chain.settings = replace(chain.settings, n_steps=n_steps)
-            if n_steps > MOST_TUNING:
-                _tuning(chain).window = []
+        if self.options.chooses_n_steps:
+            space_draws(
+                chains, windows, mass=found.mass, manifold=self._manifold, made_with=made_with
+            )
 
     def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
         """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
@@ -373,7 +353,3 @@ def _tuning(chain: GradientChain) -> Tuning:
             "got one that does."
         )
     return chain.tuning
-
-
-def _at(chain: GradientChain, shares: Sequence[float]) -> list[int]:
-    return [int(share * chain.tuning_draws) for share in shares]

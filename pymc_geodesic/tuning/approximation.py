@@ -144,24 +144,22 @@ class _Round:
         self, center: np.ndarray, scales: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the mean energy, and gradient and curvatures in units of the scales."""
-        energy, slope, curvature = 0.0, np.zeros_like(center), np.zeros_like(center)
-        ends = [center + sign * scales * z for z in self._noise for sign in (1, -1)]
-        found = self._evaluate(ends, scales)
-        for z, (above, up), (below, down) in zip(self._noise, found[::2], found[1::2], strict=True):
-            energy += (above + below) / 2
-            slope += (up + down) / 2
-            curvature += z * (up - down) / 2
-        n = len(self._parts)
-        return energy / n, slope / n, curvature / n
+        moves = scales * self._noise
+        energies, slopes = self._evaluate(center + np.stack([moves, -moves], axis=1), scales)
+        bends = np.einsum("ij,ij->j", self._noise, slopes[:, 0] - slopes[:, 1])
+        return energies.mean(), slopes.mean(axis=(0, 1)), bends / (2 * len(self._parts))
 
-    def _evaluate(
-        self, ends: Sequence[np.ndarray], scales: np.ndarray
-    ) -> list[tuple[float, np.ndarray]]:
-        """Return energy and gradient at both ends of all pairs."""
-        points = [[part.astype(self._dtype) for part in split(x, self._shapes)] for x in ends]
+    def _evaluate(self, ends: np.ndarray, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return energies and gradients at both ends of all pairs, ``(pair, end, entry)``."""
+        flat_ends = ends.reshape(-1, ends.shape[-1]).astype(self._dtype)
+        points = [list(point) for point in zip(*split(flat_ends, self._shapes), strict=True)]
         found = self._gradient.many(points, [rows for rows in self._parts for _ in range(2)])
         self.n_gradients += len(found)
-        return [(one.energy, scales * joined(one.pulled_back).astype(float)) for one in found]
+        gradients = zip(*(one.pulled_back for one in found), strict=True)
+        flat = [np.reshape(part, (len(found), -1)) for part in gradients]
+        slopes = scales * np.concatenate(flat, axis=1).astype(float)
+        energies = np.array([one.energy for one in found])
+        return energies.reshape(ends.shape[:2]), slopes.reshape(ends.shape)
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import batched
 
 import numpy as np
 
@@ -27,7 +28,12 @@ DIFFERENCE = 6e-6
 # then not Gaussian there, and only draws show its width.
 SMALLEST_SHARE = 1e-8
 
-Gradient = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+# Directions whose gradients are evaluated at once: their ends take memory.
+N_AT_ONCE = 32
+
+Point = Sequence[np.ndarray]
+Gradients = Callable[[Sequence[Point]], list[list[np.ndarray]]]
+"""Gradients at several points."""
 
 
 def curvature_mass(
@@ -43,18 +49,14 @@ def curvature_mass(
     Dense if ``dense``, all manifolds take it and entries are not too many, else diagonal, with a
     number for each point of a variable whose manifold takes no more.
     """
-
-    def at(x):
-        return gradient(x, rows).pulled_back
-
+    at = _with_rows(gradient, rows)
     shapes = [np.shape(x) for x in point]
     dtype = point[0].dtype
     size = sum(math.prod(shape) for shape in shapes)
     factors = gradient.manifold.factors
     if dense and all(factor.mass == "matrix" for factor in factors) and size <= LARGEST_DENSE:
-        columns = [
-            joined(_change(at, point, split(direction, shapes))) for direction in np.eye(size)
-        ]
+        directions = [split(unit, shapes) for unit in np.eye(size)]
+        columns = [joined(change) for change in _changes(at, point, directions)]
         return JointMass(_positive(np.array(columns)), shapes=shapes, dtype=dtype.name)
     masses = [
         _mean_curvature(gradient, at, point, i, rng)
@@ -79,10 +81,7 @@ def largest_curvature(
     Computed by differences over an infinitesimal distance, or over ``half_width`` to both sides, in
     units of the frame.
     """
-
-    def at(x):
-        return gradient(x, rows).pulled_back
-
+    at = _with_rows(gradient, rows)
     vector = [rng.standard_normal(np.shape(x)) for x in point]
     value = 0.0
     for _ in range(N_POWER):
@@ -92,7 +91,8 @@ def largest_curvature(
         vector = [v / length for v in vector]
         moves = [np.asarray(d, x.dtype) for d, x in zip(mass.rate(vector), point, strict=True)]
         rates = gradient.to_tangent(*point, *moves)
-        change = mass.force(_change(at, point, rates, step=half_width))
+        [moved] = _changes(at, point, [rates], step=half_width)
+        change = mass.force(moved)
         value = float(sum(np.sum(v * c) for v, c in zip(vector, change, strict=True)))
         vector = change
     return abs(value)
@@ -109,14 +109,11 @@ def tangent_curvature(
 
     A symmetric matrix over its entries, zero along the vector itself.
     """
-
-    def at(x):
-        return gradient(x, rows).pulled_back
-
     x = point[i].astype(float)
     across = np.eye(len(x)) - np.outer(x, x)
-    columns = [_change(at, point, _only(point, i, unit))[i] for unit in np.eye(len(x))]
-    matrix = across @ np.array(columns, dtype=float) @ across
+    directions = [_only(point, i, unit) for unit in np.eye(len(x))]
+    found = _changes(_with_rows(gradient, rows), point, directions)
+    matrix = across @ np.array([change[i] for change in found], dtype=float) @ across
     return 0.5 * (matrix + matrix.T)
 
 
@@ -133,49 +130,59 @@ def frame_curvature(
     For each column the mean over random directions across the space of all columns, shape ``(p,)``,
     and for each pair of columns that along their rotation in their plane.
     """
-
-    def at(x):
-        return gradient(x, rows).pulled_back
-
-    def change(direction):
-        return _change(at, point, _only(point, i, direction))[i]
-
     x = point[i].astype(float)
-    pairs = []
+    turns = []
     for a, b in zip(*np.triu_indices(x.shape[1], 1), strict=True):
         turn = np.zeros_like(x)
         turn[:, b], turn[:, a] = x[:, a], -x[:, b]
-        pairs.append(np.sum(change(turn) * turn))
-    total, squares = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    for _ in range(N_DIRECTIONS):
-        noise = rng.standard_normal(x.shape)
-        out = noise - x @ (x.T @ noise)
-        total += (change(out) * out).sum(axis=0)
-        squares += (out**2).sum(axis=0)
-    return total / squares, np.array(pairs)
+        turns.append(turn)
+    noises = (rng.standard_normal(x.shape) for _ in range(N_DIRECTIONS))
+    outs = [noise - x @ (x.T @ noise) for noise in noises]
+    directions = [_only(point, i, direction) for direction in [*turns, *outs]]
+    changes = [found[i] for found in _changes(_with_rows(gradient, rows), point, directions)]
+    pairs = [np.sum(change * turn) for change, turn in zip(changes, turns, strict=False)]
+    across = np.array(changes[len(turns) :])
+    means = np.sum(across * outs, axis=(0, 1)) / np.sum(np.square(outs), axis=(0, 1))
+    return means, np.array(pairs)
 
 
-def _change(at: Gradient, point, direction, *, step: float | None = None) -> list[np.ndarray]:
-    """Differentiate the gradient along ``direction`` by a central difference."""
-    largest = max(float(np.max(np.abs(d), initial=0.0)) for d in direction)
-    if largest == 0:
-        return [np.zeros_like(x) for x in point]
+def _with_rows(gradient: HostGradient, rows: Sequence[np.ndarray]) -> Gradients:
+    def at(points: Sequence[Point]) -> list[list[np.ndarray]]:
+        return [found.pulled_back for found in gradient.many(points, [rows] * len(points))]
+
+    return at
+
+
+def _changes(
+    at: Gradients, point: Point, directions: Iterable[Point], *, step: float | None = None
+) -> Iterator[list[np.ndarray]]:
+    """Differentiate the gradient along each direction by a central difference."""
     size = max(1.0, *(float(np.max(np.abs(x), initial=0.0)) for x in point))
-    step = DIFFERENCE * size / largest if step is None else step
-    ahead, behind = (
-        at([np.asarray(x + s * d, x.dtype) for x, d in zip(point, direction, strict=True)])
-        for s in (step, -step)
-    )
-    return [(a - b) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
+    for some in batched(directions, N_AT_ONCE):
+        lengths = [max(float(np.max(np.abs(d), initial=0.0)) for d in one) for one in some]
+        # Nothing changes along a direction that is zero, whatever the step.
+        steps = [
+            DIFFERENCE * size / (length or 1.0) if step is None else step for length in lengths
+        ]
+        ends = [
+            [np.asarray(x + s * d, x.dtype) for x, d in zip(point, one, strict=True)]
+            for one, half in zip(some, steps, strict=True)
+            for s in (half, -half)
+        ]
+        found = at(ends)
+        for ahead, behind, half in zip(found[::2], found[1::2], steps, strict=True):
+            yield [(a - b) / (2 * half) for a, b in zip(ahead, behind, strict=True)]
 
 
-def _diagonal(at: Gradient, point, i: int, rng: np.random.Generator) -> np.ndarray:
+def _diagonal(at: Gradients, point, i: int, rng: np.random.Generator) -> np.ndarray:
     shape, size = np.shape(point[i]), np.size(point[i])
     is_exact = size <= LARGEST_EXACT
     probes: np.ndarray = np.eye(size) if is_exact else rng.choice([-1.0, 1.0], (N_PROBES, size))
     total = np.zeros(shape)
-    for probe in probes.reshape(-1, *shape):
-        found = probe * _change(at, point, _only(point, i, probe))[i]
+    shaped = probes.reshape(-1, *shape)
+    changes = _changes(at, point, (_only(point, i, probe) for probe in shaped))
+    for probe, change in zip(shaped, changes, strict=True):
+        found = probe * change[i]
         total += found if is_exact else found / N_PROBES
     return _floored(total)
 
@@ -185,7 +192,7 @@ def _only(point, i: int, probe: np.ndarray) -> list[np.ndarray]:
 
 
 def _mean_curvature(
-    gradient: HostGradient, at: Gradient, point, i: int, rng: np.random.Generator
+    gradient: HostGradient, at: Gradients, point, i: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Average over tangent directions of the second derivative along geodesics, for each point.
 
@@ -197,13 +204,13 @@ def _mean_curvature(
     for _ in range(N_DIRECTIONS):
         noise = rng.standard_normal(np.shape(point[i]))
         direction = gradient.to_tangent(*point, *_only(point, i, noise))
-        ahead, behind = (
+        both = [
             gradient.geodesic(*point, *direction, np.asarray(s, point[i].dtype))
             for s in (DIFFERENCE, -DIFFERENCE)
-        )
+        ]
         slopes = [
-            factor.over_core(at(moved[:n])[i] * moved[n:][i], keepdims=True).astype(float)
-            for moved in (ahead, behind)
+            factor.over_core(found[i] * moved[n:][i], keepdims=True).astype(float)
+            for found, moved in zip(at([moved[:n] for moved in both]), both, strict=True)
         ]
         total += (slopes[0] - slopes[1]) / (2 * DIFFERENCE)
     mean = _floored(total / (N_DIRECTIONS * manifold.point_dims[i]))

@@ -16,6 +16,7 @@ from pytensor.tensor.linalg.solvers.core import SolveBase
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import at_points, host_gradient, interpreted_once
+from pymc_geodesic.kernel.gathered import Gathered
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import for_many, interpreted
 from pymc_geodesic.kernel.memo import Memo
@@ -140,6 +141,34 @@ def test_other_data_make_nothing(monkeypatch):
     assert n_first > 0
     assert n_second == n_first
     assert abs(first - second) > 0.1
+
+
+def test_rows_of_a_search_are_taken_from_the_data_once(monkeypatch):
+    gradient, point = host(flat())
+    taken, take = [], Gathered.rows
+    monkeypatch.setattr(Gathered, "rows", lambda one, rows: taken.append(1) or take(one, rows))
+    rows = [gradient.rows(RNG, 100) for _ in range(2)]
+    moved = [x + 0.1 for x in point]
+    first = gradient.many([point, moved], rows)
+    n_taken = len(taken)
+    again = gradient.many([moved, point], rows)
+    assert n_taken == len(taken) == len(gradient._evaluate._gathered)
+    # Equal rows that are other arrays are taken anew.
+    copied = [[np.array(x) for x in some] for some in rows]
+    anew = gradient.many([moved, point], copied)
+    assert len(taken) == 2 * n_taken
+    assert [one.energy for one in anew] == [one.energy for one in again]
+    assert first[0].energy != again[0].energy
+
+
+def test_inputs_that_are_only_returned_are_copied():
+    x, y = pt.vector("x"), pt.scalar("y")
+    arrays = [np.arange(3.0), np.float64(2.0)]
+    found = interpreted_once.Interpreted([x, y], [y, x])(*arrays)
+    np.testing.assert_array_equal(found[1], arrays[0])
+    assert found[1] is not arrays[0]
+    assert isinstance(found[0], np.ndarray)
+    assert found[0] == 2.0
 
 
 def test_data_that_are_no_longer_used_leave_the_memory():

@@ -13,6 +13,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.kernel import interpreted_once as making
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.kernel.jax import function, traced
@@ -53,6 +54,54 @@ def test_other_data_compile_nothing_and_have_draws_of_their_own(makes):
     # The same as if they had been compiled for.
     MEMO._kept.clear()
     np.testing.assert_array_equal(drawn(sampler(2)), second)
+
+
+def groups(seed):
+    """Few groups, whose effects the data determine better than multiples of their scale."""
+    rng, n = np.random.default_rng(seed), 2_000
+    group = rng.integers(0, 20, n)
+    rows = group, rng.normal(rng.normal(1.0, 0.5, 20)[group], 1.0)
+    with pm.Model():
+        of_row, y = pm.Minibatch(*rows, batch_size=100)
+        scale, effect = pm.HalfNormal("scale"), pm.Normal("effect", shape=20)
+        pm.Normal("y", scale * effect[of_row], 1.0, observed=y, total_size=n)
+        return pmg.SGNHT(backend="jax").sampler
+
+
+def direction(seed):
+    """A unit vector whose posterior is ten times wider along one direction than along another."""
+    rng, n = np.random.default_rng(seed), 4_000
+    rows = rng.normal(size=(n, 4)) * [3.0, 0.05, 1.0, 0.3]
+    with pm.Model():
+        x, y = pm.Minibatch(rows, rng.normal(rows.sum(axis=1)), batch_size=100)
+        vector = pmg.VonMisesFisher("vector", mu=np.ones(4) / 2, kappa=1.0)
+        pm.Normal("y", 2 * x @ vector, 1.0, observed=y, total_size=n)
+        return pmg.gSGNHT(backend="jax").sampler
+
+
+@pytest.mark.parametrize("make", [groups, direction])
+def test_coordinates_measured_with_other_data_compile_nothing(make, makes, monkeypatch, caplog):
+    caplog.set_level("INFO", logger="pymc")
+    graphs, interpret = [], making.interpreted
+    monkeypatch.setattr(making, "interpreted", lambda *x: graphs.append(1) or interpret(*x))
+    monkeypatch.setattr(making, "MEMO", Memo(200))
+
+    def first_draws(sampler):
+        chains = [begin(sampler, random_seed=seed, tune=20, draws=5) for seed in (1, 2)]
+        return run(sampler, chains, 25, chain_method="vectorized")[1]
+
+    first, n_graphs = first_draws(make(1)), len(graphs)
+    second = first_draws(make(2))
+    assert n_graphs > 0
+    assert len(graphs) == n_graphs
+    assert len(makes) == 1
+    assert sum("It moves" in record.message for record in caplog.records) == 2
+    # The same as if they had been compiled for.
+    MEMO._kept.clear()
+    again = first_draws(make(2))
+    for name, draws in second.items():
+        np.testing.assert_array_equal(draws, again[name])
+        assert not np.array_equal(draws, first[name])
 
 
 def test_another_number_of_rows_has_the_same_graph(makes):

@@ -1,15 +1,16 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Constant data as shared variables, whose values PyTensor does not look at."""
+"""Constants and numbers as shared variables, whose values PyTensor does not look at."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytensor
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorConstant, TensorVariable
 
-__all__ = ["LARGE_CONSTANT", "is_constant", "shared_constant"]
+__all__ = ["LARGE_CONSTANT", "is_constant", "is_number", "shared_constant", "shared_number"]
 
 # A constant with fewer entries costs the compiler nothing and may be folded.
 LARGE_CONSTANT = 64
@@ -32,3 +33,19 @@ def shared_constant(x: TensorVariable) -> TensorVariable:
 def is_constant(x: SharedVariable) -> bool:
     """Return whether a shared variable is from :func:`shared_constant`: its value never changes."""
     return hasattr(x.tag, "is_constant")
+
+
+def shared_number(value: np.ndarray, *, name: str) -> TensorVariable:
+    """Return a shared variable of numbers that determine no shape.
+
+    They are an input of a compiled function, which then serves other numbers too, even if there are
+    so few that other data would become constants.
+    """
+    shared = pytensor.shared(value, name=name, shape=np.shape(value))
+    shared.tag.is_number = True
+    return shared
+
+
+def is_number(x: SharedVariable) -> bool:
+    """Return whether a shared variable is from :func:`shared_number`."""
+    return hasattr(x.tag, "is_number")
