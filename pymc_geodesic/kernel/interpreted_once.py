@@ -110,7 +110,11 @@ class Interpreted:
     def __call__(self, *arguments: Any) -> list[Any]:
         """Call the function."""
         if self._returned is not None:
-            return [np.array(arguments[i]) for i in self._returned]
+            # Types and shapes are checked, as those of arguments of functions are.
+            return [
+                np.array(x.type.filter(arguments[i]))
+                for x, i in zip(self._graph[1], self._returned, strict=True)
+            ]
         if self._function is None:
             with quick_building():
                 self._function = interpreted_once(*self._graph)

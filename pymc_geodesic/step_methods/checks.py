@@ -17,7 +17,7 @@ from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.validation import flag, mapping, pymc_model, share
 
-__all__ = ["check_keywords", "require_values"]
+__all__ = ["check_keywords", "require_shapes", "require_values"]
 
 # A smaller error would need millions of transitions per effective draw.
 LEAST_ACCURACY = 1e-4
@@ -50,6 +50,22 @@ def require_values(name: str, point: Mapping[str, np.ndarray], model: Model) -> 
             f"`{name}` expected a value for each of {wanted}, as `model.initial_point()` returns "
             f"them; got none for {missing}."
         )
+
+
+def require_shapes(name: str, point: Mapping[str, Any], start: Mapping[str, np.ndarray]) -> None:
+    """Raise an error for a point with a value of another shape than the start of a chain has.
+
+    Raises
+    ------
+    ValueError
+        If a shape differs.
+    """
+    for variable, value in start.items():
+        if variable in point and np.shape(point[variable]) != np.shape(value):
+            raise ValueError(
+                f"`{name}` expected a value of shape {np.shape(value)} for `{variable}`, as "
+                f"`model.initial_point()` returns it, got one of shape {np.shape(point[variable])}."
+            )
 
 
 def _local(name: str, value: Any) -> None:

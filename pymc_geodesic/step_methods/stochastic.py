@@ -22,6 +22,7 @@ from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
+from pymc_geodesic.step_methods.checks import require_shapes
 from pymc_geodesic.step_methods.fitting import require_fitting
 from pymc_geodesic.step_methods.learning_rate import step_size_of
 from pymc_geodesic.step_methods.progress import Shown
@@ -183,11 +184,13 @@ def _tuning_options(
         reduction = None
     if not potential.sources or not (tunes_itself or always):
         reduction = None
+    if (center := options.get("center")) is not None:
+        require_shapes("center", center, problem.start)
     return TuningOptions(
         tunes_itself,
         chooses_n_steps=n_steps is None and tunes_itself,
         reduction=reduction,
-        center=options.get("center"),
+        center=center,
         accuracy=float(options["accuracy"]),
         noise_is_known=options.get("gradient_noise") is not None,
         given=given,

@@ -169,6 +169,8 @@ def test_inputs_that_are_only_returned_are_copied():
     assert found[1] is not arrays[0]
     assert isinstance(found[0], np.ndarray)
     assert found[0] == 2.0
+    with pytest.raises(TypeError, match="dimensions"):
+        interpreted_once.Interpreted([x], [x])(np.zeros((2, 2)))
 
 
 def test_data_that_are_no_longer_used_leave_the_memory():

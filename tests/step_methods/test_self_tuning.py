@@ -166,6 +166,7 @@ def test_log_lines_say_what_goes_on_and_what_was_found(caplog, cores):
         ({"accuracy": 1.0}, "`accuracy` expected a number between"),
         ({"variance_reduction": "svrg"}, "`variance_reduction` expected None, 'auto'"),
         ({"center": {}}, "`center` expected values for"),
+        ({"center": {"beta": np.zeros(5)}}, r"a value of shape \(3,\) for `beta`, .* \(5,\)"),
     ],
 )
 def test_bad_arguments(options, message):
