@@ -16,6 +16,7 @@ ORDER = (
         "parquet",
         "run_record",
         "schedules",
+        "shared_values",
         "monte_carlo",
     ),
     *("manifolds", "distributions", "potential", "mass"),
