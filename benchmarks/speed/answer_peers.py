@@ -11,7 +11,7 @@ have taken is not guessed. Figures are medians of the seeds, errors those of the
 ADVI gives no effective draws; its seconds are those of a fixed number of iterations, and its error
 says what they are worth.
 
-Cells that ``--rows`` and ``--only`` leave out are those of the run before.
+Cells that ``--rows`` and ``--only`` leave out are those of the run before, or of the record.
 
     python -m benchmarks.speed.answer_peers [--quick] [--rows N ...] [--only NAME ...]
 """
@@ -227,7 +227,7 @@ def _median(runs: list[Measured], name: str) -> float:
 
 def main() -> None:
     from benchmarks.harness.console import parser, table
-    from benchmarks.harness.records import PARTS, keep, report
+    from benchmarks.harness.records import PARTS, RESULTS, keep, report
 
     reader = parser(__doc__)
     reader.add_argument("--rows", nargs="*", type=float, default=[1e4, 1e5, 1e6])
@@ -237,8 +237,11 @@ def main() -> None:
     part, cells, seeds = PARTS / "answer_peers.json", {}, BENCHMARK.seeds
     if given.quick:
         sizes, goals, iterations, seeds = [2_000], (100,), 500, seeds[:1]
-    elif part.exists():
-        cells = json.loads(part.read_text(encoding="utf-8"))
+    else:
+        # A clone has no parts, but the record.
+        record = json.loads((RESULTS / part.name).read_text(encoding="utf-8"))
+        cells = record["figures"]["measurements"]
+        cells |= json.loads(part.read_text(encoding="utf-8")) if part.exists() else {}
     for n_rows in sizes:
         for name in given.only:
             found = cell(name, n_rows, (iterations,) if name == "advi" else goals, seeds)
