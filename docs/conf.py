@@ -61,7 +61,7 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.*\.)?(Severity|StepArgument|StepOptions|VarianceReduction|Variables)"),
     (r"py:class", r"(.*\.)?(Friction|KeepArgument|Spread)"),
     # Types of fields that no one else reads.
-    (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|MovedVariable|Moves|News|Scaling)"),
+    (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
 ]
 
 html_theme = "pydata_sphinx_theme"
