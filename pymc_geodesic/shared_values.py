@@ -38,8 +38,15 @@ def is_constant(x: SharedVariable) -> bool:
 def shared_number(value: np.ndarray, *, name: str) -> TensorVariable:
     """Return a shared variable of numbers that determine no shape.
 
-    They are an input of a compiled function, which then serves other numbers too, even if there are
-    so few that other data would become constants.
+    They are an input of a compiled function, which then serves other numbers too. Other data of a
+    few entries become constants, because they may determine a shape.
+
+    Parameters
+    ----------
+    value : ndarray, any shape
+        The numbers.
+    name : str
+        Name of the variable.
     """
     shared = pytensor.shared(value, name=name, shape=np.shape(value))
     shared.tag.is_number = True

@@ -3,9 +3,8 @@
 """Where the seconds of `answer` go: how much of each figure is work of other packages.
 
 A timer reads the stack every five milliseconds of the processor, and gives the time since it read
-last to what the stack says is being done. What is asked for is asked of the whole. So a target is
-out of reach of this package where the seconds before its own work, which other packages spend on
-importing, rewriting and compiling, exceed it.
+last to what the stack says is being done. A target is out of reach of this package where others
+alone take longer, for importing, rewriting, compiling and checking.
 
     python -m benchmarks.speed.answer_shares [--quick] [--only NAME ...]
 """

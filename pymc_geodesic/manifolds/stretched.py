@@ -58,7 +58,7 @@ class Stretched(Manifold):
     def __init__(self, base: Manifold, factor: np.ndarray) -> None:
         self.base, self.name, self.ndim_core = base, base.name, base.ndim_core
         self.factor, self.inverse = np.asarray(factor), np.linalg.inv(factor)
-        # L is measured: as an input, it leaves compiled functions as they are for another one.
+        # L is measured. As an input it leaves compiled functions unchanged for another L.
         self._shared: dict[tuple[str, str], TensorVariable] = {}
 
     def dim(self, core_shape: Shape) -> int:  # noqa: D102

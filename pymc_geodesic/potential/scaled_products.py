@@ -129,7 +129,7 @@ def log_ratios(
     if not exponents:
         return {}
     found = scaled_products(model, values)
-    # Exponents are measured: as data, they leave the graph as it is for other data.
+    # Exponents are measured. As inputs they leave the graph unchanged for other data.
     return {
         name: shared_number(np.asarray(a, model[name].dtype), name=f"{name}_exponent")
         * found[name].log_scale

@@ -206,8 +206,8 @@ class SelfTuning:
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
         now, stages = first.n_drawn, Stages(first.tuning_draws)
-        # An approximation's center may be many deviations off, and the way from there looks like a
-        # soft direction.
+        # The center of an approximation may be many deviations off, and the way from there looks
+        # like a soft direction.
         if now == stages.refined[0] and not found.is_gaussian:
             windows = [window[len(window) // 2 :] for window in windows]
         pooled = [draw for window in windows for draw in window]

@@ -33,27 +33,27 @@ class Stages:
 
     @property
     def refined(self) -> list[int]:
-        """Before which the draws so far correct the mass."""
+        """Draws before which those so far correct the mass."""
         return [self._after(share) for share in REFINED_AT]
 
     @property
     def counted(self) -> int:
-        """Before which the number of transitions per draw is chosen."""
+        """The draw before which the number of transitions per draw is chosen."""
         return self._after(COUNTED_AT)
 
     @property
     def late(self) -> int:
-        """Before which the mass of slow chains is corrected once more."""
+        """The draw before which the mass of slow chains is corrected once more."""
         return self._after(LATE_AT)
 
     @property
     def balanced(self) -> list[int]:
-        """Before which the friction of every entry is corrected."""
+        """Draws before which the friction of every entry is corrected."""
         return [self._after(share) for share in BALANCED_AT]
 
     @property
     def heated(self) -> int:
-        """Before which the temperature of velocities corrects the step size."""
+        """The draw before which the temperature of velocities corrects the step size."""
         return self._after(HEATED_AT)
 
     def all(self, *, balances: bool, cools: bool) -> list[int]:
