@@ -46,6 +46,7 @@ from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import set_step_size
+from benchmarks.papers.pictures import panels, save
 from benchmarks.topics.lda_baselines import read_counts
 from pymc_geodesic.topic_models import document_completion_perplexity, split_tokens
 
@@ -72,7 +73,7 @@ N_SCORED, TEST_SWEEPS = 40, 40
 METHODS = {"SGNHT": (pmg.SGNHT, "diffusion"), "SGHMC": (pmg.SGHMC, "friction")}
 PAPER = {"SGNHT": 1102.7, "SGHMC": 1125.2}
 HEADER = ["a", "learning rate", "SGNHT", "SGHMC", "SGHMC less SGNHT"]
-HEADER += ["temperature, SGNHT", "SGHMC", "CPU s a run"]
+HEADER += ["temperature, SGNHT", "temperature, SGHMC", "CPU s a run"]
 
 
 class Abstracts(NamedTuple):
@@ -156,11 +157,15 @@ def of(runs: list[dict[str, Any]], name: str) -> np.ndarray:
     return np.array([run[name] for run in runs])
 
 
+def error_of(values: np.ndarray) -> float:
+    """Estimate the standard error of a mean over seeds."""
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
 def gain(runs: dict[str, list[dict[str, Any]]]) -> tuple[float, float]:
     """Perplexity of SGHMC less that of SGNHT, and its standard error over seeds."""
     ours, theirs = (of(runs[method], "perplexity") for method in METHODS)
-    spread = [values.std(ddof=1) / np.sqrt(len(values)) for values in (ours, theirs)]
-    return float(theirs.mean() - ours.mean()), float(np.hypot(*spread))
+    return float(theirs.mean() - ours.mean()), float(np.hypot(error_of(ours), error_of(theirs)))
 
 
 def row_of(name: str, runs: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -170,6 +175,25 @@ def row_of(name: str, runs: dict[str, list[dict[str, Any]]]) -> list[str]:
     seconds = np.median([one["seconds"] for each in runs.values() for one in each])
     difference = "{:.1f} +- {:.1f}".format(*gain(runs))
     return [*name.split(", "), *perplexities, difference, *temperatures, f"{seconds:.0f}"]
+
+
+def draw(runs: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
+    """Draw perplexities with standard errors by learning rate, a panel for each injected noise."""
+    figure, axes = panels(1, len(INJECTED), sharey="row")
+    for ax, injected in zip(axes[0], INJECTED, strict=True):
+        rates = [rate for rate, noise in settings(quick=False) if noise == injected]
+        for method in METHODS:
+            values = [of(runs[name_of((rate, injected))][method], "perplexity") for rate in rates]
+            means = [each.mean() for each in values]
+            errors = [error_of(each) for each in values]
+            ax.errorbar(rates, means, errors, fmt="o-", capsize=3, label=method)
+        ax.axvspan(RATES[0] / 1.2, RATES[-1] * 1.2, color="0.93", zorder=0)
+        ax.set(xscale="log")
+        ax.set_title(f"a = {injected:g}", fontsize=9)
+        ax.set_xlabel("learning rate (grey: the paper's)", fontsize=8)
+    axes[0, 0].set_ylabel("perplexity of held-out tokens", fontsize=8)
+    axes[0, 0].legend(fontsize=8)
+    save(figure, "softmax_topics")
 
 
 def checks_of(runs: dict[str, dict[str, list[dict[str, Any]]]]) -> list[Check]:
@@ -235,6 +259,8 @@ def main() -> None:
     table("Perplexity of held-out tokens, means over seeds", HEADER, rows)
     kept = {"about": BENCHMARK, "quick": given.quick, "header": HEADER, "rows": rows, "runs": runs}
     report("softmax_topics", checks_of(runs), **kept)
+    if not given.quick and len(runs) == len(chosen):
+        draw(runs)
 
 
 if __name__ == "__main__":
