@@ -179,7 +179,7 @@ def row_of(name: str, runs: dict[str, list[dict[str, Any]]]) -> list[str]:
 
 def draw(runs: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
     """Draw perplexities with standard errors by learning rate, a panel for each injected noise."""
-    figure, axes = panels(1, len(INJECTED), sharey="row")
+    figure, axes = panels(1, len(INJECTED), sharex=True, sharey=True)
     for ax, injected in zip(axes[0], INJECTED, strict=True):
         rates = [rate for rate, noise in settings(quick=False) if noise == injected]
         for method in METHODS:
