@@ -83,7 +83,6 @@ class WarmUp(NamedTuple):
 # so no noise, to masses with which they are thrown out when words come.
 em = partial(pmg.MonteCarloEM, decay=1.0)
 FIVE = {"n_steps": 5}
-NOSE_POINCARE = {"n_leapfrog": 20}
 STEPS = {
     "SGHMC": partial(pmg.SGHMC, step_size=WarmUp(0.001), friction=30.0, **FIVE),
     "SGHMC, EM": partial(
@@ -100,10 +99,6 @@ STEPS = {
         diffusion=3.0,
         mass=em(update_every=10),
         **FIVE,
-    ),
-    "SGNPHMC": partial(pmg.SGNPHMC, step_size=WarmUp(0.001), **NOSE_POINCARE),
-    "SGNPHMC, EM": partial(
-        pmg.SGNPHMC, step_size=WarmUp(0.01), mass=em(update_every=3), **NOSE_POINCARE
     ),
 }
 # Share of the time in which the mass is learned; the draws afterwards are averaged.

@@ -7,8 +7,8 @@ are tuned alike: the same three step sizes for 12 s each with one seed, by the p
 training documents that are left out. The best one then runs with three seeds, which determine the
 start too, on all training documents, beside collapsed Gibbs. The friction of SGHMC and the
 diffusion of SGNHT are the same share of a step at all step sizes, with EM and without. Seconds are
-those of the processor, without compiling and scoring. SGNPHMC, which makes half as many steps in
-the same time and is last in ``pfa``, is left out.
+those of the processor, without compiling and scoring. SGNPHMC cannot sample this model: its steps
+need energies, and only the gradient can be estimated.
 
     python -m benchmarks.topics.pfa_tuned [--quick] [--resume]
 
