@@ -1,21 +1,19 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""ArviZ's Monte Carlo errors, imported on first use because ArviZ imports JAX if installed."""
+"""Monte Carlo errors of the means of chains, and what they are compared with."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
+
+from pymc_geodesic.rank_statistics import effective_sizes, rank_statistics
 
 __all__ = ["effective_draws", "halves", "mcse", "mean_and_mcse", "r_hat", "z_score"]
 
 
-def mcse(values: np.ndarray, *, method: Literal["mean", "sd"] = "mean") -> np.ndarray:
-    """Monte Carlo standard error of each statistic of ``(chain, draw, ...)``."""
-    import arviz_stats
-
-    return arviz_stats.mcse(values, method=method)
+def mcse(values: np.ndarray) -> np.ndarray:
+    """Monte Carlo standard error of the mean of each entry of ``(chain, draw, ...)``."""
+    return values.std(axis=(0, 1), ddof=1) / np.sqrt(effective_sizes(values))
 
 
 def mean_and_mcse(values: np.ndarray) -> tuple[float, float]:
@@ -32,10 +30,8 @@ def z_score(distance: float, error: float) -> float:
 
 def r_hat(values: np.ndarray) -> float:
     """Rank-normalised R-hat of ``(chain, draw)``, with each chain split in two."""
-    import arviz_stats
-
-    # ArviZ needs two chains. The halves of one chain, split again, are an equally good comparison.
-    return float(arviz_stats.rhat(values if len(values) > 1 else halves(values)))
+    # It needs two chains. The halves of one chain, split again, are an equally good comparison.
+    return float(rank_statistics(values if len(values) > 1 else halves(values)).r_hat)
 
 
 def halves(values: np.ndarray) -> np.ndarray:
@@ -46,6 +42,4 @@ def halves(values: np.ndarray) -> np.ndarray:
 
 def effective_draws(values: np.ndarray) -> float:
     """Effective sample size for the mean of ``(chain, draw)``; zero if nothing moves."""
-    import arviz_stats
-
-    return float(arviz_stats.ess(values, method="mean")) if np.ptp(values) > 0 else 0.0
+    return float(effective_sizes(values)) if np.ptp(values) > 0 else 0.0

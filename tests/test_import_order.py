@@ -17,6 +17,7 @@ ORDER = (
         "run_record",
         "schedules",
         "shared_values",
+        "rank_statistics",
         "monte_carlo",
     ),
     *("manifolds", "distributions", "potential", "mass"),

@@ -14,10 +14,11 @@ from pymc.backends.arviz import to_inference_data
 from pymc.backends.base import MultiTrace
 from pymc.backends.ndarray import NDArray
 from pymc.model import Model
-from pymc.stats.convergence import log_warnings, run_convergence_checks
+from pymc.stats.convergence import log_warnings
 from pymc.util import drop_warning_stat
 
 from pymc_geodesic.run_record import STATISTIC
+from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.running_moments import TraceOfStatistics
 from pymc_geodesic.sampling.run import Arrays
@@ -69,7 +70,7 @@ def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = Tr
     trace = _multitrace(drawn, model, traced)
     idata = to_inference_data(trace, model=model, save_warmup=drawn.n_warmup > 0)
     if checks and drawn.n_draws and traced.variables:
-        log_warnings(run_convergence_checks(idata, model))
+        log_warnings(warnings_of_convergence(idata, model))
     return drop_warning_stat(idata)
 
 

@@ -223,7 +223,7 @@ def test_convergence_is_checked(made, caplog):
     model, step = made
     short = SHORT | {"compute_convergence_checks": True, "draws": 100}
     pmg.sample(model=model, step=step, **short)
-    assert "effective sample size per chain is smaller than 100" in caplog.text
+    assert "per chain, less than 100: R-hat and other statistics are unreliable" in caplog.text
 
 
 def with_prior(variable, batch=True):

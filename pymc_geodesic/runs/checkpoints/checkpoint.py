@@ -17,11 +17,12 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model
-from pymc.stats.convergence import log_warnings, run_convergence_checks
+from pymc.stats.convergence import log_warnings
 
 from pymc_geodesic.runs.checkpoints.identity import Identity, require_same
 from pymc_geodesic.runs.checkpoints.remake import recipe
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
+from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.traces import Drawn, to_datatree
@@ -152,7 +153,7 @@ class Checkpoint:
         if not tree.children:
             return None
         if checks and "posterior" in tree:
-            log_warnings(run_convergence_checks(tree, self._run.model))
+            log_warnings(warnings_of_convergence(tree, self._run.model))
             # Opened again, without the values that the checks have loaded.
             tree, _ = read_draws(self._run.path)
         return tree

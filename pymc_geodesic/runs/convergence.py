@@ -1,0 +1,119 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Whether the chains of a run agree, and whether they are long enough.
+
+The checks of PyMC, of all entries at once. They say of which entry it is true, and advise by the
+settings of these steps, which have no `target_accept`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model
+from pymc.stats.convergence import SamplerWarning, WarningType
+from pymc.util import get_untransformed_name, is_transformed_name
+from pytensor.graph import Variable
+
+from pymc_geodesic.rank_statistics import rank_statistics
+
+__all__ = ["warnings_of_convergence"]
+
+# The limits of PyMC's own checks.
+LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
+# With fewer draws the statistics themselves are unreliable.
+FEWEST_DRAWS = 100
+# Chains of which R-hat compares the most that differ.
+FEW_CHAINS = 4
+
+
+def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWarning]:
+    """Return what ``pm.sample`` would say of these draws, with the entry of which it is true.
+
+    Parameters
+    ----------
+    idata : DataTree
+        A run.
+    model : Model
+        Its model; R-hat and effective sizes are those of its free variables.
+
+    Returns
+    -------
+    list of SamplerWarning
+        Empty if nothing is wrong.
+    """
+    if "posterior" not in idata.children:
+        return []
+    posterior = idata["posterior"].to_dataset()
+    n_chains, n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
+    found = _divergences(idata)
+    if n_draws < FEWEST_DRAWS:
+        return [*found, _said(f"{n_draws} draws are too few to check convergence reliably.")]
+    if n_chains == 1:
+        return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
+    if n_chains < FEW_CHAINS:
+        found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
+    names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
+    values = {name: posterior[name].transpose("chain", "draw", ...) for name in names}
+    return [*found, *_of_ranks({name: x for name, x in values.items() if x.size}, n_chains)]
+
+
+def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[SamplerWarning]:
+    """Check R-hat and effective sizes of all entries."""
+    statistics = {name: rank_statistics(x.to_numpy()) for name, x in values.items()}
+    found = []
+    name, largest = _worst({name: x.r_hat for name, x in statistics.items()}, values)
+    if largest > LARGEST_R_HAT:
+        text = (
+            f"R-hat of {name} is {largest:.3f}, more than {LARGEST_R_HAT}: the chains disagree, "
+            "and their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
+        )
+        found.append(_said(text, "warn"))
+    opposite, least = _worst({name: -x.effective_size for name, x in statistics.items()}, values)
+    if -least < FEWEST_EFFECTIVE * n_chains:
+        text = (
+            f"The effective sample size of {opposite} is {-least / n_chains:.0f} per chain, less "
+            f"than {FEWEST_EFFECTIVE}: R-hat and other statistics are unreliable. Increase "
+            "`draws`, or `n_steps`, the transitions per draw."
+        )
+        found.append(_said(text, "warn"))
+    return found
+
+
+def _worst(
+    found: Mapping[str, np.ndarray], values: Mapping[str, xr.DataArray]
+) -> tuple[str, float]:
+    """Return the entry with the largest value; NaN is that of an entry that never moves."""
+    largest = {name: float(np.nanmax(x)) for name, x in found.items() if not np.isnan(x).all()}
+    if not largest:
+        return "", -np.inf
+    name = max(largest, key=lambda key: largest[key])
+    index = np.unravel_index(np.nanargmax(found[name]), found[name].shape)
+    dims = values[name].dims[2:]
+    where = ", ".join(str(values[name][dim].values[i]) for dim, i in zip(dims, index, strict=True))
+    return f"`{name}[{where}]`" if where else f"`{name}`", largest[name]
+
+
+def _divergences(idata: xr.DataTree) -> list[SamplerWarning]:
+    if "sample_stats" not in idata.children or "diverging" not in idata["sample_stats"]:
+        return []
+    diverging = idata["sample_stats"]["diverging"].to_numpy()
+    if not (n := int(diverging.sum())):
+        return []
+    text = (
+        f"{n} of {diverging.size} draws after tuning diverged. Decrease `step_size`, or write the "
+        "model with other parameters."
+    )
+    return [SamplerWarning(WarningType.DIVERGENCES, text, "error")]
+
+
+def _untransformed(variable: Variable) -> str:
+    name = variable.name
+    return get_untransformed_name(name) if is_transformed_name(name) else name
+
+
+def _said(text: str, level: str = "info") -> SamplerWarning:
+    return SamplerWarning(WarningType.CONVERGENCE, text, level)
