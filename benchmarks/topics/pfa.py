@@ -226,7 +226,14 @@ def options() -> argparse.Namespace:
 def corpus(*, validate: bool) -> tuple[sp.csr_matrix, Completion]:
     """Read documents to fit and documents to complete."""
     train, test = read_newsgroups(data_file("20news", "20news.npz"), VOCABULARY)
-    # The training documents are sorted by newsgroup.
+    return divided(train, test, validate=validate)
+
+
+def divided(
+    train: sp.csr_matrix, test: sp.csr_matrix, *, validate: bool
+) -> tuple[sp.csr_matrix, Completion]:
+    """Hide words of the test documents, or of training documents that are left out."""
+    # The training documents may be sorted, such as by newsgroup.
     order = np.random.default_rng(1).permutation(train.shape[0])
     if validate:
         train, test = train[order[N_VALIDATION:]], train[order[:N_VALIDATION]]

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
+import scipy.sparse as sp
 
 import pymc_geodesic as pmg
 
@@ -82,6 +83,7 @@ GIBBS = "Gibbs, all documents"
 HEADER = ["method", "step size", "transitions", "one draw", "averaged", "of one seed"]
 HEADER += ["180 s", "240 s", "topics in use", "temperature", "diverging draws"]
 Path = list[dict[str, Any]]
+Read = Callable[..., tuple[sp.csr_matrix, Completion]]
 
 
 def chain(
@@ -151,9 +153,9 @@ def row(name: str, step_size: float | None, paths: list[Path]) -> list[str]:
     ]
 
 
-def tuned(part: Callable, limit: float) -> tuple[dict[str, float], list[list[str]]]:
+def tuned(part: Callable, limit: float, *, read: Read) -> tuple[dict[str, float], list[list[str]]]:
     """Choose the step size of each method on training documents that are left out."""
-    counts, documents = corpus(validate=True)
+    counts, documents = read(validate=True)
     get = compiled(factor_model(counts, N_TOPICS, BATCH_SIZE))
     start = starting_point(counts, seed=1)
     chosen, rows = {}, []
@@ -185,23 +187,37 @@ def checks_of(paths: dict[str, list[Path]]) -> list[Check]:
     return checks
 
 
-def main() -> None:
+def study(script: str, about: Benchmark, *, description: str, read: Read) -> None:
+    """Tune all methods alike, run them with all seeds, and keep the record.
+
+    Parameters
+    ----------
+    script : str
+        Name of the record.
+    about : Benchmark
+        What it declares.
+    description : str
+        First line of the help.
+    read : callable
+        Returns the documents to fit and those to complete; ``validate=True`` leaves training
+        documents out to be completed.
+    """
     warnings.simplefilter("ignore", UserWarning)
-    options = parser(__doc__.splitlines()[0])
+    options = parser(description)
     options.add_argument("--resume", action="store_true", help="run only what is not there yet")
-    options.add_argument("--seeds", type=int, nargs="+", default=list(BENCHMARK.seeds))
+    options.add_argument("--seeds", type=int, nargs="+", default=list(about.seeds))
     given = options.parse_args()
     scale = 0.1 if given.quick else 1.0
 
     def part(name: str, run: Callable[[], Path], *, now: bool = True) -> Path | None:
-        options = {"about": BENCHMARK, "quick": given.quick}
-        return part_of("pfa_tuned", name, run, now=now, resume=given.resume, **options)
+        options = {"about": about, "quick": given.quick}
+        return part_of(script, name, run, now=now, resume=given.resume, **options)
 
-    chosen, validation = tuned(part, TUNED_FOR * scale)
-    counts, documents = corpus(validate=False)
+    chosen, validation = tuned(part, TUNED_FOR * scale, read=read)
+    counts, documents = read(validate=False)
     get, limit = compiled(factor_model(counts, N_TOPICS, BATCH_SIZE)), SECONDS * scale
     paths: dict[str, list[Path]] = {name: [] for name in (*STEPS, GIBBS)}
-    for seed in BENCHMARK.seeds[:1] if given.quick else BENCHMARK.seeds:
+    for seed in about.seeds[:1] if given.quick else about.seeds:
         start = starting_point(counts, seed=seed)
         for name, found in paths.items():
             if name == GIBBS:
@@ -214,15 +230,15 @@ def main() -> None:
             if path is not None:
                 found.append(path)
                 print(name, seed, path[-1], flush=True)
-    if not given.quick and any(len(found) < len(BENCHMARK.seeds) for found in paths.values()):
+    if not given.quick and any(len(found) < len(about.seeds) for found in paths.values()):
         print("The record is written when all seeds have been run.")
         return
     rows = [row(name, chosen.get(name), found) for name, found in paths.items()]
     table("Validation", ["method", *map(str, STEP_SIZES)], validation)
     table("Perplexity, medians of the seeds", HEADER, rows)
-    kept = {"about": BENCHMARK, "quick": given.quick, "header": HEADER, "rows": rows}
-    report("pfa_tuned", checks_of(paths), **kept, validation=validation, paths=paths)
+    kept = {"about": about, "quick": given.quick, "header": HEADER, "rows": rows}
+    report(script, checks_of(paths), **kept, validation=validation, paths=paths)
 
 
 if __name__ == "__main__":
-    main()
+    study("pfa_tuned", BENCHMARK, description=__doc__.splitlines()[0], read=corpus)

@@ -28,6 +28,7 @@ __all__ = [
     "factor_model",
     "gibbs_sampler",
     "newsgroups",
+    "of_frequent_words",
     "perplexity",
     "predictive",
 ]
@@ -54,11 +55,19 @@ def newsgroups(file: Path, vocabulary: int) -> tuple[sp.csr_matrix, sp.csr_matri
             data, indices, indptr = (z[name + k] for k in ("data", "indices", "indptr"))
             shape = tuple(int(size) for size in z[name + "shape"])
             parts.append(sp.csr_matrix((data.astype("int32"), indices, indptr), shape=shape))
-        usable = np.array([str(word) not in ENGLISH_STOP_WORDS for word in z["vocab"]])
-    frequency = np.asarray(parts[0].sum(axis=0)).ravel() * usable
+        known = z["vocab"]
+    return of_frequent_words(*parts, known=known, vocabulary=vocabulary)
+
+
+def of_frequent_words(
+    train: sp.csr_matrix, test: sp.csr_matrix, *, known: np.ndarray, vocabulary: int
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Keep the words that are most frequent in training, and the documents that have any."""
+    usable = np.array([str(word) not in ENGLISH_STOP_WORDS for word in known])
+    frequency = np.asarray(train.sum(axis=0)).ravel() * usable
     words = np.argsort(-frequency, kind="stable")[:vocabulary]
-    train, test = (part[:, words].tocsr() for part in parts)
-    return tuple(part[np.diff(part.indptr) > 0] for part in (train, test))
+    parts = (part[:, words].tocsr() for part in (train, test))
+    return tuple(part[np.diff(part.indptr) > 0] for part in parts)
 
 
 def complete(counts: sp.csr_matrix, share: float, *, seed: int) -> Completion:
