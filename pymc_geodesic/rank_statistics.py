@@ -50,7 +50,8 @@ def rank_statistics(values: np.ndarray) -> RankStatistics:
 
     .. math:: \hat R = \sqrt{(B / W + n - 1) / n}, \qquad
               n_\mathrm{eff} = \frac{2 m n}{\hat\tau}, \qquad
-              \hat\tau = -1 + 2 \sum_{j < k} \min_{i \le j} (\rho_{2i} + \rho_{2i + 1}) + \rho_{2k}^+
+              \hat\tau = -1 + 2 \sum_{j < k} \min_{i \le j} (\rho_{2i} + \rho_{2i + 1})
+              + \rho_{2k}^+
 
     for :math:`m` chains, where the autocorrelations :math:`\rho_t` count what the halves' means
     differ, and :math:`k` is the first pair whose sum is not positive.
@@ -63,7 +64,8 @@ def rank_statistics(values: np.ndarray) -> RankStatistics:
     Returns
     -------
     RankStatistics
-        Arrays of the shape of one draw; NaN for an entry with a NaN, and with fewer than four draws.
+        Arrays of the shape of one draw; NaN for an entry with a NaN, and with fewer than four
+        draws.
 
     References
     ----------

@@ -75,10 +75,15 @@ def measured(
     *,
     seed: int,
     quick: bool,
+    share: float = 1.0,
 ) -> dict[str, Any]:
-    """Sample with a method and predict the test ratings; the seed determines the start too."""
+    """Sample with a method and predict the test ratings; the seed determines the start too.
+
+    ``share`` is that of the paper's length.
+    """
     (learning_rate, injected), (train, test) = setting, ratings
-    step_size, (tune, draws) = learning_rate**0.5, (5, 5) if quick else (TUNE, DRAWS)
+    tune, draws = (5, 5) if quick else (round(share * n) for n in (TUNE, DRAWS))
+    step_size = learning_rate**0.5
     begun = time.process_time()
     with single_precision("jax"), build_model(train, seed=seed):
         step = STEPS[method](
