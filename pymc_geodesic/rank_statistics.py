@@ -161,16 +161,7 @@ def _r_hat(draws: np.ndarray) -> np.ndarray:
 def _effective_size(draws: np.ndarray) -> np.ndarray:
     """Sum autocorrelations by pairs, which decrease and are positive for reversible chains."""
     n_entries, n_chains, n = draws.shape
-    means = draws.mean(axis=2, keepdims=True)
-    # Circles of twice the length: the ends do not meet. The halves' mean needs one way back.
-    length = 2 ** int(np.ceil(np.log2(2 * n)))
-    power = (np.abs(np.fft.rfft(draws - means, length)) ** 2).mean(axis=1)
-    covariances = np.fft.irfft(power, length)[:, :n] / n
-    within = covariances[:, :1] * (n / (n - 1))
-    total = covariances[:, :1] + means[:, :, 0].var(axis=1, ddof=1)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlations = 1 - (within - covariances) / total
-    correlations[:, 0] = 1.0
+    correlations = _autocorrelations(draws)
     # The last lags are of too few products.
     n_pairs = 1 + len(range(1, n - 3, 2))
     pairs = correlations[:, : 2 * n_pairs].reshape(n_entries, n_pairs, 2).sum(axis=2)
@@ -186,3 +177,19 @@ def _effective_size(draws: np.ndarray) -> np.ndarray:
     found = size / np.maximum(time, 1 / np.log10(size))
     # An entry that never moves has no autocorrelation.
     return np.where(draws.max(axis=(1, 2)) == draws.min(axis=(1, 2)), size, found)
+
+
+def _autocorrelations(draws: np.ndarray) -> np.ndarray:
+    """Return those of ``(entry, lag)``, in which what the means of chains differ counts too."""
+    n = draws.shape[2]
+    means = draws.mean(axis=2, keepdims=True)
+    # Circles of twice the length: the ends do not meet. The mean over chains needs one way back.
+    length = 2 ** int(np.ceil(np.log2(2 * n)))
+    power = (np.abs(np.fft.rfft(draws - means, length)) ** 2).mean(axis=1)
+    covariances = np.fft.irfft(power, length)[:, :n] / n
+    within = covariances[:, :1] * (n / (n - 1))
+    total = covariances[:, :1] + means[:, :, 0].var(axis=1, ddof=1)[:, None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlations = 1 - (within - covariances) / total
+    correlations[:, 0] = 1.0
+    return correlations
