@@ -39,6 +39,7 @@ from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.parts import part_of
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.sampling import set_step_size
+from benchmarks.papers.pictures import panels, save
 from benchmarks.topics.pfa import (
     BATCH_SIZE,
     FIVE,
@@ -187,6 +188,20 @@ def checks_of(paths: dict[str, list[Path]]) -> list[Check]:
     return checks
 
 
+def draw(script: str, paths: dict[str, list[Path]]) -> None:
+    """Draw the averaged perplexities of all seeds against seconds, once there is an average."""
+    figure, [[axis]] = panels(1, 1)
+    figure.set_size_inches(6.4, 3.6)
+    for i, (name, found) in enumerate(paths.items()):
+        for seed, path in enumerate(found):
+            points = [(r["seconds"], r["averaged"]) for r in path if "averaged" in r]
+            label = {} if seed else {"label": name}
+            axis.plot(*zip(*points, strict=True), color=f"C{i}", lw=1, marker=".", ms=3, **label)
+    axis.set(xlabel="seconds of processor time", ylabel="perplexity, averaged")
+    axis.legend(fontsize=8, frameon=False)
+    save(figure, script)
+
+
 def study(script: str, about: Benchmark, *, description: str, read: Read) -> None:
     """Tune all methods alike, run them with all seeds, and keep the record.
 
@@ -236,6 +251,8 @@ def study(script: str, about: Benchmark, *, description: str, read: Read) -> Non
     rows = [row(name, chosen.get(name), found) for name, found in paths.items()]
     table("Validation", ["method", *map(str, STEP_SIZES)], validation)
     table("Perplexity, medians of the seeds", HEADER, rows)
+    if not given.quick:
+        draw(script, paths)
     kept = {"about": about, "quick": given.quick, "header": HEADER, "rows": rows}
     report(script, checks_of(paths), **kept, validation=validation, paths=paths)
 
