@@ -9,78 +9,38 @@ from collections.abc import Collection, Sequence
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
-from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace, vectorize_graph
-from pytensor.graph.rewriting.basic import (
-    SequentialGraphRewriter,
-    WalkingGraphRewriter,
-    in2out,
-    node_rewriter,
-)
+from pytensor.graph.rewriting.basic import SequentialGraphRewriter, WalkingGraphRewriter, in2out
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.graph.rewriting.unify import OpPattern
-from pytensor.scalar.basic import Add, Cast, Clip, Mul
-from pytensor.scalar.math import Log1mexp, Softplus
+from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.tensor import TensorVariable, tensor
-from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.linalg.solvers.core import SolveBase
-from pytensor.tensor.rewriting.blockwise import blockwise_of
 
+from pymc_geodesic.kernel.host_rewrites import (
+    allocate_together,
+    expand_without_ufunc,
+    solve_together,
+    write_out,
+)
 from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
-from pymc_geodesic.kernel.ufuncs import call_ufunc, reduce_few
+from pymc_geodesic.kernel.straight_line import StraightLine
+from pymc_geodesic.kernel.ufuncs import call_ufunc, multiply_and_add, reduce_few
 
 __all__ = ["for_many", "interpreted", "runs_by_numpy"]
 
-# NumPy's limit for the operands of a function.
-MOST_OPERANDS = 31
-
-
-@node_rewriter([OpFromGraph])
-def write_out(fgraph, node):
-    """Replace an operation of PyTensor that consists of others by them."""
-    is_plain = node.op.is_inline or isinstance(node.op, SymbolicOp)
-    return inline_ofg_node(node) if is_plain else None
-
-
-@node_rewriter([Elemwise])
-def expand_without_ufunc(fgraph, node):
-    """Replace operations for which NumPy has no function by operations for which it has one."""
-    scalar_op = node.op.scalar_op
-    if isinstance(scalar_op, Add | Mul) and len(node.inputs) > MOST_OPERANDS:
-        half = len(node.inputs) // 2
-        return [node.op(node.op(*node.inputs[:half]), node.op(*node.inputs[half:]))]
-    if isinstance(scalar_op, Softplus):
-        [x] = node.inputs
-        return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]
-    if isinstance(scalar_op, Clip):
-        x, low, high = node.inputs
-        return [pt.minimum(pt.maximum(x, low), high)]
-    if isinstance(scalar_op, Log1mexp):
-        [x] = node.inputs
-        # The two forms meet at log 2, where both lose the same precision.
-        return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
-    return None
-
-
-@node_rewriter([blockwise_of(OpPattern(SolveBase, b_ndim=1))])
-def solve_together(fgraph, node):
-    """Solve equations of one matrix for all their right sides at once, at each of many points.
-
-    PyTensor does so for a single matrix, and otherwise calls LAPACK for one right side after
-    another: for the rows of a multivariate normal distribution, at several points.
-    """
-    matrix, side = node.inputs
-    shared = matrix.type.broadcastable[:-2]
-    if not shared or not shared[-1] or side.type.broadcastable[-2]:
-        return None
-    props = node.op.core_op._props_dict() | {"b_ndim": 2}
-    solve = Blockwise(type(node.op.core_op)(**props))
-    return [solve(matrix.squeeze(-3), side.mT).mT]
+# In this order: what is written out has operations that the others replace.
+FOR_NUMPY = (
+    write_out,
+    solve_together,
+    allocate_together,
+    expand_without_ufunc,
+    multiply_and_add,
+    call_ufunc,
+    reduce_few,
+)
 
 
 def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]):
@@ -91,17 +51,14 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
         optdb.query(query),
-        WalkingGraphRewriter(solve_together, order="in_to_out"),
-        WalkingGraphRewriter(expand_without_ufunc, order="in_to_out"),
-        WalkingGraphRewriter(call_ufunc, order="in_to_out"),
-        WalkingGraphRewriter(reduce_few, order="in_to_out"),
+        *(WalkingGraphRewriter(one, order="in_to_out") for one in FOR_NUMPY),
     )
     forget_lines_of_constants(outputs)
     with config.change_flags(cxx=""):
         return pytensor.function(
             list(inputs),
             list(outputs),
-            mode=Mode(linker="py", optimizer=rewriter),
+            mode=Mode(linker=StraightLine(), optimizer=rewriter),
             on_unused_input="ignore",
         )
 

@@ -9,7 +9,7 @@ mixture has two hundred of them, and the search for its mode calls it two thousa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,16 @@ from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import node_rewriter
 from pytensor.scalar.basic import Add, Cast, Mul
 from pytensor.tensor.elemwise import CAReduce, Elemwise
+from pytensor.tensor.math import Sum
 from pytensor.tensor.utils import import_func_from_string
 
-__all__ = ["call_ufunc", "reduce_few"]
+__all__ = ["call_ufunc", "multiply_and_add", "reduce_few"]
 
 # Numbers of entries that NumPy adds in their order, and entries of an array for which a reduction
 # takes longer than adding them so.
 FEW, FEWEST_ENTRIES = range(2, 8), 1_000
+# A product of matrices of fewer takes longer than what it replaces.
+FEWEST_PRODUCTS = 16
 
 
 class ByUfunc(Op):
@@ -49,10 +52,8 @@ class ByUfunc(Op):
         outputs = [x.type() for x in self.elemwise.make_node(*inputs).outputs]
         return Apply(self, list(inputs), outputs)
 
-    def make_py_thunk(
-        self, node, storage_map, compute_map, no_recycling, debug=False
-    ) -> Callable[[], None]:
-        """Return what reads the inputs from their places, calls the function and stores the result.
+    def call_of(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of the inputs: NumPy's own where it does just what PyTensor's does.
 
         Raises
         ------
@@ -61,29 +62,29 @@ class ByUfunc(Op):
             gradients, took for equally long.
         """
         function, dtype = self._function, np.dtype(node.outputs[0].type.dtype)
-        cells, [out] = [storage_map[x] for x in node.inputs], [storage_map[x] for x in node.outputs]
         alike = _alike(node.inputs)
+        if not alike:
+            return function if self._is_exact(node) else partial(self._cast, dtype=dtype)
 
-        def thunk() -> None:
-            arrays = [cell[0] for cell in cells]
-            for axis, first, others in alike:
-                length = arrays[first].shape[axis]
-                for i in others:
-                    if arrays[i].shape[axis] != length:
-                        raise ValueError(
-                            f"Inputs of {self.elemwise} expected equal lengths along axis {axis}, "
-                            f"got {length} and {arrays[i].shape[axis]}. Broadcast them explicitly."
-                        )
-            with np.errstate(all="ignore"):
-                out[0] = np.asarray(function(*arrays), dtype=dtype)
+        def call(*arrays: np.ndarray) -> Any:
+            _require_alike(self.elemwise, arrays, alike)
+            found = function(*arrays)
+            return found if found.dtype == dtype else found.astype(dtype)
 
-        return thunk
+        return call
+
+    def _is_exact(self, node: Apply) -> bool:
+        """Whether NumPy's function returns the type that PyTensor expects."""
+        ones = [np.ones((1,) * x.type.ndim, x.type.dtype) for x in node.inputs]
+        return self._function(*ones).dtype == node.outputs[0].type.dtype
+
+    def _cast(self, *arrays: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        return np.asarray(self._function(*arrays), dtype=dtype)
 
     def perform(self, node, inputs, output_storage) -> None:
         """Call the function."""
-        dtype = node.outputs[0].type.dtype
         with np.errstate(all="ignore"):
-            output_storage[0][0] = np.asarray(self._function(*inputs), dtype=dtype)
+            output_storage[0][0] = np.asarray(self.call_of(node)(*inputs))
 
 
 class ReduceFew(Op):
@@ -107,18 +108,70 @@ class ReduceFew(Op):
         """Apply to the input of the operation."""
         return Apply(self, [x], [self.reduction.make_node(x).outputs[0].type()])
 
-    def perform(self, node, inputs, output_storage) -> None:
-        """Combine the entries."""
+    def call_of(self, node: Apply) -> Callable[[np.ndarray], np.ndarray]:
+        """Return a function of the input."""
         [axis], combine = self.reduction.axis, self.reduction.ufunc
-        with np.errstate(all="ignore"):
-            if inputs[0].size < FEWEST_ENTRIES:
-                output_storage[0][0] = np.asarray(combine.reduce(inputs[0], axis=axis))
-                return
-            first, second, *others = np.moveaxis(inputs[0], axis, 0)
-            found = np.asarray(combine(first, second))
+
+        def call(x: np.ndarray) -> np.ndarray:
+            if x.size < FEWEST_ENTRIES:
+                return combine.reduce(x, axis=axis)
+            first, second, *others = np.moveaxis(x, axis, 0)
+            found = combine(first, second)
             for entry in others:
                 found = combine(found, entry, out=found)
-        output_storage[0][0] = found
+            return found
+
+        return call
+
+    def perform(self, node, inputs, output_storage) -> None:
+        """Combine the entries."""
+        with np.errstate(all="ignore"):
+            output_storage[0][0] = np.asarray(self.call_of(node)(*inputs))
+
+
+class SumOfProducts(Op):
+    """A sum of products of rows or columns with a vector, at each of many points.
+
+    Where the products are all of the rows of a batch, NumPy would write them to memory before it
+    adds them.
+
+    Parameters
+    ----------
+    axis : int
+        -1 for ``sum(vector[..., None, :] * matrix, -1)``, -2 for
+        ``sum(vector[..., :, None] * matrix, -2)``.
+    """
+
+    __props__ = ("axis",)
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def make_node(self, vector: Variable, matrix: Variable) -> Apply:
+        """Apply to two arrays of as many axes, of which the first has one that is not shared."""
+        return Apply(self, [vector, matrix], [(vector * matrix).sum(self.axis).type()])
+
+    def call_of(self, node: Apply) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """Return a function of the inputs.
+
+        Raises
+        ------
+        ValueError
+            When it is called, for lengths that are not equal.
+        """
+        alike = _alike(node.inputs)
+
+        def call(vector: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+            _require_alike(self, (vector, matrix), alike)
+            if self.axis == -1:
+                return np.matmul(matrix, vector.mT)[..., 0]
+            return np.matmul(vector.mT, matrix)[..., 0, :]
+
+        return call
+
+    def perform(self, node, inputs, output_storage) -> None:
+        """Add the products."""
+        output_storage[0][0] = np.asarray(self.call_of(node)(*inputs))
 
 
 def _alike(inputs: Sequence[Variable]) -> list[tuple[int, int, list[int]]]:
@@ -129,6 +182,20 @@ def _alike(inputs: Sequence[Variable]) -> list[tuple[int, int, list[int]]]:
         if len(long) > 1 and any(inputs[i].type.shape[axis] is None for i in long):
             found.append((axis, long[0], long[1:]))
     return found
+
+
+def _require_alike(
+    op: Op, arrays: Sequence[np.ndarray], alike: Sequence[tuple[int, int, list[int]]]
+) -> None:
+    """Raise an error for lengths that NumPy would broadcast and PyTensor took for equal."""
+    for axis, first, others in alike:
+        length = arrays[first].shape[axis]
+        for i in others:
+            if arrays[i].shape[axis] != length:
+                raise ValueError(
+                    f"Inputs of {op} expected equal lengths along axis {axis}, got {length} and "
+                    f"{arrays[i].shape[axis]}. Broadcast them explicitly."
+                )
 
 
 @node_rewriter([Elemwise])
@@ -153,6 +220,31 @@ def reduce_few(fgraph, node):
     if len(dtypes) > 1 or not x.dtype.startswith("float"):
         return None
     return Apply(ReduceFew(op), node.inputs, [node.outputs[0].type()]).outputs
+
+
+@node_rewriter([Sum])
+def multiply_and_add(fgraph, node):
+    """Write sums of products of a vector with the rows or columns of a matrix as such."""
+    [product] = node.inputs
+    axes, made = node.op.axis, product.owner
+    if axes is None or len(axes) != 1 or product.ndim < 2 or made is None:
+        return None
+    if len(fgraph.clients[product]) > 1:
+        return None
+    is_product = isinstance(made.op, Elemwise) and isinstance(made.op.scalar_op, Mul)
+    if not is_product or len(made.inputs) != 2 or {x.dtype for x in made.inputs} != {"float64"}:
+        return None
+    axis = axes[0] - product.ndim
+    if axis not in (-1, -2) or product.type.shape[axis] in range(FEWEST_PRODUCTS):
+        return None
+    for vector, matrix in (made.inputs, made.inputs[::-1]):
+        # All axes are shared but one of the last two, along which the vector is repeated.
+        shared = [False] * product.ndim
+        shared[-3 - axis] = True
+        pairs = zip(vector.type.broadcastable, matrix.type.broadcastable, strict=True)
+        if [a and not b for a, b in pairs] == shared and not matrix.type.broadcastable[axis]:
+            return [SumOfProducts(axis)(vector, matrix)]
+    return None
 
 
 def _function_of(node: Apply) -> Callable[..., Any] | None:
