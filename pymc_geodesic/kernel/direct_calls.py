@@ -67,8 +67,8 @@ def _(op: ByUfunc | ReduceFew | SumOfProducts, node: Apply) -> Callable[..., Any
 def _(op: DimShuffle, node: Apply) -> Callable[[Any], Any]:
     axes, dropped = (*op.shuffle, *op.drop), op.drop
     # Dropped axes are last, and have one entry.
-    index = tuple(None if axis == "x" else slice(None) for axis in op.new_order)
-    index += (0,) * len(dropped)
+    kept = (None if axis == "x" else slice(None) for axis in op.new_order)
+    index = (*kept, *(0 for _ in dropped))
     is_in_order = axes == tuple(range(len(axes)))
 
     def call(x: Any) -> Any:

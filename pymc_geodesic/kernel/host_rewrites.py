@@ -78,8 +78,8 @@ def allocate_together(fgraph, node):
     """
     n_batch = node.op.batch_ndim(node)
     value, *lengths = node.inputs
-    found = [_length(x, n_batch) for x in lengths]
-    if None in found:
+    found = [pair for x in lengths if (pair := _length(x, n_batch)) is not None]
+    if len(found) < len(lengths):
         return None
     sources = [value, *(source for _, source in found)]
     batch = [_longest(sources, axis) for axis in range(n_batch)]

@@ -40,17 +40,44 @@ class StraightLine(PerformLinker):
         inputs, outputs, storage = map_storage(
             graph, order, input_storage, output_storage, storage_map
         )
-        function = written(graph, order)
-
-        def run() -> None:
-            found = function(*[cell[0] for cell in inputs])
-            for cell, x in zip(outputs, found, strict=True):
-                cell[0] = x
-
-        run.storage_map, run.allow_gc = storage, self.allow_gc
+        run = Run(written(graph, order), inputs, outputs, storage, allow_gc=self.allow_gc)
         into = [Container(x, cell) for x, cell in zip(graph.inputs, inputs, strict=True)]
         pairs = zip(graph.outputs, outputs, strict=True)
         return run, into, [Container(x, cell, readonly=True) for x, cell in pairs], [run], order
+
+
+class Run:
+    """Call a function with what is stored, and store what it returns.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the inputs and returns the outputs.
+    inputs, outputs : sequence of list
+        Where they are stored.
+    storage_map : dict of Variable to list
+        Where all variables are stored, for PyTensor.
+    allow_gc : bool
+        Whether PyTensor releases the inputs after a call.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., tuple[Any, ...]],
+        inputs: Sequence[list[Any]],
+        outputs: Sequence[list[Any]],
+        storage_map: dict[Variable, list[Any]],
+        *,
+        allow_gc: bool,
+    ) -> None:
+        self._function, self._inputs, self._outputs = function, inputs, outputs
+        self.storage_map, self.allow_gc = storage_map, allow_gc
+
+    def __call__(self) -> None:
+        """Call the function."""
+        found = self._function(*[cell[0] for cell in self._inputs])
+        for cell, x in zip(self._outputs, found, strict=True):
+            cell[0] = x
 
 
 def written(graph: FunctionGraph, order: Sequence[Apply]) -> Callable[..., tuple[Any, ...]]:
