@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from benchmarks.harness.data import data_file
 from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import report
 from benchmarks.topics.pfa import VOCABULARY, divided
 from benchmarks.topics.pfa_tuned import study
 from benchmarks.topics.poisson_factors import Completion, of_frequent_words
@@ -54,4 +55,6 @@ def corpus(*, validate: bool) -> tuple[sp.csr_matrix, Completion]:
 
 
 if __name__ == "__main__":
-    study("pfa_reuters", BENCHMARK, description=__doc__.splitlines()[0], read=corpus)
+    found = study("pfa_reuters", BENCHMARK, description=__doc__.splitlines()[0], read=corpus)
+    if found is not None:
+        report("pfa_reuters", found[0], **found[1])

@@ -202,8 +202,10 @@ def draw(script: str, paths: dict[str, list[Path]]) -> None:
     save(figure, script)
 
 
-def study(script: str, about: Benchmark, *, description: str, read: Read) -> None:
-    """Tune all methods alike, run them with all seeds, and keep the record.
+def study(
+    script: str, about: Benchmark, *, description: str, read: Read
+) -> tuple[list[Check], dict[str, Any]] | None:
+    """Tune all methods alike, and run them with all seeds.
 
     Parameters
     ----------
@@ -216,6 +218,11 @@ def study(script: str, about: Benchmark, *, description: str, read: Read) -> Non
     read : callable
         Returns the documents to fit and those to complete; ``validate=True`` leaves training
         documents out to be completed.
+
+    Returns
+    -------
+    list of Check, dict
+        What was asked for, and what the record keeps; None while seeds are missing.
     """
     warnings.simplefilter("ignore", UserWarning)
     options = parser(description)
@@ -247,15 +254,17 @@ def study(script: str, about: Benchmark, *, description: str, read: Read) -> Non
                 print(name, seed, path[-1], flush=True)
     if not given.quick and any(len(found) < len(about.seeds) for found in paths.values()):
         print("The record is written when all seeds have been run.")
-        return
+        return None
     rows = [row(name, chosen.get(name), found) for name, found in paths.items()]
     table("Validation", ["method", *map(str, STEP_SIZES)], validation)
     table("Perplexity, medians of the seeds", HEADER, rows)
     if not given.quick:
         draw(script, paths)
     kept = {"about": about, "quick": given.quick, "header": HEADER, "rows": rows}
-    report(script, checks_of(paths), **kept, validation=validation, paths=paths)
+    return checks_of(paths), kept | {"validation": validation, "paths": paths}
 
 
 if __name__ == "__main__":
-    study("pfa_tuned", BENCHMARK, description=__doc__.splitlines()[0], read=corpus)
+    found = study("pfa_tuned", BENCHMARK, description=__doc__.splitlines()[0], read=corpus)
+    if found is not None:
+        report("pfa_tuned", found[0], **found[1])
