@@ -42,7 +42,7 @@ from benchmarks.topics.sam_arxiv import (
     corpora,
     model_for,
 )
-from benchmarks.topics.spherical_admixture import ALPHA, chain, noisy_mean, perplexity
+from benchmarks.topics.spherical_admixture import by_package, chain, noisy_mean, perplexity
 
 BENCHMARK = Benchmark(
     question="Liu, Zhu and Song (2016), Figure 5b: all methods with batches, on abstracts.",
@@ -112,19 +112,8 @@ def by_variational(corpus: pmg.BagOfWords, test: sp.csr_array, *, seed: int, qui
     start, curve, seconds = noisy_mean(corpus, N_TOPICS, seed=seed), [], []
     for n_steps in STEPS[:1] if quick else STEPS:
         begin = time.process_time()
-        found = pmg.topics.fit_spherical_admixture(
-            corpus,
-            n_topics=N_TOPICS,
-            mean=corpus.mean_direction(),
-            mean_concentration=SIGMA,
-            concentration=SIGMA,
-            kappa=KAPPA,
-            alpha=ALPHA,
-            batch_size=BATCH_SIZE,
-            n_steps=n_steps,
-            topics=start,
-            rng=seed,
-        )
+        options = {"batch_size": BATCH_SIZE, "sigma": SIGMA, "kappa": KAPPA}
+        found = by_package(corpus, start, n_steps=n_steps, seed=seed, **options)
         seconds.append(time.process_time() - begin)
         curve.append([n_steps, perplexity(found.topics[None], test, kappa=KAPPA).value])
     moved = float(1 - np.einsum("kv,kv->k", found.topics, start).mean())

@@ -22,6 +22,7 @@ __all__ = [
     "KAPPA",
     "SIGMA",
     "Draw",
+    "by_package",
     "chain",
     "is_due",
     "model_of",
@@ -104,6 +105,32 @@ def chain(
         wall, cpu = wall + time.perf_counter() - begin[0], cpu + time.process_time() - begin[1]
         n += 1
         yield Draw(wall, cpu, point[name], stats)
+
+
+def by_package(
+    corpus: pmg.BagOfWords,
+    start: np.ndarray,
+    *,
+    batch_size: int | None,
+    n_steps: int,
+    seed: int,
+    sigma: float = SIGMA,
+    kappa: float = KAPPA,
+) -> pmg.topics.VariationalAdmixture:
+    """Fit topics by the package's variational inference, with a fixed concentration."""
+    return pmg.topics.fit_spherical_admixture(
+        corpus,
+        n_topics=len(start),
+        mean=corpus.mean_direction(),
+        mean_concentration=sigma,
+        concentration=sigma,
+        kappa=kappa,
+        alpha=ALPHA,
+        batch_size=batch_size,
+        n_steps=n_steps,
+        topics=start,
+        rng=seed,
+    )
 
 
 def is_due(n: int, *, per_tenfold: int = 10) -> bool:

@@ -89,7 +89,7 @@ def allocate_together(fgraph, node):
 
 
 def _length(x: TensorVariable, n_batch: int) -> tuple[TensorVariable, TensorVariable] | None:
-    """Return a length that is the same at all points, and what has as many points."""
+    """Return a length that is the same at all points, and an array with an axis for the points."""
     if x.owner is not None and _is_length(x.owner):
         [array] = x.owner.inputs
         axis = x.owner.op.batch_ndim(x.owner) + x.owner.op.core_op.i
@@ -104,6 +104,6 @@ def _is_length(node: Apply) -> bool:
 
 
 def _longest(arrays: list[TensorVariable], axis: int) -> TensorVariable | int:
-    """Return the number of points of the first array that has not just one."""
+    """Return the length of an axis: of the first array that is not broadcast along it."""
     several = [x for x in arrays if not x.type.broadcastable[axis]]
     return Shape_i(axis)(several[0]) if several else 1

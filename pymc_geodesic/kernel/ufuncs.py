@@ -132,8 +132,7 @@ class ReduceFew(Op):
 class SumOfProducts(Op):
     """A sum of products of rows or columns with a vector, at each of many points.
 
-    Where the products are all of the rows of a batch, NumPy would write them to memory before it
-    adds them.
+    NumPy would write all products to memory before it adds them; a product of matrices does not.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ class SumOfProducts(Op):
         self.axis = axis
 
     def make_node(self, vector: Variable, matrix: Variable) -> Apply:
-        """Apply to two arrays of as many axes, of which the first has one that is not shared."""
+        """Apply to arrays with equally many axes; one of the vector's last two is broadcast."""
         return Apply(self, [vector, matrix], [(vector * matrix).sum(self.axis).type()])
 
     def call_of(self, node: Apply) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:

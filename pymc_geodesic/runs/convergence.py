@@ -2,8 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Whether the chains of a run agree, and whether they are long enough.
 
-The checks of PyMC, of all entries at once. They say of which entry it is true, and advise by the
-settings of these steps, which have no `target_accept`.
+These are the checks of PyMC, for all entries at once. They name the worst entry, and their advice
+is for these steps, which have no `target_accept`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["warnings_of_convergence"]
 LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
 # With fewer draws the statistics themselves are unreliable.
 FEWEST_DRAWS = 100
-# Chains of which R-hat compares the most that differ.
+# PyMC recommends four chains: R-hat compares chains, and few of them may agree by chance.
 FEW_CHAINS = 4
 
 
 def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWarning]:
-    """Return what ``pm.sample`` would say of these draws, with the entry of which it is true.
+    """Return what ``pm.sample`` would say of these draws, and name the worst entry.
 
     Parameters
     ----------
