@@ -21,7 +21,6 @@ import sys
 
 from functools import partial
 
-import arviz as az
 import numpy as np
 import pymc as pm
 import xarray as xr
@@ -33,7 +32,6 @@ from shared import main
 import pymc_geodesic as pmg
 
 from pymc_geodesic.datasets import load_comets
-from pymc_geodesic.plots import to_longitude_latitude
 
 CLUSTERS = ["near the ecliptic", "sungrazers", "the rest"]
 # Of the great comets of 1843 and 1882, which are sungrazers.
@@ -92,7 +90,7 @@ def run(quick: bool = False, progressbar: bool = False) -> xr.DataTree:
 def directions(idata: xr.DataTree) -> xr.Dataset:
     """Return readable parameters, with mean directions as longitude and latitude."""
     posterior = idata.posterior.to_dataset()
-    longitude, latitude = to_longitude_latitude(posterior["mu"].values)
+    longitude, latitude = pmg.to_longitude_latitude(posterior["mu"].values)
     dims = posterior["kappa"].dims
     return posterior[["weight", "kappa"]].assign(
         longitude=(dims, longitude), latitude=(dims, latitude)
@@ -163,8 +161,8 @@ def report(idata: xr.DataTree) -> str:
         f"normals within 10 degrees of '{name}': {there}, predicted {mean:.0f} +- {sd:.0f}"
         for name, there, mean, sd in counts(idata)
     ]
-    summary = f"{az.summary(directions(idata))}\nkinetic temperature {temperature:.3f} (expected 1)"
-    return "\n".join([summary, *lines])
+    summary = pmg.summary(directions(idata))[["mean", "sd", "ess_bulk", "r_hat"]].to_string()
+    return "\n".join([summary, f"kinetic temperature {temperature:.3f} (expected 1)", *lines])
 
 
 if __name__ == "__main__":

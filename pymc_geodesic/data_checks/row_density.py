@@ -138,7 +138,7 @@ class RowDensity:
     def _make_density(self) -> Callable[..., list[np.ndarray]]:
         rows = self.source.placeholder("rows", None)
         density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
-        term = density.terms()[self.model.basic_RVs.index(self.rv)]
+        term = density.term_of(self.rv)
         if find_expectations([term]):
             raise NoRowDensity(self.name)
         terms = _with_shared_constants(without_checks([term], impossible=True))

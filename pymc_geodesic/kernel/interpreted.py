@@ -9,6 +9,8 @@ from collections.abc import Collection, Sequence
 import pytensor
 import pytensor.tensor as pt
 
+from pytensor.compile.io import In
+from pytensor.compile.maker import FunctionMaker
 from pytensor.compile.mode import Mode, optdb
 from pytensor.configdefaults import config
 from pytensor.graph.fg import FunctionGraph
@@ -29,7 +31,7 @@ from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 from pymc_geodesic.kernel.straight_line import StraightLine
 from pymc_geodesic.kernel.ufuncs import call_ufunc, multiply_and_add, reduce_few
 
-__all__ = ["for_many", "interpreted", "runs_by_numpy"]
+__all__ = ["for_many", "interpreted", "rewrite_in_place", "runs_by_numpy"]
 
 # In this order: what is written out has operations that the others replace.
 FOR_NUMPY = (
@@ -48,19 +50,52 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
 
     Operations are not fused: fused operations are fast when compiled but slow when interpreted.
     """
+    forget_lines_of_constants(outputs)
+    with config.change_flags(cxx=""):
+        return pytensor.function(
+            list(inputs), list(outputs), mode=_mode(), on_unused_input="ignore"
+        )
+
+
+def rewrite_in_place(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    *,
+    is_rewritten: bool = False,
+) -> FunctionMaker:
+    """Rewrite a graph that nobody else uses, and that depends on nothing but its inputs.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph, which is changed.
+    is_rewritten : bool, default False
+        Whether that has been done.
+
+    Returns
+    -------
+    FunctionMaker
+        Makes the function of :func:`interpreted`.
+    """
+    forget_lines_of_constants(outputs)
+    with config.change_flags(cxx=""):
+        return FunctionMaker(
+            [In(x) for x in inputs],
+            list(outputs),
+            _mode(rewrites=not is_rewritten),
+            on_unused_input="ignore",
+        )
+
+
+def _mode(*, rewrites: bool = True) -> Mode:
+    if not rewrites:
+        return Mode(linker=StraightLine(), optimizer=None)
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
         optdb.query(query),
         *(WalkingGraphRewriter(one, order="in_to_out") for one in FOR_NUMPY),
     )
-    forget_lines_of_constants(outputs)
-    with config.change_flags(cxx=""):
-        return pytensor.function(
-            list(inputs),
-            list(outputs),
-            mode=Mode(linker=StraightLine(), optimizer=rewriter),
-            on_unused_input="ignore",
-        )
+    return Mode(linker=StraightLine(), optimizer=rewriter)
 
 
 def runs_by_numpy(function) -> bool:

@@ -3,7 +3,7 @@
 """Interpreted functions that are made once for all models of the same form.
 
 To rewrite a graph takes longer than to call it. Models that differ in their data alone, such as the
-folds of a cross-validation, share its functions.
+folds of a cross-validation, share its functions, and the next process finds the rewritten graphs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pytensor.compile.maker import FunctionMaker
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.tensor import TensorVariable
+from pytensor.tensor import TensorType, TensorVariable
 
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.interpreted import for_many, interpreted, runs_by_numpy
+from pymc_geodesic.kernel.graph_names import name_of_graph
+from pymc_geodesic.kernel.interpreted import for_many, rewrite_in_place, runs_by_numpy
+from pymc_geodesic.kernel.kept_graphs import kept_function
 from pymc_geodesic.kernel.memo import Memo, structure_of
 
 __all__ = ["Interpreted", "InterpretedOnce", "interpreted_once"]
@@ -80,10 +83,16 @@ def interpreted_once(
         If some inputs vary, and PyTensor cannot write an operation for many.
     """
     structure = structure_of(inputs, outputs)
-    key: Hashable = (structure.key, *(x in varying for x in inputs))
+    which = [x in varying for x in inputs]
+    key: Hashable = (structure.key, *which)
     if (shared := MEMO.get(key)) is None:
-        graph = structure.with_data_as_inputs(inputs, outputs)
-        function = interpreted(*(for_many(*graph, varying=varying) if varying else graph))
+
+        def rewrite() -> FunctionMaker:
+            graph = structure.with_data_as_inputs(inputs, outputs)
+            return rewrite_in_place(*(for_many(*graph, varying=varying) if varying else graph))
+
+        name = name_of_graph([*inputs, *structure.data], outputs)
+        function = kept_function(rewrite, name=None if name is None else f"{name} {which}")
         shared = Shared(function, Lock(), runs_by_numpy(function))
         MEMO.put(key, shared)
     return InterpretedOnce(shared, structure.data)
@@ -110,12 +119,18 @@ class Interpreted:
     def __call__(self, *arguments: Any) -> list[Any]:
         """Call the function."""
         if self._returned is not None:
-            # Types and shapes are checked, as those of arguments of functions are.
             return [
-                np.array(x.type.filter(arguments[i]))
+                _copied(arguments[i], x.type)
                 for x, i in zip(self._graph[1], self._returned, strict=True)
             ]
         if self._function is None:
             with quick_building():
                 self._function = interpreted_once(*self._graph)
         return self._function(*arguments)
+
+
+def _copied(array: Any, kind: TensorType) -> np.ndarray:
+    """Copy an array whose type and shape are checked, as those of arguments of functions are."""
+    # PyTensor takes ten times as long to see that everything fits.
+    fits = type(array) is np.ndarray and (array.dtype, array.shape) == (kind.dtype, kind.shape)
+    return array.copy() if fits else np.array(kind.filter(array))

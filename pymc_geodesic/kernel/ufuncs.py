@@ -17,7 +17,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import node_rewriter
-from pytensor.scalar.basic import Add, Cast, Mul
+from pytensor.scalar.basic import Add, Cast, Mul, TrueDiv
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.math import Sum
 from pytensor.tensor.utils import import_func_from_string
@@ -37,15 +37,13 @@ class ByUfunc(Op):
     Parameters
     ----------
     elemwise : Elemwise
-        The operation.
-    function : callable
-        Returns a new array, or a number.
+        The operation, for whose inputs there is such a function.
     """
 
     __props__ = ("elemwise",)
 
-    def __init__(self, elemwise: Elemwise, function: Callable[..., Any]) -> None:
-        self.elemwise, self._function = elemwise, function
+    def __init__(self, elemwise: Elemwise) -> None:
+        self.elemwise = elemwise
 
     def make_node(self, *inputs: Variable) -> Apply:
         """Apply to the inputs of the operation."""
@@ -61,10 +59,14 @@ class ByUfunc(Op):
             When it is called, if NumPy would broadcast inputs that PyTensor, which derives
             gradients, took for equally long.
         """
-        function, dtype = self._function, np.dtype(node.outputs[0].type.dtype)
-        alike = _alike(node.inputs)
+        dtype, alike = np.dtype(node.outputs[0].type.dtype), _alike(node.inputs)
+        function = _function_of(self.elemwise, node)
+        if function is None:
+            raise TypeError(f"NumPy and SciPy have no function for {node}.")
         if not alike:
-            return function if self._is_exact(node) else partial(self._cast, dtype=dtype)
+            ones = [np.ones((1,) * x.type.ndim, x.type.dtype) for x in node.inputs]
+            is_exact = function(*ones).dtype == dtype
+            return function if is_exact else partial(_cast, function=function, dtype=dtype)
 
         def call(*arrays: np.ndarray) -> Any:
             _require_alike(self.elemwise, arrays, alike)
@@ -72,14 +74,6 @@ class ByUfunc(Op):
             return found if found.dtype == dtype else found.astype(dtype)
 
         return call
-
-    def _is_exact(self, node: Apply) -> bool:
-        """Whether NumPy's function returns the type that PyTensor expects."""
-        ones = [np.ones((1,) * x.type.ndim, x.type.dtype) for x in node.inputs]
-        return self._function(*ones).dtype == node.outputs[0].type.dtype
-
-    def _cast(self, *arrays: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        return np.asarray(self._function(*arrays), dtype=dtype)
 
     def perform(self, node, inputs, output_storage) -> None:
         """Call the function."""
@@ -203,10 +197,9 @@ def call_ufunc(fgraph, node):
     op = node.op
     if op.inplace_pattern or len(node.outputs) != 1:
         return None
-    function = _function_of(node)
-    if function is None:
+    if _function_of(op, node) is None:
         return None
-    return Apply(ByUfunc(op, function), node.inputs, [node.outputs[0].type()]).outputs
+    return Apply(ByUfunc(op), node.inputs, [node.outputs[0].type()]).outputs
 
 
 @node_rewriter([CAReduce])
@@ -246,8 +239,16 @@ def multiply_and_add(fgraph, node):
     return None
 
 
-def _function_of(node: Apply) -> Callable[..., Any] | None:
-    scalar_op, spec = node.op.scalar_op, node.op.nfunc_spec
+def _cast(*arrays: np.ndarray, function: Callable[..., Any], dtype: np.dtype) -> np.ndarray:
+    return np.asarray(function(*arrays), dtype=dtype)
+
+
+def _function_of(elemwise: Elemwise, node: Apply) -> Callable[..., Any] | None:
+    """Return a function that makes an operation on inputs of certain types; None if there is none.
+
+    It returns a new array, or a number.
+    """
+    scalar_op, spec = elemwise.scalar_op, elemwise.nfunc_spec
     if isinstance(scalar_op, Cast) or spec is None:
         return None
     function, n_inputs = import_func_from_string(spec[0]), len(node.inputs)
@@ -255,7 +256,8 @@ def _function_of(node: Apply) -> Callable[..., Any] | None:
     if not isinstance(function, np.ufunc) and function is not np.where:
         return None
     if node.outputs[0].dtype.startswith("float") and not node.inputs[0].dtype.startswith("float"):
-        return None if function is not np.where else function
+        is_quotient = isinstance(scalar_op, TrueDiv) and node.outputs[0].dtype == "float64"
+        return function if function is np.where or is_quotient else None
     if n_inputs == spec[1]:
         return function
     if isinstance(scalar_op, Add | Mul) and n_inputs > 2:

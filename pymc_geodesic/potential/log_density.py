@@ -108,6 +108,20 @@ class LogDensity:
         volumes += [-pt.broadcast_to(self._log_ratio(v), v.shape) for v in moved]
         return terms + [term for term in volumes if term is not None]
 
+    def term_of(self, rv: TensorVariable) -> TensorVariable:
+        """Build the unsummed log density of one random variable, given the values of the others.
+
+        Those of all take PyMC a second for a hundred variables.
+        """
+        one = self._renewed[rv]
+        [given] = self._with_values([one], but=one)
+        terms = transformed_conditional_logp(
+            [given],
+            rvs_to_values={given: self._values[one]},
+            rvs_to_transforms={given: self._transforms[one]},
+        )
+        return self._at_positions(terms)[0]
+
     def start_of(self, variable: SampledVariable) -> TensorVariable | None:
         """Point to start a variable from, if the distribution of its data knows one."""
         local = _unscaled(self._renewed[variable.rv])
@@ -118,11 +132,15 @@ class LogDensity:
                 return variable.embed(start)
         return None
 
-    def _with_values(self, graphs: Sequence[TensorVariable]) -> list[TensorVariable]:
+    def _with_values(
+        self, graphs: Sequence[TensorVariable], *, but: TensorVariable | None = None
+    ) -> list[TensorVariable]:
         if not graphs:
             return []
         return replace_rvs_by_values(
-            list(graphs), rvs_to_values=self._values, rvs_to_transforms=self._transforms
+            list(graphs),
+            rvs_to_values={rv: value for rv, value in self._values.items() if rv is not but},
+            rvs_to_transforms=self._transforms,
         )
 
     def _at_positions(self, graphs: list[TensorVariable]) -> list[TensorVariable]:

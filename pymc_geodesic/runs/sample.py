@@ -214,12 +214,13 @@ def _drawn(
     fold: Fold | None = None
     stopped: BaseException | None = None
     try:
-        made = step_for(step, model=plan.model, backend=backend)
-        keep, fold = begin_run(plan, made, progress)
-        progress.skip(plan.tuning.n_made + plan.sampling.n_made)
         # The other threads of a linear algebra library wait actively between its small calls. When
         # a mixture was tuned, they took as much time of the processor as the calls. Kernels of
         # Numba use the library themselves, and may need all threads.
+        with threadpool_limits(1, user_api="blas"):
+            made = step_for(step, model=plan.model, backend=backend)
+        keep, fold = begin_run(plan, made, progress)
+        progress.skip(plan.tuning.n_made + plan.sampling.n_made)
         is_jax = made.sampler.problem.backend.is_jax
         with threadpool_limits(1 if is_jax else None, user_api="blas"):
             for phase in (plan.tuning, plan.sampling):

@@ -82,8 +82,10 @@ def direction(seed):
 @pytest.mark.parametrize("make", [groups, direction])
 def test_coordinates_measured_with_other_data_compile_nothing(make, makes, monkeypatch, caplog):
     caplog.set_level("INFO", logger="pymc")
-    graphs, interpret = [], making.interpreted
-    monkeypatch.setattr(making, "interpreted", lambda *x: graphs.append(1) or interpret(*x))
+    graphs, interpret = [], making.kept_function
+    monkeypatch.setattr(
+        making, "kept_function", lambda *x, **how: graphs.append(1) or interpret(*x, **how)
+    )
     monkeypatch.setattr(making, "MEMO", Memo(200))
 
     def first_draws(sampler):

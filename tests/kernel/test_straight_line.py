@@ -123,3 +123,45 @@ def test_errors_are_those_of_the_operation():
     x = pt.dvector("x")
     with pytest.raises(IndexError):
         interpreted([x], [pt.exp(x)[3]])(np.zeros(2))
+
+
+@pytest.mark.parametrize("rows", [[[0, 2, 2, 1]], [[0, 2, 2, 1], [1, 1, 1, -1]], [[3, 3, -4, 0]]])
+def test_entries_of_many_points_are_found_and_added_to(rows):
+    """Where some are counted from the end, too."""
+    x, y, i = pt.dvector("x"), pt.dvector("y"), pt.lvector("i")
+    graph = [x[i] * y, pt.inc_subtensor(x[i], y), pt.set_subtensor(x[i], 2.0)]
+    inputs, outputs = for_many([x, y, i], graph, varying=[x, y, i])
+    n = len(rows)
+    require_same(inputs, outputs, RNG.normal(size=(n, 4)), RNG.normal(size=(n, 4)), np.array(rows))
+
+
+def test_entries_that_do_not_exist_are_an_error():
+    x, y, i = pt.dvector("x"), pt.dvector("y"), pt.lvector("i")
+    for graph in ([x[i] + 0], [pt.inc_subtensor(x[i], y)]):
+        function = interpreted(*for_many([x, y, i], graph, varying=[x, y, i]))
+        for place in (4, -5):
+            with pytest.raises(IndexError):
+                function(np.ones((2, 4)), np.ones((2, 1)), np.array([[0], [place]]))
+
+
+def test_nothing_is_looked_up_or_added():
+    x, y, i = pt.dvector("x"), pt.dvector("y"), pt.lvector("i")
+    graph = [x[i] + 0, pt.inc_subtensor(x[i], y)]
+    inputs, outputs = for_many([x, y, i], graph, varying=[x, y, i])
+    none = np.zeros((2, 0))
+    require_same(inputs, outputs, RNG.normal(size=(2, 4)), none, none.astype("int64"))
+
+
+def test_numbers_of_one_type_are_added_to_another():
+    x, y, i = pt.dvector("x"), pt.fvector("y"), pt.bvector("i")
+    graph = [pt.inc_subtensor(x[i], y), x[i] + y]
+    inputs, outputs = for_many([x, y, i], graph, varying=[x, y, i])
+    place = np.array([[1, 1], [0, 2]], "int8")
+    require_same(inputs, outputs, RNG.normal(size=(2, 4)), np.ones((2, 2), "float32"), place)
+
+
+def test_quotients_of_integers_are_fractions():
+    inputs = [pt.lvector("x"), pt.bvector("y"), pt.bvector("z")]
+    x, y, z = inputs
+    arrays = np.array([1, 2]), np.array([3, 0], "int8"), np.array([2, 4], "int8")
+    require_same(inputs, [x / z, y / z, x / y], *arrays)

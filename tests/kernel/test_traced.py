@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from pytensor.configdefaults import config
 from pytensor.link.jax.dispatch import jax_funcify
 from pytensor.tensor.math import Dot
 from two_processes import outputs_of_two
 
+from pymc_geodesic.kernel import kept_files
 from pymc_geodesic.kernel.jax import traced as module
 from pymc_geodesic.kernel.jax.traced import traced
 
@@ -80,12 +82,12 @@ def test_a_change_is_traced_anew(folder, traces, monkeypatch, change):
     elif change == "dtype":
         forms, x = [jax.ShapeDtypeStruct((3,), jnp.float32)], X.astype("float32")
     elif change == "sources":
-        monkeypatch.setattr(module, "_versions", lambda: "edited")
+        monkeypatch.setattr(module, "versions", lambda packages: "edited")
     if change == "precision":
         with jax.default_matmul_precision("highest"):
             traced(write(), forms, name=name)(x)
     elif change == "flag":
-        with module.config.change_flags(floatX="float32"):
+        with config.change_flags(floatX="float32"):
             traced(write(), forms, name=name)(x)
     else:
         traced(write(), forms, name=name)(x)
@@ -93,13 +95,14 @@ def test_a_change_is_traced_anew(folder, traces, monkeypatch, change):
 
 
 def test_an_edited_source_is_another_version(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "SOURCES", (tmp_path,))
+    monkeypatch.setattr(kept_files, "SOURCES", (tmp_path,))
+    versions, packages = kept_files.versions.__wrapped__, ("numpy",)
     source = tmp_path / "source.py"
     source.write_text("1")
-    before = module._versions.__wrapped__()
-    assert module._versions.__wrapped__() == before
+    before = versions(packages)
+    assert versions(packages) == before
     source.write_text("12")
-    assert module._versions.__wrapped__() != before
+    assert versions(packages) != before
 
 
 def test_a_broken_file_is_written_anew(folder, traces):

@@ -1,0 +1,66 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Rewritten graphs of interpreted functions, kept on disk for the next process.
+
+To rewrite the graph of a gradient takes PyTensor up to half a second, to read it a hundredth.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pytensor.compile.maker import FunctionMaker
+from pytensor.configdefaults import config
+
+from pymc_geodesic.kernel.interpreted import rewrite_in_place
+from pymc_geodesic.kernel.kept_files import KeptFiles, flags_of_pytensor, key_of, versions
+
+__all__ = ["kept_function"]
+
+FOLDER, SUFFIX = "pymc_geodesic_interpreted", ".pickle"
+# A model has about ten, each of some ten kilobytes.
+MOST_FILES = 1_000
+PACKAGES = ("numpy", "pymc", "pytensor", "scipy")
+
+log = logging.getLogger(__name__)
+
+
+def kept_function(rewrite: Callable[[], FunctionMaker], *, name: str | None) -> Any:
+    """Return an interpreted function, whose graph may be one of an earlier process.
+
+    Parameters
+    ----------
+    rewrite : callable
+        Rewrites the graph; not called if it is found.
+    name : str, optional
+        Name of what it computes, the same in every process. Without one, nothing is kept.
+    """
+    maker = rewrite() if name is None else _kept_maker(rewrite, name)
+    with config.change_flags(cxx=""):
+        return maker.create()
+
+
+def _kept_maker(rewrite: Callable[[], FunctionMaker], name: str) -> FunctionMaker:
+    key = key_of(name, versions(PACKAGES), flags_of_pytensor())
+    files = KeptFiles(_folder(), SUFFIX, MOST_FILES)
+    if (content := files.read(key)) is not None:
+        return rewrite_in_place(*pickle.loads(content), is_rewritten=True)
+    maker = rewrite()
+    # Before its function is made, which leaves in the graph what cannot be pickled.
+    try:
+        content = pickle.dumps((maker.fgraph.inputs, maker.fgraph.outputs))
+    except (AttributeError, TypeError, pickle.PicklingError) as reason:
+        log.debug("Not kept on disk: %s", reason)
+    else:
+        files.write(key, content)
+    return maker
+
+
+def _folder() -> Path:
+    """Return the folder, next to what PyTensor itself has pickled."""
+    return Path(config.base_compiledir) / FOLDER
