@@ -19,6 +19,7 @@ from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memory import return_free_memory
+from pymc_geodesic.kernel.jax.options import compiler_options
 from pymc_geodesic.kernel.jax.resident import form_on_device, on_device, value_of
 from pymc_geodesic.kernel.jax.traced import traced
 from pymc_geodesic.kernel.memo import Memo, Structure, structure_of
@@ -134,7 +135,9 @@ class JAXFunction:
         if key not in compiled.others:
             name = None if compiled.name is None else f"{compiled.name} {how}"
             function = change(lambda *values: compiled.run(*values))
-            compiled.others[key] = traced(function, forms, name=name)
+            compiled.others[key] = traced(
+                function, forms, name=name, options=compiler_options(arguments)
+            )
         return compiled.others[key]
 
     def ready(self) -> tuple[Compiled, list[SharedVariable]]:

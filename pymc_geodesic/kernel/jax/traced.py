@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import logging
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,11 @@ log = logging.getLogger(__name__)
 
 
 def traced(
-    function: Callable[..., Any], arguments: Sequence[Any], *, name: str | None
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    *,
+    name: str | None,
+    options: Mapping[str, str] | None = None,
 ) -> Callable[..., Any]:
     """Return a function of JAX, not traced again if that was done in an earlier process.
 
@@ -42,6 +47,8 @@ def traced(
         Shapes and dtypes of what it will be called with.
     name : str, optional
         Name of what it computes, apart from shapes. Without one, nothing is kept.
+    options : mapping, optional
+        How XLA compiles it.
 
     Returns
     -------
@@ -52,10 +59,10 @@ def traced(
 
     from jax import export
 
-    folder = _folder()
+    jit, folder = partial(jax.jit, compiler_options=options), _folder()
     # JAX writes with flatbuffers, which comes with it only on request.
     if name is None or folder is None or _is_overridden() or find_spec("flatbuffers") is None:
-        return jax.jit(function)
+        return jit(function)
     files = KeptFiles(folder, SUFFIX, MOST_FILES)
     shapes = [(x.shape, str(x.dtype)) for x in arguments]
     key = key_of(name, shapes, _circumstances())
@@ -68,9 +75,9 @@ def traced(
         except (ValueError, NotImplementedError) as reason:
             # Some operations of JAX have no portable form.
             log.debug("Not kept on disk: %s", reason)
-            return jax.jit(function)
+            return jit(function)
         files.write(key, found.serialize())
-    return jax.jit(found.call)
+    return jit(found.call)
 
 
 def _folder() -> Path | None:
