@@ -19,7 +19,8 @@ from pytensor.tensor import TensorVariable, tensor
 from pytensor.tensor.rewriting.math import local_batched_matmul_to_core_matmul_with_reshape
 
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.log_density import LogDensity, lift_data, without_checks
+from pymc_geodesic.potential.lifted_data import lift_data
+from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.row_checks import with_checks_of_rows
 from pymc_geodesic.potential.variables import SampledVariable

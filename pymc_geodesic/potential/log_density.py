@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pytensor
 import pytensor.tensor as pt
 
 from pymc.logprob.basic import transformed_conditional_logp
@@ -19,14 +18,12 @@ from pymc.logprob.utils import (
 from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.builders import OpFromGraph
-from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import in2out
-from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.traversal import io_toposort
 from pytensor.tensor import TensorConstant, TensorVariable, tensor
-from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
@@ -34,13 +31,10 @@ from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.shared_values import (
-    LARGE_CONSTANT,
-    is_constant,
-    is_number,
     shared_number,
 )
 
-__all__ = ["LogDensity", "lift_data", "without_checks"]
+__all__ = ["LogDensity", "without_checks"]
 
 
 class LogDensity:
@@ -277,52 +271,3 @@ def without_checks(outputs: Sequence[TensorVariable], *, impossible: bool) -> li
     graph = FunctionGraph(outputs=outputs, clone=False)
     in2out(rewriter, local_remove_support_test).rewrite(graph)
     return list(graph.outputs)
-
-
-def lift_data(
-    outputs: Sequence[TensorVariable],
-    *,
-    static_shapes: bool,
-    of_any_length: Collection[TensorVariable] = (),
-) -> list[TensorVariable]:
-    """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
-
-    Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
-    many times. With ``static_shapes``, data of a few entries, which may be shapes, become
-    constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
-    only some rows are used, have no known length: the compiled function accepts others too.
-    """
-    replacements = {}
-    free = set(of_any_length)
-    for variable in ancestors(list(outputs)):
-        if isinstance(variable, SharedVariable):
-            if not isinstance(variable.type, RandomType) and not is_number(variable):
-                replacements[variable] = _copied(
-                    variable, static_shapes=static_shapes, any_length=variable in free
-                )
-        elif isinstance(variable, TensorConstant) and not _is_small(
-            variable.data, static_shapes=static_shapes
-        ):
-            shape = _shape(variable.data, any_length=variable in free)
-            replacements[variable] = pytensor.shared(
-                variable.data, name=variable.name, shape=shape, borrow=True
-            )
-    return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
-
-
-def _copied(variable: SharedVariable, *, static_shapes: bool, any_length: bool) -> Variable:
-    value = variable.get_value(borrow=True)
-    if static_shapes and _is_small(value, static_shapes=static_shapes):
-        return pt.constant(value, name=variable.name)
-    value = value if is_constant(variable) else value.copy()
-    shape = _shape(value, any_length=any_length)
-    return pytensor.shared(value, name=variable.name, shape=shape, borrow=True)
-
-
-def _shape(data: np.ndarray, *, any_length: bool) -> tuple[int | None, ...]:
-    return (None, *data.shape[1:]) if any_length else data.shape
-
-
-def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:
-    """Whether data may be a constant: short data, or a mask, whose entries determine a shape."""
-    return data.size <= LARGE_CONSTANT or (static_shapes and data.dtype == bool)

@@ -19,8 +19,8 @@ from pytensor.tensor.rewriting.basic import constant_folding
 
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.expectation import find_expectations
+from pymc_geodesic.potential.lifted_data import lift_data
 from pymc_geodesic.potential.local import averaged_over_draws
-from pymc_geodesic.potential.log_density import lift_data
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.per_group import per_group
 from pymc_geodesic.potential.stacking import FEWEST, Stacking

@@ -25,7 +25,7 @@ from pymc_geodesic.tuning.self_tuner import Center, Findings
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 from pymc_geodesic.tuning.velocity_moments import VelocityMoments
 
-__all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning"]
+__all__ = ["Chain", "ExactChain", "GradientChain", "Settings", "Tuning", "tuning_of"]
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,16 @@ class GradientChain(Chain):
         """Arrays that are replaced but never written to, which copies of the chain may share."""
         reference = self.monitors.reference
         return [*super().unwritten, *reference.arrays, *reference.mean]
+
+
+def tuning_of(chain: GradientChain) -> Tuning:
+    """Return the state of the tuning phase of a chain that tunes itself."""
+    if chain.tuning is None:
+        raise RuntimeError(
+            "The chain expected a sampler that does not tune itself, like the one that began it, "
+            "got one that does."
+        )
+    return chain.tuning
 
 
 @dataclass(kw_only=True)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""How a chain tunes itself: when it measures, and how it uses the results."""
+"""How a chain tunes itself: the stages at which it measures."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.sampling.agreement import warn_if_apart
-from pymc_geodesic.sampling.balance import observe_velocity, rebalance, start_thermostats
-from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
-from pymc_geodesic.sampling.draw_spacing import space_draws
+from pymc_geodesic.sampling.applied_findings import AppliedFindings
+from pymc_geodesic.sampling.balance import observe_velocity, rebalance
+from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
-from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.retreat import begin_again, more_careful
-from pymc_geodesic.sampling.tuned_settings import tuned_settings
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
     read_center,
@@ -88,7 +86,7 @@ class SelfTuning:
         can_halve: bool = False,
         can_enlarge: bool = False,
     ) -> None:
-        self.options, self._algorithm, self._has_velocity = options, algorithm, has_velocity
+        self.options = options
         self._name, self._named = problem.name, problem.named
         self._names, self._conditioned = problem.names, problem.conditioned_names
         self._manifold = problem.manifold
@@ -105,9 +103,14 @@ class SelfTuning:
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
         self._is_abrupt = problem.is_abrupt
         balanced = faster_rule if form == "dense" else balanced_rule
-        self._rule = balanced if self.balances else algorithm.tuning_rule
-        noise_is_measured = options.tunes_itself and not options.noise_is_known
-        self._heating_noise = algorithm.heating_noise if noise_is_measured else None
+        self.applied = AppliedFindings(
+            algorithm,
+            rule=balanced if self.balances else algorithm.tuning_rule,
+            options=options,
+            manifold=problem.manifold,
+            has_velocity=has_velocity,
+            balances=self.balances,
+        )
         center = options.center
         self._tuner = SelfTuner(
             self.gradient,
@@ -141,7 +144,7 @@ class SelfTuning:
         if not self.options.tunes_itself:
             return []
         stages = Stages(chain.tuning_draws)
-        return stages.all(balances=self.balances, cools=self._heating_noise is not None)
+        return stages.all(balances=self.balances, cools=self.applied.cools)
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -150,7 +153,7 @@ class SelfTuning:
             return
         if not first.tune and self.options.reduction != "control_variates":
             for chain in chains:
-                _tuning(chain).controlled = False
+                tuning_of(chain).controlled = False
             return
         self.gradient.conditioned = [np.asarray(first.others[name]) for name in self._conditioned]
         if first.n_drawn == 0:
@@ -164,7 +167,7 @@ class SelfTuning:
             window, position = chain.tuning.window, chain.state.position
             reference = window[0] if window else position
             window.append(list(self.gradient.nearest(*position, *reference)))
-            if self.balances or self._heating_noise is not None:
+            if self.balances or self.applied.cools:
                 observe_velocity(chain, self._manifold)
 
     def news(self, chain: GradientChain) -> News | None:
@@ -175,7 +178,7 @@ class SelfTuning:
             self._name,
             chain,
             has_batches=bool(self.gradient.n_rows),
-            has_velocity=self._has_velocity,
+            has_velocity=self.applied.has_velocity,
             seconds_per_pass=self._tuner.seconds_per_pass,
         )
 
@@ -183,12 +186,12 @@ class SelfTuning:
         """Search the mode, measure there, and start from it; several chains start around it."""
         first = chains[0]
         loose = is_default(self._default_start, first.values, self._names)
-        _tuning(first).began = time.process_time()
+        tuning_of(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
         found = self._judged(found, chains, start, can_enlarge=self._can_enlarge)
         for chain in chains:
-            _tuning(chain).speaks = chain is first
-            self._apply(chain, found)
+            tuning_of(chain).speaks = chain is first
+            self.applied.apply(chain, found)
             if chain.tune:
                 alone = len(chains) == 1
                 self._move(chain, start if alone else self._tuner.spread(start, found, chain.rng))
@@ -202,7 +205,7 @@ class SelfTuning:
     def _measure_again(self, chains: Sequence[GradientChain]) -> None:
         """Correct the results by the draws of all chains since the last measurement."""
         first = chains[0]
-        found, windows = _tuning(first).found, [_tuning(chain).window for chain in chains]
+        found, windows = tuning_of(first).found, [tuning_of(chain).window for chain in chains]
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
         now, stages = first.n_drawn, Stages(first.tuning_draws)
@@ -212,7 +215,7 @@ class SelfTuning:
             windows = [window[len(window) // 2 :] for window in windows]
         pooled = [draw for window in windows for draw in window]
         is_slow = self.options.chooses_n_steps and first.settings.n_steps > MOST_TUNING
-        late = [stages.late] if is_slow or _tuning(first).repeats else []
+        late = [stages.late] if is_slow or tuning_of(first).repeats else []
         refines = now in [*stages.refined, *late]
         if refines and self._tuner.have_run_off(found, pooled, first.rng):
             self._retreat(chains, found)
@@ -222,12 +225,12 @@ class SelfTuning:
             found = self._judged(found, chains, pooled[-1], can_enlarge=can_enlarge)
             before = first.settings
             for chain in chains:
-                self._apply(chain, found, spaces=now not in late)
+                self.applied.apply(chain, found, spaces=now not in late)
             if now in late:
-                self._space(chains, found, windows, made_with=before)
+                self.applied.space(chains, found, windows, made_with=before)
         if now == stages.counted:
             warn_if_apart(self._name, found.mass, windows)
-            self._space(chains, found, windows, made_with=first.settings)
+            self.applied.space(chains, found, windows, made_with=first.settings)
         if now in [stages.counted, *late]:
             self._restart_clock(chains)
         # A late measurement replaces the corrections before it.
@@ -236,8 +239,8 @@ class SelfTuning:
         is_kept = found.halved or found.noise.is_outweighed
         if self.balances and not is_kept and now in balanced:
             rebalance(chains, self._manifold, weight=1 / (1 + balanced.index(now)))
-        if now == stages.heated:
-            self._cool(chains, found)
+        if now == stages.heated and self.applied.cool(chains, found):
+            self._restart_clock(chains)
 
     def _retreat(self, chains: Sequence[GradientChain], found: Findings) -> None:
         """Begin again near the center, with shorter steps."""
@@ -245,10 +248,10 @@ class SelfTuning:
             raise RuntimeError("Only chains with a center begin again there.")
         found = more_careful(found)
         for chain in chains:
-            self._apply(chain, found, spaces=False)
+            self.applied.apply(chain, found, spaces=False)
             self._move(chain, self._tuner.spread(center.point, found, chain.rng))
             position = chain.state.position
-            begin_again(chain, position, algorithm=self._algorithm, manifold=self._manifold)
+            begin_again(chain, position, algorithm=self.applied.algorithm, manifold=self._manifold)
 
     def _judged(
         self,
@@ -259,13 +262,14 @@ class SelfTuning:
         can_enlarge: bool,
     ) -> Findings:
         """Judge what was measured with the model's batches, and whether they serve."""
-        if not self.balances or self._rule is None:
+        rule = self.applied.rule
+        if not self.balances or rule is None:
             return found
         accuracy, now = self.options.accuracy, chains[0].batches.times
         of_these = found.of_batches(now)
         of_these = judged(
             of_these,
-            self._rule,
+            rule,
             accuracy=accuracy,
             can_halve=self._can_halve,
             is_abrupt=self._is_abrupt,
@@ -275,81 +279,18 @@ class SelfTuning:
             return of_these
         times = times_as_many(
             found,
-            self._rule,
+            rule,
             self.gradient,
             point,
             now=now,
             accuracy=accuracy,
         )
         for chain in chains:
-            chain.batches.times, _tuning(chain).repeats = times, times > now
+            chain.batches.times, tuning_of(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
 
     def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
         first = chains[0]
-        clock = Clock.started(first.n_drawn, n_chains=len(chains), began=_tuning(first).began)
+        clock = Clock.started(first.n_drawn, n_chains=len(chains), began=tuning_of(first).began)
         for chain in chains:
-            _tuning(chain).clock = clock
-
-    def _cool(self, chains: Sequence[GradientChain], found: Findings) -> None:
-        """Correct the step size if velocities are too hot."""
-        if self._heating_noise is None:
-            return
-        corrected = heated(
-            chains,
-            self._manifold,
-            found,
-            heating_noise=self._heating_noise,
-            is_optional=self.options.reduction == "auto",
-        )
-        if corrected is found:
-            return
-        for chain in chains:
-            self._apply(chain, corrected, spaces=False)
-        self._restart_clock(chains)
-
-    def _space(
-        self,
-        chains: Sequence[GradientChain],
-        found: Findings,
-        windows: Sequence[Sequence[Sequence[np.ndarray]]],
-        *,
-        made_with: Settings,
-    ) -> None:
-        if self.options.chooses_n_steps:
-            space_draws(
-                chains, windows, mass=found.mass, manifold=self._manifold, made_with=made_with
-            )
-
-    def _apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
-        """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""
-        options, rule, tuning = self.options, self._rule, _tuning(chain)
-        tuning.found, tuning.window = found, []
-        tuning.moments = None
-        if options.reduction is not None:
-            tuning.center, tuning.controlled = found.center, found.controlled
-            tuning.variance_ratio = found.variance_ratio
-        if rule is None or not (options.tunes_itself and chain.tune):
-            return
-        is_free = options.mass is None and chain.mass_adaptation is None
-        chain.settings = tuned_settings(
-            chain.settings,
-            found,
-            rule,
-            options=options,
-            manifold=self._manifold,
-            balances=self.balances,
-            takes_mass=self._has_velocity and is_free,
-            spaces=spaces,
-        )
-        if (grouping := self._algorithm.grouping) is not None:
-            start_thermostats(chain, found, self._manifold, grouping=grouping)
-
-
-def _tuning(chain: GradientChain) -> Tuning:
-    if chain.tuning is None:
-        raise RuntimeError(
-            "The chain expected a sampler that does not tune itself, like the one that began it, "
-            "got one that does."
-        )
-    return chain.tuning
+            tuning_of(chain).clock = clock

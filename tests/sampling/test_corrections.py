@@ -83,7 +83,7 @@ def test_longer_steps_after_a_correction_need_fewer_transitions():
     slow = replace(before, n_steps=200, schedule=ConstantSchedule(0.1))
     for step_size, n_steps in ((0.1, 200), (0.2, 100), (0.4, 50)):
         chain.settings = replace(slow, schedule=ConstantSchedule(step_size))
-        sampler.tuning._space([chain], found, [draws], made_with=slow)
+        sampler.tuning.applied.space([chain], found, [draws], made_with=slow)
         assert chain.settings.n_steps == n_steps
 
 

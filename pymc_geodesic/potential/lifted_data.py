@@ -1,0 +1,71 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Data as shared variables of the graphs that are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorConstant, TensorVariable
+from pytensor.tensor.random.type import RandomType
+
+from pymc_geodesic.shared_values import LARGE_CONSTANT, is_constant, is_number
+
+__all__ = ["lift_data"]
+
+
+def lift_data(
+    outputs: Sequence[TensorVariable],
+    *,
+    static_shapes: bool,
+    of_any_length: Collection[TensorVariable] = (),
+) -> list[TensorVariable]:
+    """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
+
+    Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
+    many times. With ``static_shapes``, data of a few entries, which may be shapes, become
+    constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
+    only some rows are used, have no known length: the compiled function accepts others too.
+    """
+    replacements = {}
+    free = set(of_any_length)
+    for variable in ancestors(list(outputs)):
+        if isinstance(variable, SharedVariable):
+            if not isinstance(variable.type, RandomType) and not is_number(variable):
+                replacements[variable] = _copied(
+                    variable, static_shapes=static_shapes, any_length=variable in free
+                )
+        elif isinstance(variable, TensorConstant) and not _is_small(
+            variable.data, static_shapes=static_shapes
+        ):
+            shape = _shape(variable.data, any_length=variable in free)
+            replacements[variable] = pytensor.shared(
+                variable.data, name=variable.name, shape=shape, borrow=True
+            )
+    return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
+
+
+def _copied(variable: SharedVariable, *, static_shapes: bool, any_length: bool) -> Variable:
+    value = variable.get_value(borrow=True)
+    if static_shapes and _is_small(value, static_shapes=static_shapes):
+        return pt.constant(value, name=variable.name)
+    value = value if is_constant(variable) else value.copy()
+    shape = _shape(value, any_length=any_length)
+    return pytensor.shared(value, name=variable.name, shape=shape, borrow=True)
+
+
+def _shape(data: np.ndarray, *, any_length: bool) -> tuple[int | None, ...]:
+    return (None, *data.shape[1:]) if any_length else data.shape
+
+
+def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:
+    """Whether data may be a constant: short data, or a mask, whose entries determine a shape."""
+    return data.size <= LARGE_CONSTANT or (static_shapes and data.dtype == bool)
