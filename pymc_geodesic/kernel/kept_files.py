@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import sys
 import tempfile
 
 from dataclasses import dataclass
@@ -104,10 +105,11 @@ def flags_of_pytensor() -> tuple[tuple[str, Any], ...]:
 
 @cache
 def versions(packages: tuple[str, ...]) -> tuple[Any, ...]:
-    """List versions of packages and, since sources may have been edited, their times and sizes."""
+    """List versions and, since sources may have been edited, their times and sizes."""
     hashed = hashlib.sha256()
     for folder in SOURCES:
         for path in sorted(folder.rglob("*.py")):
             found = path.stat()
             hashed.update(f"{path} {found.st_mtime_ns} {found.st_size}\n".encode())
-    return tuple((name, version(name)) for name in packages), hashed.hexdigest()
+    numbers = tuple((name, version(name)) for name in packages)
+    return sys.version_info[:3], numbers, hashed.hexdigest()

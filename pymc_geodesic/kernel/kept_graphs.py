@@ -16,7 +16,9 @@ from typing import Any
 
 from pytensor.compile.maker import FunctionMaker
 from pytensor.configdefaults import config
+from pytensor.graph.fg import FunctionGraph
 
+from pymc_geodesic.kernel.graph_names import is_known
 from pymc_geodesic.kernel.interpreted import rewrite_in_place
 from pymc_geodesic.kernel.kept_files import KeptFiles, flags_of_pytensor, key_of, versions
 
@@ -52,13 +54,21 @@ def _kept_maker(rewrite: Callable[[], FunctionMaker], name: str) -> FunctionMake
         return rewrite_in_place(*pickle.loads(content), is_rewritten=True)
     maker = rewrite()
     # Before its function is made, which leaves in the graph what cannot be pickled.
-    try:
-        content = pickle.dumps((maker.fgraph.inputs, maker.fgraph.outputs))
-    except (AttributeError, TypeError, pickle.PicklingError) as reason:
-        log.debug("Not kept on disk: %s", reason)
-    else:
+    if (content := _pickled(maker.fgraph)) is not None:
         files.write(key, content)
     return maker
+
+
+def _pickled(graph: FunctionGraph) -> bytes | None:
+    """Return a graph as bytes; None if that cannot be done, or not be read in every process."""
+    # A rewrite that a program has added to PyTensor's may have put its own operations there.
+    if not all(is_known(type(node.op)) for node in graph.apply_nodes):
+        return None
+    try:
+        return pickle.dumps((graph.inputs, graph.outputs))
+    except (AttributeError, TypeError, pickle.PicklingError) as reason:
+        log.debug("Not kept on disk: %s", reason)
+        return None
 
 
 def _folder() -> Path:

@@ -16,6 +16,7 @@ from pymc_geodesic.kernel import kept_graphs
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted_once import interpreted_once
 from pymc_geodesic.kernel.memo import Memo
+from pymc_geodesic.kernel.ufuncs import ByUfunc
 from pymc_geodesic.potential import Potential
 
 RNG = np.random.default_rng(1)
@@ -41,7 +42,8 @@ print(idata.posterior["kappa"].values.tobytes().hex())
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """Count what is rewritten; each call of the fixture's function is a new process."""
+    """Count what is rewritten, in a process that has made nothing."""
+    anew(monkeypatch)
     found, write = [], making.rewrite_in_place
     monkeypatch.setattr(making, "rewrite_in_place", lambda *graph: found.append(1) or write(*graph))
     monkeypatch.setattr(kept_graphs, "_folder", lambda: tmp_path / "folder")
@@ -109,6 +111,14 @@ def test_operations_of_a_user_are_not_kept(made, monkeypatch, tmp_path):
         [found] = interpreted_once([x], [doubled(x)])(np.ones(2))
         np.testing.assert_array_equal(found, [2.0, 2.0])
     assert len(made) == 2
+    assert not list(tmp_path.rglob("*.pickle"))
+
+
+def test_graphs_with_operations_of_a_rewrite_of_a_user_are_not_kept(made, monkeypatch, tmp_path):
+    x = pt.dvector("x")
+    monkeypatch.setattr(kept_graphs, "is_known", lambda op: op is not ByUfunc)
+    interpreted_once([x], [pt.exp(x)])
+    assert len(made) == 1
     assert not list(tmp_path.rglob("*.pickle"))
 
 
