@@ -2,7 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Rewritten graphs of interpreted functions, kept on disk for the next process.
 
-To rewrite the graph of a gradient takes PyTensor up to half a second, to read it a hundredth.
+Rewriting the graph of a gradient takes PyTensor up to half a second, and reading it a hundredth of
+that.
 """
 
 from __future__ import annotations

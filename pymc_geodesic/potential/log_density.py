@@ -30,9 +30,7 @@ from pymc_geodesic.distributions.support import local_remove_support_test
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.shared_values import (
-    shared_number,
-)
+from pymc_geodesic.shared_values import shared_number
 
 __all__ = ["LogDensity", "without_checks"]
 

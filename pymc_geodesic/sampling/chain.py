@@ -235,7 +235,13 @@ class GradientChain(Chain):
 
 
 def tuning_of(chain: GradientChain) -> Tuning:
-    """Return the state of the tuning phase of a chain that tunes itself."""
+    """Return the state of the tuning phase of a chain that tunes itself.
+
+    Raises
+    ------
+    RuntimeError
+        If the chain was begun by a sampler that does not tune itself.
+    """
     if chain.tuning is None:
         raise RuntimeError(
             "The chain expected a sampler that does not tune itself, like the one that began it, "

@@ -37,6 +37,7 @@ def compiler_options(arguments: Sequence[Any]) -> dict[str, str]:
 
 @cache
 def _for_few_rows() -> dict[str, str]:
+    """Return the options, if this version of XLA accepts them."""
     import jax
 
     is_chosen = any(name in os.environ.get("XLA_FLAGS", "") for name in OPTIONS)
