@@ -58,10 +58,7 @@ def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariab
 
 
 def rewrite_in_place(
-    inputs: Sequence[TensorVariable],
-    outputs: Sequence[TensorVariable],
-    *,
-    is_rewritten: bool = False,
+    inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]
 ) -> FunctionMaker:
     """Rewrite a graph that nobody else uses, and that depends on nothing but its inputs.
 
@@ -69,8 +66,6 @@ def rewrite_in_place(
     ----------
     inputs, outputs : sequence of TensorVariable
         The graph, which is changed.
-    is_rewritten : bool, default False
-        Whether that has been done.
 
     Returns
     -------
@@ -82,14 +77,12 @@ def rewrite_in_place(
         return FunctionMaker(
             [In(x) for x in inputs],
             list(outputs),
-            _mode(rewrites=not is_rewritten),
+            _mode(),
             on_unused_input="ignore",
         )
 
 
-def _mode(*, rewrites: bool = True) -> Mode:
-    if not rewrites:
-        return Mode(linker=StraightLine(), optimizer=None)
+def _mode() -> Mode:
     query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
     rewriter = SequentialGraphRewriter(
         optdb.query(query),

@@ -3,7 +3,7 @@
 """Interpreted functions that are made once for all models of the same form.
 
 To rewrite a graph takes longer than to call it. Models that differ in their data alone, such as the
-folds of a cross-validation, share its functions, and the next process finds the rewritten graphs.
+folds of a cross-validation, share its functions.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.compile.maker import FunctionMaker
 from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.configdefaults import config
 from pytensor.tensor import TensorType, TensorVariable
 
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.interpreted import for_many, rewrite_in_place, runs_by_numpy
-from pymc_geodesic.kernel.kept_graphs import kept_function
 from pymc_geodesic.kernel.memo import Memo, structure_of
 
 __all__ = ["Interpreted", "InterpretedOnce", "interpreted_once"]
@@ -86,13 +84,10 @@ def interpreted_once(
     which = [x in varying for x in inputs]
     key: Hashable = (structure.key, *which)
     if (shared := MEMO.get(key)) is None:
-
-        def rewrite() -> FunctionMaker:
-            graph = structure.with_data_as_inputs(inputs, outputs)
-            return rewrite_in_place(*(for_many(*graph, varying=varying) if varying else graph))
-
-        name = name_of_graph([*inputs, *structure.data], outputs)
-        function = kept_function(rewrite, name=None if name is None else f"{name} {which}")
+        graph = structure.with_data_as_inputs(inputs, outputs)
+        maker = rewrite_in_place(*(for_many(*graph, varying=varying) if varying else graph))
+        with config.change_flags(cxx=""):
+            function = maker.create()
         shared = Shared(function, Lock(), runs_by_numpy(function))
         MEMO.put(key, shared)
     return InterpretedOnce(shared, structure.data)

@@ -125,9 +125,9 @@ def test_a_pass_is_timed_where_the_clock_of_the_process_advances_in_steps(monkey
 def test_other_data_make_nothing(monkeypatch):
     """Functions of a model of the same form are used, with its own data."""
     made = []
-    write = interpreted_once.kept_function
+    write = interpreted_once.rewrite_in_place
     monkeypatch.setattr(
-        interpreted_once, "kept_function", lambda *x, **how: made.append(1) or write(*x, **how)
+        interpreted_once, "rewrite_in_place", lambda *x, **how: made.append(1) or write(*x, **how)
     )
     monkeypatch.setattr(interpreted_once, "MEMO", Memo(200))
     found = []

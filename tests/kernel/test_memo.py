@@ -82,9 +82,9 @@ def direction(seed):
 @pytest.mark.parametrize("make", [groups, direction])
 def test_coordinates_measured_with_other_data_compile_nothing(make, makes, monkeypatch, caplog):
     caplog.set_level("INFO", logger="pymc")
-    graphs, interpret = [], making.kept_function
+    graphs, interpret = [], making.rewrite_in_place
     monkeypatch.setattr(
-        making, "kept_function", lambda *x, **how: graphs.append(1) or interpret(*x, **how)
+        making, "rewrite_in_place", lambda *x, **how: graphs.append(1) or interpret(*x, **how)
     )
     monkeypatch.setattr(making, "MEMO", Memo(200))
 
