@@ -2,8 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Whole runs: from a model to the ``DataTree`` that ``pm.sample`` would return."""
 
+from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.checkpoints.resume import read, resume
-from pymc_geodesic.runs.checkpoints.store import CheckpointError
 from pymc_geodesic.runs.find_starts import find_starts
 from pymc_geodesic.runs.running_moments import RunningMoments
 from pymc_geodesic.runs.sample import ChainError, sample

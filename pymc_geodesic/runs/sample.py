@@ -8,7 +8,6 @@ import os
 import time
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import xarray as xr
@@ -19,7 +18,7 @@ from pymc.stats.convergence import log_warnings
 from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
-from pymc_geodesic.runs.checkpoints.store import CheckpointError
+from pymc_geodesic.runs.checkpoints.folder import CheckpointError, folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
@@ -174,7 +173,7 @@ def sample(
     one_of("chain_method", chain_method, get_args(ChainMethod))
     if client is not None:
         require_client(client)
-    path = None if checkpoint is None else Path(checkpoint)
+    path = None if checkpoint is None else folder_of(checkpoint)
     plan = Plan(
         model=model,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),

@@ -7,13 +7,13 @@ from __future__ import annotations
 import os
 import pickle
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import xarray as xr
 
 from pymc.model import Model, modelcontext
 
+from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
 from pymc_geodesic.runs.choose_step import StepArgument
@@ -57,7 +57,7 @@ def read(path: str | os.PathLike[str]) -> xr.DataTree:
     >>> pmg.read(path).posterior["x"].shape
     (4, 20)
     """
-    tree, _ = read_draws(Path(path))
+    tree, _ = read_draws(folder_of(path))
     return tree
 
 
@@ -115,7 +115,7 @@ def resume(
     (4, 50)
     """
     model = modelcontext(model)
-    store = RunStore(Path(path))
+    store = RunStore(folder_of(path))
     state, arguments = store.state(), dict(store.attributes["arguments"])
     store.close()
     if step is None:

@@ -20,19 +20,18 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import numpy as np
 import xarray as xr
 
-__all__ = ["CheckpointError", "RunStore", "read_draws"]
+from pymc_geodesic.runs.checkpoints.folder import CheckpointError
+
+__all__ = ["RunStore", "read_draws"]
 
 STATES, SLOTS = "chain_states", ("even", "odd")
 # Bytes of a chunk before compression. Each commit writes the chunk again until it is full.
 CHUNK_BYTES, MOST_DRAWS = 2**22, 1024
-
-
-class CheckpointError(OSError):
-    """A checkpoint could not be written. The previous one can still be read."""
 
 
 class RunStore:
@@ -66,13 +65,18 @@ class RunStore:
     @classmethod
     def create(cls, path: Path, attributes: dict[str, Any], state: bytes) -> Self:
         """Create a directory with a first state and no draws."""
-        made = path.with_name(f"{path.name}.partial")
-        shutil.rmtree(made, ignore_errors=True)
-        with _said(path):
-            root = _zarr().open_group(made, mode="w")
-            _put_state(root, attributes | {"slot": SLOTS[0]}, state)
-            _consolidate(made)
-            made.rename(path)
+        zarr = _zarr()
+        made = path.with_name(f".{path.name}.{uuid4().hex}")
+        try:
+            with _said(path):
+                root = zarr.open_group(made, mode="w", zarr_format=3)
+                _put_state(root, attributes | {"slot": SLOTS[0]}, state)
+                _consolidate(made)
+                if path.exists():
+                    raise _busy(path)
+                made.rename(path)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
         return cls(path)
 
     def state(self) -> bytes:
@@ -103,7 +107,8 @@ class RunStore:
         committed = _committed(self.path)
         slot = SLOTS[1 - SLOTS.index(committed[STATES].attrs["slot"])]
         attributes = attributes | {"slot": slot}
-        with _said(self.path):
+        # A chunk that is left out could not be told from one that is lost.
+        with _said(self.path), _zarr().config.set({"array.write_empty_chunks": True}):
             for first, tree in parts:
                 for name, child in tree.children.items():
                     if name in committed:
@@ -121,9 +126,19 @@ class RunStore:
             self._lock = None
 
     def _begin(self, name: str, dataset: xr.Dataset) -> None:
-        chunks = {n: {"chunks": _chunks(x)} for n, x in dataset.variables.items() if x.size}
+        encoding: dict[Any, dict[str, Any]] = {
+            variable_name: {"compressors": _integrity().COMPRESSORS}
+            | ({"chunks": _chunks(variable)} if variable.size else {})
+            for variable_name, variable in dataset.variables.items()
+        }
         dataset.to_zarr(
-            self.path, group=name, mode="w", zarr_format=3, consolidated=False, encoding=chunks
+            self.path,
+            group=name,
+            mode="w",
+            zarr_format=3,
+            consolidated=False,
+            encoding=encoding,
+            write_empty_chunks=True,
         )
 
     def _append(self, name: str, dataset: xr.Dataset, first: int) -> None:
@@ -145,7 +160,8 @@ class RunStore:
 def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
     """Read the committed draws and the attributes; values are loaded when they are used."""
     committed = _committed(path)
-    tree = xr.open_datatree(path, engine="zarr", consolidated=True)
+    store = _integrity().CheckedStore(path, read_only=True)
+    tree = xr.open_datatree(store, engine="zarr", consolidated=True, zarr_format=3)
     return tree.drop_nodes(STATES), dict(committed[STATES].attrs)
 
 
@@ -158,6 +174,12 @@ def _zarr() -> Any:
     return import_module("zarr")
 
 
+def _integrity() -> Any:
+    """Return the module that needs Zarr itself."""
+    _zarr()
+    return import_module("pymc_geodesic.runs.checkpoints.integrity")
+
+
 def _committed(path: Path) -> Any:
     """Return the hierarchy as of the last commit."""
     if not path.exists():
@@ -166,25 +188,27 @@ def _committed(path: Path) -> Any:
             "checkpoint=...)` writes it before the first draw."
         )
     zarr = _zarr()
-    try:
-        root = zarr.open_group(path, mode="r", use_consolidated=True)
-        is_run = STATES in root
-    except (ValueError, FileNotFoundError, zarr.errors.BaseZarrError):
-        is_run = False
-    if not is_run:
-        raise ValueError(
-            f"Expected the checkpoint of a run at {str(path)!r}, got something else. Pass a path "
-            "that does not exist."
-        )
-    return root
+    if (path / "zarr.json").is_file():
+        _integrity().require_whole(path)
+        store = _integrity().CheckedStore(path, read_only=True)
+        root = zarr.open_group(store, mode="r", use_consolidated=True, zarr_format=3)
+        if STATES in root:
+            return root
+    raise ValueError(
+        f"Expected the checkpoint of a run at {str(path)!r}, got something else. Pass a path "
+        "that does not exist."
+    )
 
 
 def _restored(path: Path, committed: Any) -> Any:
     """Remove uncommitted draws; return the hierarchy for writing."""
     for partial in path.rglob("*.partial"):
-        partial.unlink()
+        # A variable may have such a name; what it has on disk is a folder.
+        if partial.is_file():
+            partial.unlink()
     # With the metadata of each array, which may be ahead of the last commit.
-    root = _zarr().open_group(path, mode="r+", use_consolidated=False)
+    store = _integrity().CheckedStore(path)
+    root = _zarr().open_group(store, mode="r+", use_consolidated=False, zarr_format=3)
     for name, group in list(root.groups()):
         if name not in committed:
             del root[name]
@@ -203,6 +227,8 @@ def _put_state(root: Any, attributes: dict[str, Any], state: bytes) -> None:
         slot,
         data=np.frombuffer(state, dtype="uint8"),
         dimension_names=[f"{slot}_byte"],
+        compressors=_integrity().COMPRESSORS,
+        config={"write_empty_chunks": True},
         overwrite=True,
     )
     group.attrs.put(attributes)
@@ -233,11 +259,15 @@ def _locked(path: Path) -> int | None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise CheckpointError(
-            f"The checkpoint {str(path)!r} expected no other process that writes to it, got one. "
-            "Wait until it ends, or read the draws so far with `pmg.read`."
-        ) from None
+        raise _busy(path) from None
     return descriptor
+
+
+def _busy(path: Path) -> CheckpointError:
+    return CheckpointError(
+        f"The checkpoint {str(path)!r} expected no other process that writes to it, got one. "
+        "Wait until it ends, or read the draws so far with `pmg.read`."
+    )
 
 
 @contextmanager
@@ -245,6 +275,8 @@ def _said(path: Path) -> Iterator[None]:
     """Return the error about what cannot be written; nothing is lost."""
     try:
         yield
+    except CheckpointError:
+        raise
     except OSError as error:
         raise CheckpointError(
             f"The checkpoint {str(path)!r} could not be written: {error.strerror or error}. Its "
