@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 import pytest
+import xarray as xr
 
 import pymc_geodesic as pmg
 
@@ -75,3 +76,16 @@ def test_own_pictures_and_summary(idata):
     table = pmg.summary(idata, round_to="none")
     assert table["resultant_length"].notna().sum() == 3
     assert np.linalg.norm(table.loc[["mu[x]", "mu[y]", "mu[z]"], "mean"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("package", "write", "options"),
+    [("netCDF4", "to_netcdf", {}), ("zarr", "to_zarr", {"engine": "zarr"})],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_saved_is_read(idata, tmp_path, package, write, options):
+    pytest.importorskip(package)
+    getattr(idata, write)(tmp_path / "run")
+    with xr.open_datatree(tmp_path / "run", **options) as read:
+        xr.testing.assert_identical(read, idata)
+        assert pmg.summary(read).equals(pmg.summary(idata))
