@@ -88,4 +88,5 @@ def test_what_is_saved_is_read(idata, tmp_path, package, write, options):
     getattr(idata, write)(tmp_path / "run")
     with xr.open_datatree(tmp_path / "run", **options) as read:
         xr.testing.assert_identical(read, idata)
-        assert pmg.summary(read).equals(pmg.summary(idata))
+        # Zarr returns variables in alphabetical order.
+        assert pmg.summary(read).sort_index().equals(pmg.summary(idata).sort_index())
