@@ -4,18 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from pymc.model import Model
+from pymc.model import Model, modelcontext
 
 __all__ = [
     "UNIT_NORM_TOLERANCE",
     "data_tree",
     "definite",
+    "extracted",
     "flag",
     "mapping",
     "one_of",
@@ -76,18 +77,60 @@ def definite(name: str, entries: np.ndarray, *, strictly: bool = True) -> np.nda
     return entries
 
 
-def data_tree(value: xr.DataTree) -> xr.DataTree:
+def data_tree(value: xr.DataTree, *, group: str = "posterior") -> xr.DataTree:
     """Return ``value`` if it holds the draws of a run."""
-    if not isinstance(value, xr.DataTree) or "posterior" not in value:
+    if not isinstance(value, xr.DataTree):
         raise TypeError(
-            "`idata` expected the `DataTree` that `pm.sample` returns, with a posterior, got "
-            f"{type(value).__name__}."
+            "`idata` expected the `DataTree` that `pm.sample` returns, got "
+            f"{type(value).__name__}. Read a saved one with `xr.open_datatree`."
+        )
+    if group not in value.children:
+        raise ValueError(
+            f"`idata` expected a group {group!r}, got the groups {sorted(value.children)}. Pass "
+            "the result of `pm.sample`."
         )
     return value
 
 
-def pymc_model(value: Model) -> Model:
-    """Return ``value`` if it is a PyMC model."""
+def extracted(
+    idata: xr.DataTree,
+    *,
+    var_names: str | Sequence[str] | None = None,
+    filter_vars: Any = None,
+    group: str = "posterior",
+) -> xr.Dataset:
+    """Return variables of a group as ArviZ selects them, with the axes chain and draw."""
+    # Imported on first use, because ArviZ imports JAX if installed.
+    from arviz_base import extract
+
+    there = data_tree(idata, group=group)[group].data_vars
+    if var_names is not None and filter_vars is None:
+        names = [var_names] if isinstance(var_names, str) else list(var_names)
+        # ArviZ leaves out a variable with a tilde before its name.
+        if unknown := [n for n in names if n not in there and n.removeprefix("~") not in there]:
+            raise ValueError(
+                f"`var_names` expected names of the group {group!r}, {sorted(map(str, there))}, "
+                f"got {unknown[0]!r}."
+            )
+    return extract(
+        idata,
+        var_names=var_names,
+        filter_vars=filter_vars,
+        group=group,
+        combined=False,
+        keep_dataset=True,
+    )
+
+
+def pymc_model(value: Model | None) -> Model:
+    """Return ``value`` if it is a PyMC model; without one, that of the context."""
+    if value is None:
+        try:
+            return modelcontext(None)
+        except TypeError:
+            raise TypeError(
+                "`model` expected a model, got none. Pass `model=`, or call it in `with model:`."
+            ) from None
     if not isinstance(value, Model):
         raise TypeError(f"`model` expected a `pm.Model`, got {value!r}.")
     return value

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 from scipy.optimize import linear_sum_assignment
 
 from pymc_geodesic.diagnostics.gradients import model_points
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.validation import pymc_model
 
 __all__ = ["fold_components"]
 
@@ -103,7 +104,7 @@ def fold_components(
         else np.broadcast_to(np.arange(n), shape),
         rng.choice([-1.0, 1.0], shape) if signs else np.ones(shape),
     )
-    model = modelcontext(model)
+    model = pymc_model(model)
     before = _energies(idata, model)
     after = _energies(_with(idata, draws, trial, axes, signs), model)
     change = np.max(np.abs(after - before) / (1 + np.abs(before)))

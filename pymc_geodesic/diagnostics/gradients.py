@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 from pymc.util import RandomState, get_random_generator
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
@@ -21,7 +21,7 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.validation import whole
+from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
 
@@ -170,7 +170,7 @@ def gradient_draws(
         latent variables of the rows of its batches.
     """
     n_batches = None if batches == "all" else whole("batches", batches)
-    found = model_points(idata, modelcontext(model), max_draws=whole("max_draws", max_draws))
+    found = model_points(idata, pymc_model(model), max_draws=whole("max_draws", max_draws))
     _require_gradient(found)
     potential, points, conditioned = found.potential, found.points, found.conditioned
     host, rng = HostGradient(potential), get_random_generator(random_seed)

@@ -20,7 +20,7 @@ from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
 from pymc_geodesic.diagnostics.seams import circular_mean, wrapped_about
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
-from pymc_geodesic.validation import one_of
+from pymc_geodesic.validation import extracted, one_of
 
 __all__ = ["summary"]
 
@@ -168,11 +168,11 @@ def summary(
     # Imported on first use, because ArviZ imports JAX if installed.
     import arviz_stats as az
 
-    from arviz_base import dataset_to_dataframe, extract
+    from arviz_base import dataset_to_dataframe
 
     one_of("kind", kind, KINDS)
     selection: dict[str, Any] = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
-    draws = extract(idata, combined=False, keep_dataset=True, **selection)
+    draws = extracted(idata, **selection)
     draws = draws if coords is None else draws.sel(coords)
     manifolds = recorded_manifolds(idata)
     kinds = geometries(draws, manifolds=manifolds, directions=directions, compositions=compositions)

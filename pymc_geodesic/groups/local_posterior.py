@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.conditional import N_CANDIDATES, ConditionalEffects
@@ -20,7 +20,7 @@ from pymc_geodesic.groups.grouped_rows import GroupedRows
 from pymc_geodesic.groups.marginal import MarginalLikelihoodRV
 from pymc_geodesic.potential.batch_structure import batched_variables, observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
-from pymc_geodesic.validation import data_tree, whole
+from pymc_geodesic.validation import data_tree, pymc_model, whole
 
 __all__ = ["local_posterior"]
 
@@ -100,7 +100,7 @@ def local_posterior(
     >>> found.posterior["effect"].dims
     ('chain', 'draw', 'user')
     """
-    model = modelcontext(model)
+    model = pymc_model(model)
     posterior = data_tree(idata)["posterior"].to_dataset()
     posterior = posterior.isel(draw=slice(None, None, whole("thin", thin)))
     labels = np.atleast_1d(np.asarray(groups))

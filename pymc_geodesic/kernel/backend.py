@@ -46,11 +46,20 @@ class Backend:
         Raises
         ------
         ValueError
-            If both ``backend`` and ``compile_kwargs["mode"]`` are given.
+            If ``backend`` is unknown, or both it and ``compile_kwargs["mode"]`` are given.
         ImportError
             If JAX is requested but not installed.
         """
-        resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+        try:
+            resolved = cls(resolve_backend_compile_kwargs(backend, compile_kwargs))
+            get_mode(resolved.compile_kwargs.get("mode"))
+        except ValueError as error:
+            if backend is None or compile_kwargs:
+                raise
+            raise ValueError(
+                f"`backend` expected 'jax' or 'numba', got {backend!r}. Leave it out for the "
+                "default."
+            ) from error
         if resolved.is_jax and find_spec("jax") is None:
             raise ImportError(
                 "`backend='jax'` expected JAX, which is not installed. Install it with "

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.validation import extracted
 
 __all__ = [
     "Coordinates",
@@ -40,10 +41,7 @@ def dataset_of(
     coords: Coordinates | None,
 ) -> xr.Dataset:
     """Return the chosen part of the draws, with the sample dimensions first."""
-    # Imported on first use, because ArviZ imports JAX if installed.
-    from arviz_base import extract
-
-    draws = extract(idata, var_names=var_names, group=group, combined=False, keep_dataset=True)
+    draws = extracted(idata, var_names=var_names, group=group)
     draws = draws if coords is None else draws.sel(coords)
     return draws.transpose("chain", "draw", ...)
 

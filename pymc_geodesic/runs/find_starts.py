@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 
 from pymc_geodesic.manifolds import manifold_of
 from pymc_geodesic.runs.choose_step import require_continuous
@@ -16,7 +16,7 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
-from pymc_geodesic.validation import whole
+from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["find_starts"]
 
@@ -82,7 +82,7 @@ def find_starts(
     >>> idata.posterior["mean"].shape
     (2, 20)
     """
-    model = modelcontext(model)
+    model = pymc_model(model)
     n_chains = whole("chains", chains)
     require_continuous(model)
     is_flat = all(manifold_of(rv).is_flat for rv in model.free_RVs)

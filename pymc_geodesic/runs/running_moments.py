@@ -12,11 +12,11 @@ import numpy as np
 import xarray as xr
 
 from pymc.backends.ndarray import NDArray
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
-from pymc_geodesic.validation import whole
+from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["RunningMoments", "TraceOfStatistics"]
 
@@ -94,7 +94,7 @@ class RunningMoments:
     def __init__(
         self, var_names: Sequence[str], *, every: int | None = None, model: Model | None = None
     ) -> None:
-        model = modelcontext(model)
+        model = pymc_model(model)
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import xarray as xr
 
 from pymc.exceptions import SamplingError
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 from pymc.stats.convergence import log_warnings
 from threadpoolctl import threadpool_limits
 
@@ -31,7 +31,7 @@ from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.validation import flag, one_of, positive, whole
+from pymc_geodesic.validation import flag, one_of, positive, pymc_model, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -165,7 +165,7 @@ def sample(
     >>> idata.posterior["mean"].shape
     (4, 500)
     """
-    model = modelcontext(getattr(step, "model", None) if model is None else model)
+    model = pymc_model(getattr(step, "model", None) if model is None else model)
     n_tune, n_draws = (
         _phase_length("tune", tune, thin, least=0),
         _phase_length("draws", draws, thin),

@@ -25,12 +25,24 @@ InitialValues = Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None
 
 
 def seeds(random_seed: RandomSeed, n_chains: int) -> list[np.random.SeedSequence]:
-    """Create a seed for each chain, which does not depend on the number of chains."""
+    """Create a seed for each chain, which does not depend on the number of chains.
+
+    Raises
+    ------
+    ValueError
+        If `random_seed` is neither a source of seeds nor whole numbers of at least zero.
+    """
     if isinstance(random_seed, np.random.Generator):
         spawned = [rng.bit_generator.seed_seq for rng in random_seed.spawn(n_chains)]
         return cast(list[np.random.SeedSequence], spawned)
     if not isinstance(random_seed, np.random.SeedSequence):
-        random_seed = np.random.SeedSequence(random_seed)
+        try:
+            random_seed = np.random.SeedSequence(random_seed)
+        except (TypeError, ValueError):
+            raise ValueError(
+                "`random_seed` expected a whole number of at least 0, several of them, or a "
+                f"generator of NumPy, got {random_seed!r}."
+            ) from None
     return random_seed.spawn(n_chains)
 
 

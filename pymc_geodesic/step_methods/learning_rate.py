@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import total_size
 from pymc_geodesic.sampling.variables import Variables
-from pymc_geodesic.validation import positive
+from pymc_geodesic.validation import positive, pymc_model
 
 __all__ = ["FromLearningRate", "step_size_of"]
 
@@ -49,7 +49,7 @@ class FromLearningRate:
         vars, model, **keywords
             See the class.
         """
-        step_size = step_size_of(learning_rate, modelcontext(model))
+        step_size = step_size_of(learning_rate, pymc_model(model))
         friction = {cls.friction_keyword: positive("momentum_decay", momentum_decay) / step_size}
         make: Callable[..., Self] = cls
         return make(vars, step_size=step_size, model=model, **friction, **keywords)

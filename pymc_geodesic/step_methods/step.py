@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pymc.model import modelcontext
 from pymc.step_methods import STEP_METHODS
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
@@ -38,6 +37,7 @@ from pymc_geodesic.step_methods.progress import (
     progress_updates,
 )
 from pymc_geodesic.tuning.mass_adaptation import MassRecord
+from pymc_geodesic.validation import pymc_model
 
 __all__ = ["Step"]
 
@@ -101,7 +101,7 @@ class Step(BlockedStep):
         keywords: Mapping[str, Any],
     ) -> None:
         options = dict(keywords)
-        self.model = model = modelcontext(options.pop("model", None))
+        self.model = model = pymc_model(options.pop("model", None))
         self.rng = get_random_generator(options.pop("rng", None))
         options.pop("blocked", None)
         backend = Backend.resolve(options.pop("backend", None), options.pop("compile_kwargs", None))

@@ -20,6 +20,11 @@ def checked_weights(documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> 
     ValueError
         If they are not a matrix, or a weight is negative or not finite, or a document is empty.
     """
+    if not sparse.issparse(documents) and np.asarray(documents).dtype.kind in "OSU":
+        raise ValueError(
+            "`BagOfWords` expected counts, a matrix with a column for each word, got texts or "
+            "objects. Use `pmg.BagOfWords.from_texts(texts)`."
+        )
     matrix = sparse.csr_array(documents)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(

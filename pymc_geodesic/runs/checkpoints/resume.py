@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-from pymc.model import Model, modelcontext
+from pymc.model import Model
 
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.sample import sample
+from pymc_geodesic.validation import pymc_model
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -114,7 +115,7 @@ def resume(
     >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
     (4, 50)
     """
-    model = modelcontext(model)
+    model = pymc_model(model)
     store = RunStore(folder_of(path))
     state, arguments = store.state(), dict(store.attributes["arguments"])
     store.close()
