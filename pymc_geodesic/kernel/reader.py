@@ -124,30 +124,30 @@ def _checked_block(
             f"{n_rows} rows. Drop or impute such rows in the loader."
         )
     given = np.asarray(block)
-    block = _converted(given, source.dtype, copies=copies)
-    if block is None:
+    rows = _converted(given, source.dtype, copies=copies)
+    if rows is None:
         raise SamplingError(
             f"The stream `{source.name}` expected real numbers, got entries of type {given.dtype} "
             f"after {n_rows} rows. Convert them to numbers in the loader."
         )
-    if block.ndim == 0 or block.shape[1:] != source.row_shape:
+    if rows.ndim == 0 or rows.shape[1:] != source.row_shape:
         raise SamplingError(
             f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, as "
-            f"in the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+            f"in the `pm.Data`, got an array of shape {rows.shape} after {n_rows} rows."
         )
-    if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
+    if rows.dtype.kind in "iu" and rows.dtype != given.dtype and np.any(rows != given):
         raise SamplingError(
             f"The stream `{source.name}` expected whole numbers that fit into {source.dtype}, the "
             f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or use "
             "floating-point numbers in the `pm.Data`."
         )
     # Parameters may be infinite, such as the bounds of uncensored rows.
-    if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
+    if np.any(np.isnan(rows)) or (source.check is None and not np.all(np.isfinite(rows))):
         raise SamplingError(
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
             f"{n_rows} rows. Drop or impute such rows in the loader."
         )
-    return block
+    return rows
 
 
 def _converted(given: np.ndarray, dtype: str, *, copies: bool) -> np.ndarray | None:
