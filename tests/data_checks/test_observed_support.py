@@ -269,7 +269,9 @@ def test_arrays_that_change_in_place_after_the_step_are_noticed():
     step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
     y[:] = np.random.default_rng(1).permutation(y)
     step.setup_chain(np.random.default_rng(1), 0, 1)
-    with pytest.raises(SamplingError, match=r"An array of shape \(400,\) expected the data with wh"):
+    with pytest.raises(
+        SamplingError, match=r"An array of shape \(400,\) expected the data with wh"
+    ):
         step.step(model.initial_point())
 
 

@@ -203,7 +203,7 @@ def test_infinite_gradient_names_the_column():
         beta = pm.Normal("beta", shape=2)
         pm.Poisson("y", pm.math.exp(batch @ beta), observed=y, total_size=2_000)
     step = pmg.SGNHT(model=model)
-    found = r"not finite for `beta`\. .* as large as [34][.\d]*e\+04, in column 1 of argument 1 of `pm.M"
+    found = r"not finite for `beta`\. .* as large as [34][.\d]*e\+04, in column 1 of argument 1 of"
     with pytest.raises(pm.exceptions.SamplingError, match=found + ".*Standardise the columns"):
         step.sampler.tuning._tuner.center_at([np.array([0.0, 1.0])])
 
