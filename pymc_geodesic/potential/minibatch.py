@@ -25,9 +25,12 @@ from pymc_geodesic.shared_values import shared_constant
 __all__ = [
     "BatchSource",
     "batch_sources",
+    "described",
     "find_batch_sources",
     "has_minibatch",
     "known_size",
+    "model_outputs",
+    "n_rows",
     "total_size",
 ]
 
