@@ -90,7 +90,7 @@ class DataChecks:
         )
         self._start_is_possible = True
         for density in self._resident:
-            RowIndices(density).require_in_range()
+            RowIndices(density, point).require_in_range()
             for rows in density.chunks():
                 found = look_at(density, point, rows)
                 if found.forbidden:

@@ -8,7 +8,7 @@ category, and JAX takes it for an index that is too large.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from pymc_geodesic.data_checks.row_density import (
     NoRowDensity,
+    Point,
     RowDensity,
     with_shared_constants,
 )
@@ -32,8 +33,8 @@ from pymc_geodesic.potential.minibatch import BatchSource, described, model_outp
 
 __all__ = ["RowIndices", "indices_of", "named", "require_fixed_indices"]
 
-# Rows whose indices are compared at once, in a processor's cache, and the rows that are shown.
-CHUNK, SHOWN = 10_000, 3
+# Number of rows shown in a message.
+SHOWN = 3
 
 
 class Index(NamedTuple):
@@ -66,10 +67,10 @@ def indices_of(graphs: Sequence[Variable]) -> Iterator[Index]:
                 yield Index(given[entry], node.inputs[0], axis)
 
 
-def _is_data(variable: Variable, rows: Variable | None = None) -> bool:
-    """Return whether a variable depends on data alone: constants, ``pm.Data`` and rows of them."""
+def _is_data(variable: Variable, *, given: Collection[Variable] = ()) -> bool:
+    """Return whether a variable depends on data and ``given`` variables alone."""
     return all(
-        x is rows
+        x in given
         or isinstance(x, Constant)
         or (isinstance(x, SharedVariable) and not isinstance(x.type, RandomType))
         for x in ancestors([variable])
@@ -77,15 +78,22 @@ def _is_data(variable: Variable, rows: Variable | None = None) -> bool:
     )
 
 
-def _length(index: Index) -> int | None:
-    """Return the length that indices must be below, or None if it depends on parameters."""
+def _length(
+    index: Index, values: Sequence[TensorVariable] = (), point: Point | None = None
+) -> int | None:
+    """Return the length that indices must be below, or None if it is not the same for all rows.
+
+    It may depend on the shapes of ``values`` at a point.
+    """
     static = index.array.type.shape[index.axis]
     if static is not None:
         return int(static)
     length = rewrite_graph(index.array.shape[index.axis], include=("ShapeOpt", "canonicalize"))
-    if not _is_data(length):
+    if not _is_data(length, given=values):
         return None
-    return int(interpreted_once([], with_shared_constants([length]))()[0])
+    found = interpreted_once(values, with_shared_constants([length]))
+    at = {} if point is None else point
+    return int(found(*(np.asarray(at[v.name], dtype=v.dtype) for v in values))[0])
 
 
 class RowIndices:
@@ -97,10 +105,12 @@ class RowIndices:
     ----------
     density : RowDensity
         Log density of the rows that a variable observes.
+    point : mapping
+        Values of the free variables, whose shapes are used.
     """
 
-    def __init__(self, density: RowDensity) -> None:
-        self.density = density
+    def __init__(self, density: RowDensity, point: Point) -> None:
+        self.density, self._point = density, point
         self._found: list[tuple[Index, int | None]] | None = None
         self._function: Any = None
 
@@ -116,12 +126,11 @@ class RowIndices:
         ValueError
             If an index is negative, or not below the length of what it indexes.
         """
-        n_rows = self.density.source.n_rows
-        for first in range(0, n_rows, CHUNK):
-            if bad := self.problem(np.arange(first, min(first + CHUNK, n_rows)), first):
+        for rows in self.density.chunks():
+            if bad := self.problem(rows, first=int(rows[0])):
                 raise ValueError(bad)
 
-    def problem(self, rows: np.ndarray, first: int) -> str | None:
+    def problem(self, rows: np.ndarray, *, first: int) -> str | None:
         """Return what is wrong with the indices of some rows, or None.
 
         Parameters
@@ -166,19 +175,27 @@ class RowIndices:
             # The rows themselves take the data of the batch.
             if index.variable is not rows
             and rows in ancestors([index.variable])
-            and _is_data(index.variable, rows)
+            and _is_data(index.variable, given=[rows])
         ]
         if found:
             outputs = with_shared_constants([index.variable for index in found])
             self._function = interpreted_once([rows], outputs)
-        return [(index, _length(index)) for index in found]
+        values = self.density.model.value_vars
+        return [(index, _length(index, values, self._point)) for index in found]
 
     def _name(self, index: Index) -> str:
         """Name the data that an index comes from."""
         source, above = self.density.source, set(ancestors([index.variable]))
         if not isinstance(source, BatchSource):
             return f"`{source.name}`"
-        places = [i for i, x in enumerate(source.tensors) if x in above]
+        # Of packed data only the rows of a batch are built, from the inputs of all rows.
+        made_of = {
+            i: {x} if x in above or x.owner is None else set(x.owner.inputs)
+            for i, x in enumerate(source.tensors)
+        }
+        found = {i: data for i, data in made_of.items() if data <= above}
+        # Masks are made of the sizes of groups, as all columns are.
+        places = [i for i, data in found.items() if not any(data < y for y in found.values())]
         names = [described(source.tensors[i], i) for i in places]
         in_call = "" if all(name.startswith("`") for name in names) else " of `pm.Minibatch`"
         return f"{' and '.join(names)}{in_call}"

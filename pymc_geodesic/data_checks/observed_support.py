@@ -181,7 +181,7 @@ class StreamCheck:
 
     def __init__(self, densities: list[RowDensity], point: Point) -> None:
         self.densities, self.point = densities, point
-        self.indices = [RowIndices(density) for density in densities]
+        self.indices = [RowIndices(density, point) for density in densities]
         self.complete = False
 
     def __call__(self, rows: np.ndarray, first: int) -> str | None:
@@ -189,7 +189,7 @@ class StreamCheck:
         for density, indices in zip(self.densities, self.indices, strict=True):
             for start in range(0, len(rows), density.chunk):
                 chunk = rows[start : start + density.chunk]
-                if bad := indices.problem(chunk, first + start):
+                if bad := indices.problem(chunk, first=first + start):
                     return bad
                 found = look_at(density, self.point, chunk, first=first + start)
                 if found.forbidden:

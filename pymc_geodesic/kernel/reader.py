@@ -57,7 +57,7 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
             "time it is iterated over."
         )
     # Rows that do not fill a last batch are left out, here or by the loader.
-    if n_rows <= source.n_rows - source.batch_size:
+    if n_rows <= source.n_rows - size or n_rows < size:
         raise SamplingError(
             f"The stream `{source.name}` expected {source.n_rows} rows per pass, the model's "
             f"`total_size`, got {n_rows}. Correct `total_size`, or the loader."

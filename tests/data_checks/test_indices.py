@@ -75,6 +75,16 @@ def by_expression(c, d, y):
     normal(vectors()[(d - d) + c], y)
 
 
+def with_dims(c, d, y):
+    pm.modelcontext(None).add_coord("g", range(3))
+    normal(pm.Normal("a", dims="g")[c], y)
+
+
+def of_constrained_effects(c, d, y):
+    pm.modelcontext(None).add_coord("g", range(3))
+    normal(pm.ZeroSumNormal("a", dims="g")[c], y)
+
+
 def in_a_distribution(c, d, y):
     a = vectors()
     pm.CustomDist(
@@ -108,6 +118,8 @@ FORMS = [
     by_take,
     by_two_columns,
     by_expression,
+    with_dims,
+    of_constrained_effects,
     in_a_distribution,
     in_a_mixture,
     as_steps,
@@ -181,11 +193,12 @@ def test_indices_that_count_from_the_end_on_purpose():
     accept(model)
 
 
+@pytest.mark.parametrize("form", [{"shape": 4}, {"dims": "states"}], ids=["shape", "dims"])
 @pytest.mark.parametrize("value", [-1, 4])
-def test_groups_of_groups(value):
+def test_groups_of_groups(value, form):
     counties = with_one(RNG.integers(0, 4, 30), value, row=7)
-    with pm.Model() as model:
-        state = pm.Normal("state", shape=4)
+    with pm.Model(coords={"states": range(4)}) as model:
+        state = pm.Normal("state", **form)
         county = pm.Normal("county", state[counties], shape=30)
         rows, y = pm.Minibatch(RNG.integers(0, 30, N), Y, batch_size=BATCH)
         normal(county[rows], y)
@@ -214,6 +227,22 @@ def test_codes_of_streams_are_checked_as_they_come(value):
     loader = np.split(table(with_one(CODES, value)), 30)
     with pytest.raises(SamplingError, match=message):
         accept(model, {"batch": loader})
+
+
+@pytest.mark.parametrize("value", [-1, 3])
+def test_codes_of_rows_of_groups(value):
+    def model_with(codes):
+        rows = pmg.GroupedRows({"user": np.arange(N) // 6, "c": codes, "y": Y}, by="user")
+        with pm.Model() as model:
+            c, y, mask = pm.Minibatch(rows["c"], rows["y"], rows.mask, batch_size=10)
+            each = pm.Normal.dist(vectors()[c.astype("int64")], 1.0)
+            pmg.GroupLikelihood("y", each, mask, observed=y, total_size=len(rows))
+        return model
+
+    accept(model_with(CODES))
+    message = rf"`a` from 0 to 2, got {value} in argument 1 of `pm.Minibatch` \(row {417 // 6}\)"
+    with pytest.raises(ValueError, match=message):
+        accept(model_with(with_one(CODES, value)))
 
 
 @pytest.mark.parametrize("size", [1, 20])
@@ -275,9 +304,8 @@ def test_a_million_rows_take_little_time():
     from pymc_geodesic.data_checks.row_density import row_densities
 
     [density] = row_densities(model, find_batch_sources(model))
-    indices = RowIndices(density)
-    indices.problem(np.arange(10), 0)
+    indices = RowIndices(density, model.initial_point())
+    indices.problem(np.arange(10), first=0)
     start = time.process_time()
     indices.require_in_range()
-    # A hundredth of a second, on a machine that does nothing else.
     assert time.process_time() - start < 0.1
