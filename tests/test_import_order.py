@@ -13,6 +13,7 @@ ORDER = (
         "requirements",
         "validation",
         "datasets",
+        "parquet_columns",
         "parquet",
         "run_record",
         "schedules",

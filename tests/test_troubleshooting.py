@@ -33,7 +33,12 @@ SAYS = {
     "kernel/numba/cache.py": ["The cache of compiled functions expected a writable folder"],
     "potential/batch_deterministics.py": ["`pm.sample` records them for a different random batch"],
     "potential/poles.py": ["has concentrations down to"],
-    "potential/random_gradients.py": ["The model draws its data by `pm.Minibatch`"],
+    "potential/random_gradients.py": [
+        "The model draws its data by `pm.Minibatch`",
+        "`pm.compute_log_likelihood` expected all rows of",
+        "`pm.sample_posterior_predictive` expected all rows of the data",
+        "each of which counts",
+    ],
     "potential/row_variables.py": ["has an entry for each of the"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
     "runs/convergence.py": [

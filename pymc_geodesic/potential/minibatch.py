@@ -25,9 +25,12 @@ from pymc_geodesic.shared_values import shared_constant
 __all__ = [
     "BatchSource",
     "batch_sources",
+    "described",
     "find_batch_sources",
     "has_minibatch",
     "known_size",
+    "model_outputs",
+    "n_rows",
     "total_size",
 ]
 
@@ -81,10 +84,10 @@ def n_rows(tensor: TensorVariable) -> int:
     return int(tensor.shape[0].eval())
 
 
-def _source(node, static_shapes: bool) -> BatchSource:
+def _source(node: Apply, static_shapes: bool) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
-    rows, batch_size = n_rows(tensors[0]), n_rows(batches[0])
+    rows, batch_size = _common_length(tensors), n_rows(batches[0])
     if not 1 <= batch_size <= rows:
         raise ValueError(
             f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}, got "
@@ -97,6 +100,26 @@ def _source(node, static_shapes: bool) -> BatchSource:
         batch_size=batch_size,
         static_shapes=static_shapes,
     )
+
+
+def _common_length(tensors: Sequence[TensorVariable]) -> int:
+    """Return the number of rows of the arrays of one call, which PyMC compares when it draws."""
+    lengths = [n_rows(tensor) for tensor in tensors]
+    if len(set(lengths)) > 1:
+        listed = ", ".join(
+            f"{length} in {described(tensor, i)}"
+            for i, (tensor, length) in enumerate(zip(tensors, lengths, strict=True))
+        )
+        raise ValueError(
+            f"`pm.Minibatch` expected arrays with one number of rows, got {listed}. Row i of every "
+            "array must belong to the same observation: drop or select rows in all arrays alike."
+        )
+    return lengths[0]
+
+
+def described(tensor: TensorVariable, place: int) -> str:
+    """Name an array of ``pm.Minibatch``: the ``pm.Data``, or the place among the arguments."""
+    return f"`{tensor.name}`" if tensor.name else f"argument {place + 1}"
 
 
 def _minibatch_nodes(model: Model) -> list[Apply]:
@@ -163,6 +186,11 @@ def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
             if not isinstance(array, Constant | SharedVariable):
                 continue
             data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
+            if np.iscomplexobj(data):
+                raise ValueError(
+                    f"The data of `pm.Minibatch` expected real numbers, got {data.dtype} numbers. "
+                    "Pass their real and imaginary parts, or their absolute values."
+                )
             # Parameters may be infinite, such as the bounds of uncensored rows.
             good = np.isfinite(data) if batch in observed else ~np.isnan(data)
             if bad := np.size(data) - np.count_nonzero(good):

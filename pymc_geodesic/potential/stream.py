@@ -173,4 +173,9 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
             f"{n_rows}. Pass their `n_rows`."
         )
     batch_size = variable.get_value(borrow=True).shape[0]
+    if not 1 <= batch_size <= n_rows:
+        raise ValueError(
+            f"`{name}` expected a batch of 1 to {n_rows} rows, the `total_size`, got {batch_size}. "
+            "Create the `pm.Data` with fewer rows."
+        )
     return StreamSource(name, variable, loader, n_rows, batch_size)

@@ -21,6 +21,7 @@ from pymc_geodesic.sampling.balance import observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.halving import judged
+from pymc_geodesic.sampling.large_columns import advice_on_columns
 from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
@@ -120,6 +121,8 @@ class SelfTuning:
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
             is_abrupt=self._is_abrupt,
+            names=[variable.name for variable in problem.variables],
+            advice=advice_on_columns(model, problem.potential.sources),
         )
         self._default_start: dict[str, np.ndarray] = {}
         if options.tunes_itself:

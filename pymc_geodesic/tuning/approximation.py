@@ -237,9 +237,12 @@ def approximate(
 
 
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:
-    """Divide rows of every source among the pairs."""
+    """Divide rows of every source among the pairs; each gets all rows if there are fewer."""
     rows = [rng.permutation(row) for row in gradient.rows(rng, N_ROWS)]
-    return [[np.array_split(row, N_PAIRS)[i] for row in rows] for i in range(N_PAIRS)]
+    parts = [
+        np.array_split(row, N_PAIRS) if len(row) >= N_PAIRS else [row] * N_PAIRS for row in rows
+    ]
+    return [[part[i] for part in parts] for i in range(N_PAIRS)]
 
 
 def _narrowed(one: _Round, center: np.ndarray, scales: np.ndarray) -> np.ndarray | None:

@@ -259,10 +259,24 @@ def test_data_set_after_the_step_is_not_what_it_samples(method):
 
     draw()
     pm.set_data({"data": NORMAL + 1}, model=model)
-    with pytest.raises(SamplingError, match=r"`data` expected the data that the step.*Create"):
+    with pytest.raises(SamplingError, match=r"`data` expected the data with which.*Create"):
         draw()
     pm.set_data({"data": NORMAL}, model=model)
     draw()
+
+
+def test_arrays_that_change_in_place_after_the_step_are_noticed():
+    y = NORMAL.copy()
+    with pm.Model() as model:
+        batch = pm.Minibatch(y, batch_size=BATCH)
+        pm.Normal("y", pm.Normal("x"), observed=batch, total_size=N)
+    step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+    y[:] = np.random.default_rng(1).permutation(y)
+    step.setup_chain(np.random.default_rng(1), 0, 1)
+    with pytest.raises(
+        SamplingError, match=r"An array of shape \(400,\) expected the data with wh"
+    ):
+        step.step(model.initial_point())
 
 
 def uniform(x, batch, observed):

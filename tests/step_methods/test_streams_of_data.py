@@ -177,6 +177,13 @@ def test_bad_data(data, message):
         pmg.SGLD(data=data, model=model_of())
 
 
+def test_batch_with_more_rows_than_the_stream():
+    with pytest.raises(
+        ValueError, match=r"`batch` expected a batch of 1 to 50 rows, the `total_si"
+    ):
+        pmg.SGLD(data={"batch": [table()[:50]]}, model=model_of(total_size=50))
+
+
 def test_stream_without_total_size():
     with pytest.raises(ValueError, match="depends on the stream `batch` but has no `total_size`"):
         pmg.SGLD(data={"batch": Loader(table())}, model=model_of(total_size=None))

@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The Gaussian approximation, the check of a mode, and the directions that a diagonal misses."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -11,7 +13,7 @@ from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
-from pymc_geodesic.tuning.approximation import approximate
+from pymc_geodesic.tuning.approximation import N_PAIRS, _parts, approximate
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.noise import rebalanced
@@ -181,6 +183,18 @@ def test_a_start_without_a_finite_energy_is_refused():
         pm.Potential("none", -np.inf * (x**2 + 1))
     setting = Setting(model)
     assert approximate(setting.gradient, setting.start, rng=np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 5, 16, 33])
+def test_data_with_fewer_rows_than_pairs(n_rows):
+    rng = np.random.default_rng(1)
+    rows = SimpleNamespace(rows=lambda rng, size: [np.arange(n_rows), np.arange(20)])
+    first, second = zip(*_parts(rows, rng), strict=True)
+    assert all(len(part) >= 1 for part in first)
+    found = [np.sort(part) for part in first] if n_rows < N_PAIRS else [np.concatenate(first)]
+    for part in found:
+        np.testing.assert_array_equal(np.sort(part), np.arange(n_rows))
+    np.testing.assert_array_equal(np.sort(np.concatenate(second)), np.arange(20))
 
 
 @pytest.fixture(scope="module")
