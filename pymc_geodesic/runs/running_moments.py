@@ -104,7 +104,7 @@ class RunningMoments:
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)
         self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
-        self._manifolds = _manifolds_of(model)
+        self._manifolds = _manifolds_of(model, self.var_names)
         self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
         self._chains: dict[int, dict[str, _Moments]] = {}
 
@@ -229,9 +229,10 @@ class _Moments:
         )
 
 
-def _manifolds_of(model: Model) -> dict[str, Manifold]:
-    """Return the manifolds of the variables of which it is known, Deterministic angles too."""
-    names = geometry_names(model, model.value_vars)
+def _manifolds_of(model: Model, wanted: Sequence[str]) -> dict[str, Manifold]:
+    """Return the manifolds of variables of which it is known, Deterministic angles too."""
+    values = [model.rvs_to_values[rv] for rv in model.free_RVs if rv.name in wanted]
+    names = geometry_names(model, values)
     names |= dict.fromkeys(deterministic_angles(model), Circle.name)
     found = {key: manifold_named(name) for key, name in names.items()}
     return {key: manifold for key, manifold in found.items() if manifold is not None}
