@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -39,21 +39,31 @@ class RunRecord(NamedTuple):
         The keyword arguments that were given: numbers, strings, or the ``repr`` of other values.
     manifolds : dict of str to str
         Name of the manifold of each sampled variable.
+    angles : sequence of str
+        Names of Deterministics that are angles.
     """
 
     step: str
     settings: dict[str, Any]
     manifolds: dict[str, str]
+    angles: Sequence[str] = ()
 
 
-def write_record(step: str, settings: Mapping[str, Any], manifolds: Mapping[str, str]) -> str:
+def write_record(
+    step: str,
+    settings: Mapping[str, Any],
+    manifolds: Mapping[str, str],
+    *,
+    angles: Sequence[str] = (),
+) -> str:
     """Write a record as text, for the statistic of the same name."""
     given = {
         name: _plain(value)
         for name, value in settings.items()
         if name not in NOT_SETTINGS and value is not None
     }
-    return json.dumps({"step": step, "settings": given, "manifolds": dict(manifolds)})
+    record = {"step": step, "settings": given, "manifolds": dict(manifolds)}
+    return json.dumps(record | {"angles": list(angles)} if angles else record)
 
 
 def read_records(idata: xr.DataTree) -> list[RunRecord]:

@@ -12,8 +12,9 @@ import numpy as np
 import xarray as xr
 
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 
 __all__ = ["Components", "check_labels", "components_of"]
 

@@ -18,13 +18,12 @@ from pytensor.tensor import tensor
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold, recorded_manifolds
+from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
-from pymc_geodesic.diagnostics.seams import without_seam
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
@@ -35,7 +34,9 @@ from pymc_geodesic.diagnostics.temperature import (
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.validation import data_tree

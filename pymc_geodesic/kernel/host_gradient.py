@@ -20,6 +20,7 @@ from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted_once import Interpreted
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
+from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -38,7 +39,7 @@ FUNCTIONS = (
     "random_point",
     "to_tangent",
     "geodesic",
-    "nearest",
+    "representatives",
 )
 
 
@@ -271,7 +272,7 @@ class HostGradient:
         ]
         outputs = [potential.energy(position, rows), *gradient, *pulled_back]
         self._evaluate = AtPoints(potential.conditioned, points, rows, outputs)
-        self.nearest = Interpreted([*points, *vectors], list(manifold.nearest(points, vectors)))
+        self.representatives = Representatives(manifold, dtype=dtype)
         self.to_points = Interpreted(values, as_points(potential, values))
         self.to_values = Interpreted(points, as_values(potential, points))
         self.project = Interpreted(points, position)

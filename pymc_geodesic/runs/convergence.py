@@ -18,6 +18,8 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
 
+from pymc_geodesic.kernel.representatives import without_seam
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.rank_statistics import rank_statistics
 from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.shorter_steps import shorter
@@ -59,8 +61,13 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
     if n_chains < FEW_CHAINS:
         found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
     names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
-    values = {name: posterior[name].transpose("chain", "draw", ...) for name in names}
-    return [*found, *_of_ranks({name: x for name, x in values.items() if x.size}, n_chains)]
+    manifolds, values = recorded_manifolds(idata), {}
+    for name in names:
+        x = posterior[name].transpose("chain", "draw", ...)
+        if x.size:
+            # Angles and axes are compared where they do not jump.
+            values[name] = x.copy(data=without_seam(manifolds.get(name), x.to_numpy()))
+    return [*found, *_of_ranks(values, n_chains)]
 
 
 def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[SamplerWarning]:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pymc_geodesic.kernel.streams import BatchStream
@@ -24,6 +26,7 @@ def news_of_tuning(
     name: str,
     chain: GradientChain,
     *,
+    window: Sequence[Sequence[np.ndarray]],
     has_batches: bool,
     has_velocity: bool,
     seconds_per_pass: float,
@@ -37,6 +40,8 @@ def news_of_tuning(
         Name of the step method.
     chain : GradientChain
         At the end of its tuning phase.
+    window : sequence of sequence of ndarray
+        Its draws since the last choice, in coordinates that do not jump.
     has_batches : bool
         Whether the model has minibatches.
     has_velocity : bool
@@ -61,7 +66,7 @@ def news_of_tuning(
     text = f"{name} tuned itself: {', '.join(parts)}"
     text += forecast(
         tuning.clock,
-        tuning.window,
+        window,
         n_drawn=chain.n_drawn,
         mass=tuning.found.mass,
         seconds_per_pass=seconds_per_pass,

@@ -169,9 +169,7 @@ class SelfTuning:
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
-            window, position = chain.tuning.window, chain.state.position
-            reference = window[0] if window else position
-            window.append(list(self.gradient.nearest(*position, *reference)))
+            chain.tuning.window.append([np.array(x) for x in chain.state.position])
             if self.balances or self.applied.cools:
                 observe_velocity(chain, self._manifold)
 
@@ -179,9 +177,11 @@ class SelfTuning:
         """Describe the results of tuning, and the cost of draws, in one line."""
         if not self.options.tunes_itself or chain.tuning is None or chain.tuning.found is None:
             return None
+        [window] = self.gradient.representatives.of_chains([chain.tuning.window])
         return news_of_tuning(
             self._name,
             chain,
+            window=window,
             has_batches=bool(self.gradient.n_rows),
             has_velocity=self.applied.has_velocity,
             seconds_per_pass=self._tuner.seconds_per_pass,
@@ -214,6 +214,7 @@ class SelfTuning:
         found, windows = tuning_of(first).found, [tuning_of(chain).window for chain in chains]
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
+        windows = self.gradient.representatives.of_chains(windows)
         now, stages = first.n_drawn, Stages(first.tuning_draws)
         # The center of an approximation may be many deviations off, and the way from there looks
         # like a soft direction.

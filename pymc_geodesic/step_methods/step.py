@@ -20,6 +20,7 @@ from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.potential.deterministic_angles import deterministic_angles
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
@@ -114,6 +115,7 @@ class Step(BlockedStep):
         problem = self.sampler.problem
         self.vars = problem.sampled_values
         self._manifold_names = problem.manifold_names
+        self._angles = deterministic_angles(model)
         self.chain = self.sampler.begin(self.rng, problem.start, tune=0, draws=0)
         self.stats_dtypes_shapes = self.sampler.types(self.chain) | {STATISTIC: (object, [])}
         self.stats_dtypes = [{n: dtype for n, (dtype, _) in self.stats_dtypes_shapes.items()}]
@@ -167,7 +169,8 @@ class Step(BlockedStep):
     def record(self) -> str:
         """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
         _, settings = self.__getnewargs_ex__()
-        return write_record(type(self).__name__, settings, self._manifold_names)
+        name = type(self).__name__
+        return write_record(name, settings, self._manifold_names, angles=self._angles)
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:

@@ -229,7 +229,11 @@ def approximate(
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds, rests=rests)
-    center = np.mean([c for c, _ in averaged], axis=0)
+    centers = split(np.array([c for c, _ in averaged], dtype), scaling.shapes)
+    last = split(averaged[-1][0].astype(dtype), scaling.shapes)
+    # Of angles about pi, one center may be on either side.
+    near = gradient.representatives.nearest(centers, last)
+    center = joined([x.mean(axis=0, dtype=float) for x in near])
     scales = np.exp(np.mean([s for _, s in averaged], axis=0))
     center = _projected(gradient, center, scaling.shapes, dtype)
     found = [part.astype(dtype) for part in split(center, scaling.shapes)]

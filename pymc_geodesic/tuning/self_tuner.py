@@ -150,7 +150,11 @@ class SelfTuner:
         center, *others = self.gradient.many(points, [rows] * len(points))
         # Of a million rows a subsample slopes by ten energies for each deviation from the center.
         slope = joined(center.gradient) - joined(found.center.gradient)
-        moves = [joined(point) - joined(found.center.point) for point in points[1:]]
+        origin = found.center.point
+        moves = [
+            joined(self.gradient.representatives.of_point(x, origin)) - joined(origin)
+            for x in points[1:]
+        ]
         most = center.energy + MOST_ENERGY * (1 + moves[0].size)
         energies = [one.energy - slope @ move for one, move in zip(others, moves, strict=True)]
         # An energy that is not a number is not below any other.

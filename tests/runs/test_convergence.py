@@ -6,7 +6,11 @@ import arviz_base as az
 import numpy as np
 import pymc as pm
 import pytest
+import xarray as xr
 
+import pymc_geodesic as pmg
+
+from pymc_geodesic.run_record import ATTRIBUTE, write_record
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 
 PEOPLE = ["ann", "bob"]
@@ -69,3 +73,25 @@ def test_limits_of_the_checks_are_said(model, shape, start):
 
 def test_entries_that_never_move_are_not_compared(model):
     assert said(model, np.ones((4, 500, 2)), np.ones((4, 500))) == []
+
+
+def test_angles_and_axes_are_compared_where_they_do_not_jump():
+    """Angles about pi, and axes of which each chain has another sign."""
+    with pm.Model() as model:
+        pm.VonMises("angle", 0.0, 1.0)
+        pmg.Watson("axis", [0.0, 0.0, 1.0], 0.0)
+    angle = np.angle(np.exp(1j * (np.pi + 0.1 * normals(4, 500))))
+    angle[0] = np.abs(angle[0])
+    axis = [1.0, 0.0, 0.0] + 0.1 * normals(4, 500, 3)
+    axis /= np.linalg.norm(axis, axis=-1, keepdims=True)
+    axis[::2] *= -1
+    idata = az.from_dict({"posterior": {"angle": angle, "axis": axis}})
+    found = [warning.message for warning in warnings_of_convergence(idata, model)]
+    assert any("R-hat of `axis[0]` is" in text for text in found)
+    record = write_record("gSGNHT", {}, {"angle": "Circle", "axis": "ProjectiveSphere"})
+    idata["sample_stats"] = xr.DataTree(xr.Dataset(attrs={ATTRIBUTE: record}))
+    # The first chain is really on one side.
+    first, *_ = [warning.message for warning in warnings_of_convergence(idata, model)]
+    assert first.startswith("R-hat of `angle` is 1.")
+    idata["posterior"]["angle"][0] = -angle[1]
+    assert warnings_of_convergence(idata, model) == []

@@ -298,3 +298,17 @@ def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
     assert scale.shape == (1,)
     np.testing.assert_allclose(scale, expected, rtol=0.25)
     assert np.linalg.norm(mean - direction) < 2 * expected
+
+
+def test_centers_of_an_angle_at_pi_are_averaged_along_the_circle():
+    """The centers of the last rounds, of other rows each, are on both sides of the seam."""
+    n = 60_000
+    rows = np.random.default_rng(1).vonmises(0.0, 2.0, (n, 8))
+    rows = np.angle(np.exp(1j * (rows - np.angle(np.exp(1j * rows).mean(axis=0)) + np.pi)))
+    with pm.Model() as model:
+        mean = pm.VonMises("mean", 0.0, 0.01, shape=8)
+        batch = pm.Minibatch(rows, batch_size=20)
+        pm.VonMises("rows", mean, 2.0, observed=batch, total_size=(n, None))
+    start = [np.full(8, 3.0)]
+    [found] = approximate(Setting(model).gradient, start, rng=np.random.default_rng(1)).center
+    assert np.abs(np.angle(np.exp(1j * (found - np.pi)))).max() < 0.03
