@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import batched, islice
 from time import process_time, thread_time
 from typing import Any, NamedTuple
@@ -166,7 +166,7 @@ class HostGradient:
 
     def _whole(self, point: Sequence[np.ndarray]) -> Evaluation:
         if self._stream is None or not self.has_partitions:
-            total = self._sum(point, self._chunks())
+            total = self._sum(point, self.chunks())
         else:
             # Added in the order of the partitions, so that it matters not who has summed them.
             numbers = range(len(self._stream.partitions))
@@ -237,7 +237,7 @@ class HostGradient:
             self._sample = np.concatenate(batches)
         return self._sample
 
-    def _chunks(self):
+    def chunks(self) -> Iterator[list[np.ndarray]]:
         """Cut all rows of every source into chunks."""
         if self._stream is not None:
             per_chunk = max(1, CHUNK // self._stream.batch_size)

@@ -20,14 +20,14 @@ from pytensor.graph import Variable
 
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
-from pymc_geodesic.rank_statistics import rank_statistics
-from pymc_geodesic.run_record import read_records
-from pymc_geodesic.runs.shorter_steps import shorter
+from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
 
 __all__ = ["warnings_of_convergence"]
 
 # The limits of PyMC's own checks.
 LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
+# Of slow chains, R-hat may be as large by chance; but their draws do not suffice then.
+SURELY_TOO_LARGE = 1.05
 # With fewer draws the statistics themselves are unreliable.
 FEWEST_DRAWS = 100
 # PyMC recommends four chains: R-hat compares chains, and few of them may agree by chance.
@@ -53,7 +53,7 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return []
     posterior = idata["posterior"].to_dataset()
     n_chains, n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    found = _divergences(idata)
+    found: list[SamplerWarning] = []
     if n_draws < FEWEST_DRAWS:
         return [*found, _said(f"{n_draws} draws are too few to check convergence reliably.")]
     if n_chains == 1:
@@ -74,11 +74,16 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
     """Check R-hat and effective sizes of all entries."""
     statistics = {name: rank_statistics(x.to_numpy()) for name, x in values.items()}
     found = []
-    name, largest = _worst({name: x.r_hat for name, x in statistics.items()}, values)
-    if largest > LARGEST_R_HAT:
+    n_entries = sum(x.r_hat.size for x in statistics.values())
+    excess = {name: _excess(values[name], x.r_hat, n_entries) for name, x in statistics.items()}
+    name, largest = _worst(excess, values)
+    if largest > 0:
+        most = f"more than {LARGEST_R_HAT}"
+        if n_entries > 1:
+            most += f" and than chance makes the largest of {n_entries:,}"
         text = (
-            f"R-hat of {name} is {largest:.3f}, more than {LARGEST_R_HAT}: the chains disagree, "
-            "and their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
+            f"R-hat of {name} is {largest + LARGEST_R_HAT:.3f}, {most}: the chains disagree, and "
+            "their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
         )
         found.append(_said(text, "warn"))
     opposite, least = _worst({name: -x.effective_size for name, x in statistics.items()}, values)
@@ -90,6 +95,16 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
         )
         found.append(_said(text, "warn"))
     return found
+
+
+def _excess(values: xr.DataArray, r_hat: np.ndarray, n_entries: int) -> np.ndarray:
+    """Return by how much R-hats exceed the limit; NaN where they may do so by chance."""
+    excess = np.where(np.isnan(r_hat), np.nan, r_hat - LARGEST_R_HAT)
+    if (above := excess > 0).any():
+        by_chance = largest_r_hats(values.to_numpy()[:, :, above], n_entries=n_entries)
+        limit = np.minimum(by_chance, SURELY_TOO_LARGE)
+        excess[above] = np.where(r_hat[above] > limit, excess[above], np.nan)
+    return excess
 
 
 def _worst(
@@ -104,24 +119,6 @@ def _worst(
     dims = values[name].dims[2:]
     where = ", ".join(str(values[name][dim].values[i]) for dim, i in zip(dims, index, strict=True))
     return f"`{name}[{where}]`" if where else f"`{name}`", largest[name]
-
-
-def _divergences(idata: xr.DataTree) -> list[SamplerWarning]:
-    if "sample_stats" not in idata.children or "diverging" not in idata["sample_stats"]:
-        return []
-    diverging = idata["sample_stats"]["diverging"].to_numpy()
-    if not (n := int(diverging.sum())):
-        return []
-    stats, records = idata["sample_stats"], read_records(idata)
-    advice = "Decrease `step_size`"
-    if "step_size" in stats and len(records) == 1:
-        now = float(stats["step_size"].median())
-        advice = shorter(now, now / 2, records[0])
-    text = (
-        f"{n} of {diverging.size} draws after tuning diverged. {advice}; or write the model with "
-        "other parameters."
-    )
-    return [SamplerWarning(WarningType.DIVERGENCES, text, "error")]
 
 
 def _untransformed(variable: Variable) -> str:

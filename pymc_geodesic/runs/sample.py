@@ -25,11 +25,12 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan, begin_run
-from pymc_geodesic.runs.positions import warnings_of_positions
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
+from pymc_geodesic.runs.verdict import warnings_of_rows
 from pymc_geodesic.sampling import ChainFailure, ChainMethod
+from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import flag, one_of, positive, pymc_model, whole
 
@@ -190,13 +191,16 @@ def sample(
         client=client,
     )
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        kept, stopped = _drawn(plan, step, backend, progress)
+        kept, fold, sampler, stopped = _drawn(plan, step, backend, progress)
     idata = None
     if kept is not None:
         is_checked = compute_convergence_checks and stopped is None
         idata = kept.datatree(checks=is_checked)
-        if idata is not None and is_checked:
-            log_warnings(warnings_of_positions(idata))
+        if idata is not None and fold is not None and is_checked:
+            seconds = time.perf_counter() - plan.began
+            log_warnings(
+                warnings_of_rows(idata, sampler, fold.chains, model=model, seconds=seconds)
+            )
     if idata is not None:
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
@@ -207,10 +211,14 @@ def sample(
 
 def _drawn(
     plan: Plan, step: StepArgument, backend: str | None, progress: Progress
-) -> tuple[InMemory | Checkpoint | None, BaseException | None]:
-    """Make the draws of a run; return their storage, and the exception that ended it, if any."""
+) -> tuple[InMemory | Checkpoint | None, Fold | None, Sampler | None, BaseException | None]:
+    """Make the draws of a run; return their storage, and the exception that ended it, if any.
+
+    The fold has the chains after the last draw, and the sampler has moved them.
+    """
     keep: InMemory | Checkpoint | None = None
     fold: Fold | None = None
+    sampler: Sampler | None = None
     stopped: BaseException | None = None
     try:
         # The other threads of a linear algebra library wait actively between its small calls. When
@@ -218,9 +226,10 @@ def _drawn(
         # Numba use the library themselves, and may need all threads.
         with threadpool_limits(1, user_api="blas"):
             made = step_for(step, model=plan.model, backend=backend)
+        sampler = made.sampler
         keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)
-        is_jax = made.sampler.problem.backend.is_jax
+        is_jax = sampler.problem.backend.is_jax
         with threadpool_limits(1 if is_jax else None, user_api="blas"):
             for phase in (plan.tuning, plan.sampling):
                 fold.draw(phase, progress)
@@ -238,7 +247,7 @@ def _drawn(
             keep.close(failed=isinstance(stopped, CheckpointError))
         except CheckpointError as error:
             stopped = error
-    return keep, stopped
+    return keep, fold, sampler, stopped
 
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
