@@ -102,7 +102,9 @@ def effective_sizes(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def largest_r_hats(values: np.ndarray, *, n_entries: int, false_alarms: float = 0.01) -> np.ndarray:
+def largest_r_hats(
+    values: np.ndarray, *, n_entries: int, false_alarms: float = 0.005
+) -> np.ndarray:
     r"""Return how large R-hat becomes by chance, for each entry of stationary chains.
 
     Means of :math:`m` halves of chains with :math:`n_h` effective draws each differ by chance, so

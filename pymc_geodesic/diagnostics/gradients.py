@@ -14,9 +14,11 @@ from pymc.model import Model
 from pymc.util import RandomState, get_random_generator
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.expectation import find_expectations
+from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.runs.at_draws import at_draws, to_value
@@ -157,11 +159,12 @@ def gradient_draws(
     ------
     ValueError
         If the posterior lacks a variable of the model, gradients are not finite, or the model has
-        latent variables of the rows of its batches.
+        latent variables of the rows of its batches or lacks rows, which came from a loader.
     """
     n_batches = None if batches == "all" else whole("batches", batches)
-    found = model_points(idata, pymc_model(model), max_draws=whole("max_draws", max_draws))
-    _require_gradient(found)
+    model = pymc_model(model)
+    found = model_points(idata, model, max_draws=whole("max_draws", max_draws))
+    _require_gradient(found, model)
     potential, points, conditioned = found.potential, found.points, found.conditioned
     host, rng = HostGradient(potential), get_random_generator(random_seed)
     if not host.n_rows:
@@ -186,16 +189,23 @@ def gradient_draws(
             changes.append([a - b for a, b in zip(here, there, strict=True)])
         return [a + b for a, b in zip(_mean(changes), at_center, strict=True)]
 
-    at_draws = [gradient(index) for index in np.ndindex(points[0].shape[:2])]
-    gradients = [
-        np.array(part).reshape(x.shape)
-        for part, x in zip(zip(*at_draws, strict=True), points, strict=True)
-    ]
+    indices = list(np.ndindex(points[0].shape[:2]))
+    if n_batches is None and not conditioned:
+        found_at = gradients_of_all_rows(host, [[x[index] for x in points] for index in indices])
+    else:
+        at_each = [gradient(index) for index in indices]
+        found_at = [np.array(part) for part in zip(*at_each, strict=True)]
+    gradients = [part.reshape(x.shape) for part, x in zip(found_at, points, strict=True)]
     _require_finite(potential.variables, gradients)
     return GradientDraws(potential.variables, points, gradients)
 
 
-def _require_gradient(found: ModelPoints) -> None:
+def _require_gradient(found: ModelPoints, model: Model) -> None:
+    if missing := missing_rows(model):
+        raise ValueError(
+            f"`model` expected all rows, at which gradients are evaluated, got {missing}. Pass a "
+            "model that holds all rows, with the same variables."
+        )
     if found.latent:
         raise ValueError(
             "`model` expected a log density in closed form, which has a gradient at the draws, got "

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What is said of a finished run: the gradients of all rows condemn it, or clear it."""
+"""What is said of a finished run: gradients of all rows condemn it, or clear it."""
 
 import numpy as np
 import pymc as pm
