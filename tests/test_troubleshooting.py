@@ -67,6 +67,7 @@ SAYS = {
         "tuned itself: ",
         "Such short steps mean",
         "The given step size is longer than",
+        "Rows are taken without replacement",
     ],
     "sampling/problem.py": ["Compiling"],
     "sampling/agreement.py": ["disagree after most of the tuning phase"],

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.diagnostics.exchange import are_rotated
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
@@ -29,15 +30,21 @@ class Components(NamedTuple):
     geometry: Geometry
 
 
-def check_labels(components: Mapping[str, Components]) -> list[Finding]:
+def check_labels(
+    components: Mapping[str, Components],
+    are_exchangeable: Callable[[str, np.ndarray], bool] = lambda name, order: True,
+) -> list[Finding]:
     """Look for components that are numbered differently in different chains.
 
-    Chains that do not agree in any order have a different fault, which is not reported here.
+    Chains that do not agree in any order have a different fault, which is not reported here, and so
+    have chains that differ by a rotation.
 
     Parameters
     ----------
     components : mapping of str to Components
         Sets of components, topics or cluster centres.
+    are_exchangeable : callable
+        Whether the components of a variable, by its name, may be in another order.
     """
     return [
         _finding(name, matching)
@@ -45,15 +52,21 @@ def check_labels(components: Mapping[str, Components]) -> list[Finding]:
         if min(len(parts.draws), parts.draws.shape[2]) > 1
         and not (matching := match_chains(*parts)).is_identity
         and _agree(parts, matching)
+        and not are_rotated(parts.draws.mean(axis=1, dtype=float))
+        and all(are_exchangeable(name, order) for order in matching.orders[matching.moved.any(1)])
     ]
 
 
-def components_of(idata: xr.DataTree) -> dict[str, Components]:
-    """Return the sets of probability vectors and of unit vectors in a posterior."""
+def components_of(idata: xr.DataTree, *, with_names: bool = True) -> dict[str, Components]:
+    """Return the sets of probability vectors and of unit vectors in a posterior.
+
+    Components ``with_names``, such as nodes of a network, are probably not exchangeable. Without
+    the model nobody knows.
+    """
     matrices = {
         name: values.transpose("chain", "draw", ...)
         for name, values in idata["posterior"].data_vars.items()
-        if values.ndim == 4
+        if values.ndim == 4 and (with_names or not _have_names(values))
     }
     kinds = geometries(xr.Dataset(matrices), manifolds=recorded_manifolds(idata))
     return {
@@ -61,6 +74,12 @@ def components_of(idata: xr.DataTree) -> dict[str, Components]:
         for name, values in matrices.items()
         if kinds[name] != "plain"
     }
+
+
+def _have_names(values: xr.DataArray) -> bool:
+    """Return whether the components have coordinates other than their numbers."""
+    dim = values.dims[2]
+    return dim in values.coords and not np.array_equal(values[dim], np.arange(values.sizes[dim]))
 
 
 def _agree(components: Components, matching: Matching) -> bool:

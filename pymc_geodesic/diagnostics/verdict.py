@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -17,11 +18,13 @@ from pymc.util import RandomState
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.draw_checks import check_divergences, check_finite
 from pymc_geodesic.diagnostics.evidence import Evidence
+from pymc_geodesic.diagnostics.exchange import are_exchangeable
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
 from pymc_geodesic.diagnostics.gradient_checks import with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
+from pymc_geodesic.diagnostics.mode_checks import judged_modes
 from pymc_geodesic.diagnostics.model_checks import check_total_size
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
@@ -102,7 +105,8 @@ def diagnose(
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
-    - ``different_modes``: chains far apart, each with many effective draws.
+    - ``different_modes``: chains far apart, each with many effective draws. With the model, only
+      if the log density dips between them.
     - ``not_stationary``: other chains that disagree with each other or with their own past.
     - ``few_effective_draws``: fewer than 100 effective draws for each chain, and fewer than half of
       the draws; of a single chain, fewer than 50.
@@ -147,9 +151,7 @@ def _diagnosed(
     not_checked = [] if is_ours else ["the step, which is not of this package."]
     try:
         known = None if model is None else model_points(idata, model, max_draws=10**9)
-        findings += _from_draws(
-            idata, stats, records, known, exact=_is_exact(model), is_ours=is_ours
-        )
+        findings += _from_draws(idata, stats, records, known, model=model, is_ours=is_ours)
         # Chains that are not stationary have no temperature.
         if model is None or known is None:
             return _verdict(findings, " ".join(not_checked))
@@ -165,6 +167,7 @@ def _diagnosed(
                 f"holds {missing}."
             )
         else:
+            findings = judged_modes(findings, known)
             own = stats if is_ours else None
             findings = with_gradients(
                 findings, idata, model, own, records=records, random_seed=random_seed
@@ -175,7 +178,7 @@ def _diagnosed(
     except Exception:
         if model is not None:
             # The findings from the draws must survive a failure of the model's gradient.
-            print(_verdict(_from_draws(idata, stats, records, None, exact=False, is_ours=is_ours)))
+            print(_verdict(_from_draws(idata, stats, records, None, model=None, is_ours=is_ours)))
         raise
     return _verdict(findings, " ".join(not_checked))
 
@@ -184,17 +187,13 @@ def _verdict(findings: Iterable[Finding], not_checked: str = "") -> Diagnosis:
     return Diagnosis(tuple(sorted(findings, key=lambda found: found.severity)), not_checked)
 
 
-def _is_exact(model: Model | None) -> bool:
-    return model is not None and not has_minibatch(model)
-
-
 def _from_draws(
     idata: xr.DataTree,
     stats: Mapping[str, np.ndarray],
     records: Sequence[RunRecord],
     known: ModelPoints | None,
     *,
-    exact: bool,
+    model: Model | None,
     is_ours: bool,
 ) -> list[Finding]:
     """Check draws and statistics; the model, if known, only defines the coordinates."""
@@ -202,7 +201,8 @@ def _from_draws(
     followed = dict(points)
     is_one_step = is_ours and stats["step_size"].ndim == 2
     record = records[0] if records else None
-    labels = check_labels(components_of(idata))
+    components = components_of(idata, with_names=known is not None)
+    labels = check_labels(components, partial(are_exchangeable, known, model))
     if labels:
         # Only statistics that do not depend on the order of components can be compared.
         followed = {}
@@ -216,6 +216,7 @@ def _from_draws(
     if is_one_step:
         # Chains that have not converged are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
+        exact = model is not None and not has_minibatch(model)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
         evidence = evidence._replace(record=record)
         step = None if record is None else record.step

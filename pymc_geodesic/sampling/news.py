@@ -89,6 +89,12 @@ def news_of_tuning(
             "be wrong by a tenth or more. Batches of an even number of rows that `pm.Minibatch` "
             "draws anew for each transition, with replacement, mend this"
         )
+    if has_batches and not tuning.controlled and chain.batches.in_passes:
+        warning += (
+            ". Rows are taken without replacement, and gradients have no control variates. The "
+            "noise of a pass then sums to zero, and draws are too narrow, by up to a third. Pass "
+            "`variance_reduction='control_variates'`, or take rows with replacement"
+        )
     return News(text + warning, is_warning=bool(warning))
 
 

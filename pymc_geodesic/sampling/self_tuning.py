@@ -236,7 +236,7 @@ class SelfTuning:
             if now in late:
                 self.applied.space(chains, found, windows, made_with=before)
         if now == stages.counted:
-            warn_if_apart(self._name, found.mass, windows)
+            warn_if_apart(self._name, found.mass, windows, self.gradient)
             self.applied.space(chains, found, windows, made_with=first.settings)
         if now in [stages.counted, *late]:
             self._restart_clock(chains)
