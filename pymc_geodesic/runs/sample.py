@@ -112,8 +112,9 @@ def sample(
     discard_tuned_samples : bool
         Whether to leave out the draws of the tuning phase; otherwise they are groups ``warmup_*``.
     compute_convergence_checks : bool
-        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and the
-        temperatures of positions, which tell whether draws are too wide or too narrow.
+        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and
+        whether draws are too wide or too narrow: by temperatures of positions, and by gradients of
+        all rows at up to 1,000 draws, if they take a second or a small part of the run.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as

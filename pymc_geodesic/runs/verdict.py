@@ -33,9 +33,14 @@ __all__ = ["warnings_of_rows"]
 SHARE, SHARE_IF_SUSPICIOUS, NEVER_TOO_MUCH = 0.05, 0.2, 1.0
 # Draws of all chains that are looked at: with fewer, nothing can be said, and more gain little.
 FEWEST, MOST, MOST_IF_SUSPICIOUS = 80, 400, 1_000
-# Of a kinetic temperature, in standard errors, and twice what a self-tuned step accepts.
-SIGNIFICANT, WRONG_TEMPERATURE = 4.0, 0.1
-KINETIC = "kinetic_temperature_"
+# Of a kinetic temperature: standard errors, and deviations that deserve a check and that are wrong
+# without one. Velocities without a thermostat are hotter by up to a tenth at the end of a step.
+SIGNIFICANT, WITH_THERMOSTAT, WRONG_TEMPERATURE = 4.0, 0.1, 0.2
+# Seconds of a run with a given step size from which on a check pays that derives gradients anew.
+LONG = 10.0
+KINETIC = "kinetic_temperature"
+# Of all draws that are looked at: 160 MB, and a few times as much on the way.
+MOST_NUMBERS = 2 * 10**7
 ADVICE = (
     "Take larger batches, or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may find "
     "the cause."
@@ -80,19 +85,26 @@ def warnings_of_rows(
     stats = idata["sample_stats"].to_dataset()
     if not isinstance(sampler, StochasticSampler):
         return [_rejected(n, stats)] if (n := _n_diverging(stats)) else []
-    suspicion = _suspicion(stats, chains)
-    found, why_not = _checked(idata, sampler, model, seconds, suspicion)
-    # Temperatures from batches say nothing that gradients of all rows do not say.
-    positions = [] if found is not None and found.are_right else warnings_of_positions(idata)
+    accepted = WITH_THERMOSTAT if "thermostat" in stats else WRONG_TEMPERATURE
+    suspicion = _suspicion(stats, chains, accepted=accepted)
+    found, why_not = _checked(idata, sampler, chains, model, seconds, suspicion)
+    positions = warnings_of_positions(idata)
+    are_flat = all(factor.is_flat for factor in sampler.problem.manifold.factors)
+    # On curved spaces temperatures from batches have to do.
+    is_cleared = found is not None and found.are_right and (are_flat or not positions)
+    if is_cleared:
+        positions = []
     if found is not None and found.wrong:
         said = f"by the gradients of all rows at {found.n_draws} of the draws, {found.wrong}"
         return [_do_not_follow([*suspicion.to_clear, said])]
+    if found is None:
+        suspicion = _suspicion(stats, chains, accepted=WRONG_TEMPERATURE)
     if not suspicion.to_clear:
         return positions
     if found is None:
         said = f"this was not checked with the gradients of all rows, because {why_not}"
         return [_do_not_follow([*suspicion.to_clear, said]), *positions]
-    if not found.are_right:
+    if not is_cleared:
         said = f"the gradients of all rows at {found.n_draws} of the draws do not clear them"
         return [_do_not_follow([*suspicion.to_clear, said]), *positions]
     text = (
@@ -126,23 +138,29 @@ def _listed(reasons: Sequence[str]) -> str:
     return "; ".join(reasons)
 
 
-def _suspicion(stats: xr.Dataset, chains: Sequence[Chain]) -> _Suspicion:
+def _suspicion(stats: xr.Dataset, chains: Sequence[Chain], *, accepted: float) -> _Suspicion:
+    """Collect what may have gone wrong; ``accepted`` is the deviation of a temperature."""
     to_clear = []
     if n := _n_diverging(stats):
         to_clear.append(f"{n} of {stats['diverging'].size} draws after tuning diverged")
     off = {
-        str(name).removeprefix(KINETIC): mean
+        str(name): mean
         for name, values in stats.items()
         if str(name).startswith(KINETIC) and values.ndim == 2
         for mean, error in [mean_and_mcse(values.transpose("chain", "draw").to_numpy())]
-        if abs(mean - 1) > WRONG_TEMPERATURE and abs(z_score(mean - 1, error)) > SIGNIFICANT
+        if abs(mean - 1) > accepted and abs(z_score(mean - 1, error)) > SIGNIFICANT
     }
     if off:
-        named = ", ".join(f"{mean:.3g} for `{name}`" for name, mean in off.items())
+        named = ", ".join(f"{mean:.3g} for {_whose(name)}" for name, mean in off.items())
         to_clear.append(
             f"the noise of gradients was mis-stated, so that temperatures of velocities are {named}"
         )
     return _Suspicion(to_clear, bool(to_clear) or any(map(_is_suspicious, chains)))
+
+
+def _whose(name: str) -> str:
+    variable = name.removeprefix(KINETIC).removeprefix("_")
+    return f"`{variable}`" if variable else "all variables"
 
 
 def _is_suspicious(chain: Chain) -> bool:
@@ -158,41 +176,67 @@ def _is_suspicious(chain: Chain) -> bool:
 def _checked(
     idata: xr.DataTree,
     sampler: StochasticSampler,
+    chains: Sequence[Chain],
     model: Model,
     seconds: float,
     suspicion: _Suspicion,
 ) -> tuple[Widths | None, str]:
     """Compare as many draws as there is time for; otherwise return why none are."""
-    problem = sampler.problem
-    flat = [i for i, factor in enumerate(problem.manifold.factors) if factor.is_flat]
-    if not problem.has_graph or problem.potential.local or problem.potential.expectations:
-        return None, "variables belong to the rows of a batch"
-    if missing := [v.name for v in problem.variables if v.name not in idata["posterior"]]:
-        return None, f"the draws of {', '.join(f'`{name}`' for name in missing)} are not kept"
-    if not flat:
-        return None, "all variables are on curved spaces"
+    problem, n_chains = sampler.problem, idata["posterior"].sizes["chain"]
+    is_worth_it = sampler.tuning is not None or suspicion.is_any or seconds >= LONG
+    if why_not := _obstacle(idata, sampler, is_worth_it=is_worth_it):
+        return None, why_not
     gradient = (
         HostGradient(problem.potential) if sampler.tuning is None else sampler.tuning.gradient
     )
-    n_chains = idata["posterior"].sizes["chain"]
-    n_all = n_chains * idata["posterior"].sizes["draw"]
-    points = _points(idata, sampler, model, 1)
-    # The first evaluation makes the function, the second one shows what it takes.
-    for _ in range(2):
-        began = time.thread_time()
-        gradients_of_all_rows(gradient, points[:1])
-    each = max(time.thread_time() - began, 1e-6)
+    each = _seconds_of_one(gradient, _points(idata, sampler, model, 1)[0])
     share, most = (SHARE_IF_SUSPICIOUS, MOST_IF_SUSPICIOUS) if suspicion.is_any else (SHARE, MOST)
-    n = int(min(max(share * seconds, NEVER_TOO_MUCH) / each, most, n_all))
+    memory = MOST_NUMBERS // problem.manifold.dim
+    n = int(min(max(share * seconds, NEVER_TOO_MUCH) / each, most, memory))
     if n < FEWEST:
         return None, f"one of them takes {each:.2g} s"
-    points = _points(idata, sampler, model, n // n_chains)
+    points = _points(idata, sampler, model, max(1, n // n_chains))
     gradients = gradients_of_all_rows(gradient, points)
-    shape = n_chains, len(points) // n_chains, -1
+    flat = [i for i, factor in enumerate(problem.manifold.factors) if factor.is_flat]
     x = np.array([joined([point[i] for i in flat]) for point in points])
     force = np.concatenate([gradients[i].reshape(len(points), -1) for i in flat], axis=1)
+    told = _tells(chains, len(problem.variables))
     names = [name for i in flat for name in _entries(problem.variables[i].name, points[0][i])]
-    return compared_widths(names, x.reshape(shape), force.reshape(shape)), ""
+    are_telling = [bool(told[i]) for i in flat for _ in range(np.size(points[0][i]))]
+    shape = n_chains, len(points) // n_chains, len(names)
+    x, force = x.reshape(shape), force.reshape(shape)
+    return compared_widths(names, x, force, are_telling=are_telling), ""
+
+
+def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bool) -> str:
+    """Return why gradients of all rows cannot be compared with draws, as part of a sentence."""
+    problem, sizes = sampler.problem, idata["posterior"].sizes
+    if problem.conditioned_names or not problem.has_graph:
+        return "the step moves only some of the variables"
+    if problem.potential.local or problem.potential.expectations:
+        return "variables belong to the rows of a batch"
+    kept = idata["posterior"].data_vars
+    if missing := [v.name for v in problem.variables if v.name not in kept]:
+        return f"the draws of {', '.join(f'`{name}`' for name in missing)} are not kept"
+    if not any(factor.is_flat for factor in problem.manifold.factors):
+        return "all variables are on curved spaces"
+    if (n := sizes["chain"] * sizes["draw"]) < FEWEST:
+        return f"there are only {n} draws"
+    return "" if is_worth_it else "it would take longer than the run"
+
+
+def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
+    """Return what a gradient of all rows takes; the first one makes the function."""
+    for _ in range(2):
+        began = time.thread_time()
+        gradients_of_all_rows(gradient, [point])
+    return max(time.thread_time() - began, 1e-6)
+
+
+def _tells(chains: Sequence[Chain], n_variables: int) -> Sequence[bool]:
+    """Return of which variables the temperature by itself means something."""
+    monitors = getattr(chains[0], "monitors", None) if chains else None
+    return np.ones(n_variables, bool) if monitors is None else monitors.is_telling
 
 
 def _points(

@@ -63,7 +63,13 @@ class Widths(NamedTuple):
     are_right: bool
 
 
-def compared_widths(names: Sequence[str], x: np.ndarray, gradient: np.ndarray) -> Widths:
+def compared_widths(
+    names: Sequence[str],
+    x: np.ndarray,
+    gradient: np.ndarray,
+    *,
+    are_telling: Sequence[bool] | None = None,
+) -> Widths:
     """Compare the widths and the places of draws with those of the posterior.
 
     Parameters
@@ -72,6 +78,10 @@ def compared_widths(names: Sequence[str], x: np.ndarray, gradient: np.ndarray) -
         Names of the entries.
     x, gradient : ndarray, shape (chain, draw, entry)
         Draws, and the gradient of the potential energy of all rows there.
+    are_telling : sequence of bool, optional
+        Whether the temperature of each entry by itself means something, where draws are too few to
+        find directions; by default it does. It means little on a ridge: a wide position times a
+        force that depends on the narrow distance from the ridge.
 
     Examples
     --------
@@ -95,14 +105,19 @@ def compared_widths(names: Sequence[str], x: np.ndarray, gradient: np.ndarray) -
     if not names:
         return Widths(n, "", False)
     # Newton's step to the posterior's mean, for each entry, in standard deviations.
-    step = force @ np.corrcoef(z.reshape(n, -1), rowvar=False).reshape(2 * (len(names),))
-    along = names
+    flat = z.reshape(n, -1)
+    step = (force.reshape(n, -1) @ flat.T @ flat / n).reshape(force.shape)
+    along, has_all = names, True
     if n >= DRAWS_PER_ENTRY * len(names):
         axes = _directions(z, force)
         along = [names[i] for i in np.abs(axes).argmax(axis=0)]
         z, force = z @ axes, force @ axes
+    elif are_telling is not None:
+        told = np.asarray(are_telling)[moves]
+        along, has_all = [name for name, used in zip(names, told, strict=True) if used], told.all()
+        z, force = z[..., told], force[..., told]
     excess = z * force - 1
-    is_right = _is_right(excess) and _is_right(step)
+    is_right = bool(has_all and _is_right(excess) and _is_right(step))
     return Widths(n, _widest(along, excess) or _farthest(names, step), is_right)
 
 
@@ -115,6 +130,8 @@ def _directions(z: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 def _widest(names: Sequence[str], excess: np.ndarray) -> str:
     """Describe the direction whose temperature deviates most significantly, if one does."""
+    if not names:
+        return ""
     p_value = _p_values(excess)
     i = int(p_value.argmin())
     if p_value[i] * len(names) >= LEVEL / 2:

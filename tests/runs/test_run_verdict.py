@@ -42,7 +42,11 @@ def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), second
     diverging = np.zeros(1000, bool)
     diverging[:n_diverging] = True
     heat = temperature * np.random.default_rng(3).chisquare(2, (4, 250)) / 2
-    stats = {"diverging": diverging.reshape(4, 250), "kinetic_temperature_beta": heat}
+    stats = {
+        "diverging": diverging.reshape(4, 250),
+        "kinetic_temperature": heat,
+        "thermostat": heat,
+    }
     idata = az.from_dict({"posterior": dict.fromkeys(names, draws), "sample_stats": stats})
     found = warnings_of_rows(idata, sampler, [], model=model, seconds=seconds)
     return [(warning.level, warning.message) for warning in found]
