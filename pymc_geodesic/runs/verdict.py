@@ -233,7 +233,7 @@ def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> floa
     return max(time.thread_time() - began, 1e-6)
 
 
-def _tells(chains: Sequence[Chain], n_variables: int) -> Sequence[bool]:
+def _tells(chains: Sequence[Chain], n_variables: int) -> np.ndarray:
     """Return of which variables the temperature by itself means something."""
     monitors = getattr(chains[0], "monitors", None) if chains else None
     return np.ones(n_variables, bool) if monitors is None else monitors.is_telling

@@ -68,7 +68,7 @@ def compared_widths(
     x: np.ndarray,
     gradient: np.ndarray,
     *,
-    are_telling: Sequence[bool] | None = None,
+    are_telling: Sequence[bool] | np.ndarray | None = None,
 ) -> Widths:
     """Compare the widths and the places of draws with those of the posterior.
 
@@ -114,7 +114,10 @@ def compared_widths(
         z, force = z @ axes, force @ axes
     elif are_telling is not None:
         told = np.asarray(are_telling)[moves]
-        along, has_all = [name for name, used in zip(names, told, strict=True) if used], told.all()
+        along, has_all = (
+            [name for name, used in zip(names, told, strict=True) if used],
+            bool(told.all()),
+        )
         z, force = z[..., told], force[..., told]
     excess = z * force - 1
     is_right = bool(has_all and _is_right(excess) and _is_right(step))

@@ -64,7 +64,7 @@ def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None
 def _too_hot(name: str, what: str) -> SamplerWarning:
     message = (
         f"{name} {what} instead of 1: the step size is too large, or the friction too small for "
-        "the noise of the gradient, and draws are too wide. `pmg.diagnose(idata)` tells which."
+        "the noise of the gradient, and draws may be too wide. `pmg.diagnose(idata)` tells which."
     )
     return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
 
