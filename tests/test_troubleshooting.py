@@ -57,6 +57,7 @@ SAYS = {
         "was not checked with the gradients of all rows, because",
         "of the draws do not clear them",
         "a trajectory was rejected",
+        "The draws were not checked with the gradients of all rows",
     ],
     "runs/sample.py": ["Interrupted: the run has", "draw iterations took"],
     "sampling/centered_coordinates.py": ["found that the data determine", "times its scale better"],

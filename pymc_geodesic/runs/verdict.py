@@ -87,8 +87,14 @@ def warnings_of_rows(
         return [_rejected(n, stats)] if (n := _n_diverging(stats)) else []
     accepted = WITH_THERMOSTAT if "thermostat" in stats else WRONG_TEMPERATURE
     suspicion = _suspicion(stats, chains, accepted=accepted)
-    found, why_not = _checked(idata, sampler, chains, model, seconds, suspicion)
     positions = warnings_of_positions(idata)
+    try:
+        found, why_not = _checked(idata, sampler, chains, model, seconds, suspicion)
+    except Exception as error:
+        # Draws must survive the failure of a check.
+        found, why_not = None, f"that failed: {error}"
+        text = f"The draws were not checked with the gradients of all rows, because {why_not}"
+        positions.append(SamplerWarning(WarningType.CONVERGENCE, text, "warn"))
     are_flat = all(factor.is_flat for factor in sampler.problem.manifold.factors)
     # On curved spaces temperatures from batches have to do.
     is_cleared = found is not None and found.are_right and (are_flat or not positions)

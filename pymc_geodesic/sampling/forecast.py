@@ -124,7 +124,7 @@ def forecast(
             ". NUTS on all rows is probably faster for this model: `pm.sample("
             f"model=pmg.full_data(model))` should take about {_rounded(by_nuts)} s of one "
             f"processor for as many, tuning included, within a factor of {UNCERTAIN}; this step "
-            f"takes about {_rounded(by_this)} s, its own tuning included"
+            f"takes about {_rounded(by_this)} s of one, its own tuning included"
         )
     return text
 

@@ -93,6 +93,16 @@ def test_draws_that_are_not_kept_are_not_cleared(case):
     assert "because the draws of `beta` are not kept" in text
 
 
+def test_draws_survive_a_check_that_fails(case, monkeypatch):
+    def fails(*arguments):
+        raise MemoryError("Unable to allocate 30 GiB.")
+
+    monkeypatch.setattr(verdict, "gradients_of_all_rows", fails)
+    [(level, text)] = said(case, case[2])
+    assert level == "warn"
+    assert text.endswith("because that failed: Unable to allocate 30 GiB.")
+
+
 def test_a_run_that_is_heated_by_noise_says_so(caplog):
     """Its velocities know, too, but from the average of both directions."""
     model, *_ = regression()
