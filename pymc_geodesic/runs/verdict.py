@@ -39,8 +39,8 @@ SIGNIFICANT, WITH_THERMOSTAT, WRONG_TEMPERATURE = 4.0, 0.1, 0.2
 # Seconds of a run with a given step size from which on a check pays that derives gradients anew.
 LONG = 10.0
 KINETIC = "kinetic_temperature"
-# Of all draws that are looked at: 160 MB, and a few times as much on the way.
-MOST_NUMBERS = 2 * 10**7
+# Of all draws that are looked at: 40 MB, and a few times as much on the way.
+MOST_NUMBERS = 5 * 10**6
 ADVICE = (
     "Take larger batches, or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may find "
     "the cause."
@@ -219,7 +219,7 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
     problem, sizes = sampler.problem, idata["posterior"].sizes
     if problem.conditioned_names or not problem.has_graph:
         return "the step moves only some of the variables"
-    if problem.potential.local or problem.potential.expectations:
+    if problem.potential.local is not None or problem.potential.expectations:
         return "variables belong to the rows of a batch"
     kept = idata["posterior"].data_vars
     if missing := [v.name for v in problem.variables if v.name not in kept]:
