@@ -75,9 +75,7 @@ def with_gradients(
         friction = float(np.mean(stats["friction"])) if "friction" in stats else None
         step_size = float(np.median(stats["step_size"])) if stats["step_size"].ndim == 2 else None
         record = records[0] if records else None
-        added = check_positions(
-            temperatures, friction=friction, step_size=step_size, record=record
-        )
+        added = check_positions(temperatures, friction=friction, step_size=step_size, record=record)
     if not added and widths is not None and widths.wrong:
         added = [_contradiction(widths, batches)]
     if batches == "all" and widths is not None:
@@ -132,8 +130,8 @@ def _contradiction(widths: Widths, batches: Batches) -> Finding:
         f"{rows} at {widths.n_draws} of the draws, {widths.wrong}."
     )
     advice = (
-        "Check that `model` has the data of the run. If it does, take larger batches, or a smaller "
-        "`accuracy` or `step_size`."
+        "Check that `model` has the data of the run. If it does, take larger batches or shorter "
+        "steps."
     )
     evidence = {"n_draws": widths.n_draws}
     return Finding("contradicted_by_gradients", "error", sentence, advice, evidence)

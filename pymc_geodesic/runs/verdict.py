@@ -19,8 +19,10 @@ from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
+from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.at_draws import at_draws, to_value
 from pymc_geodesic.runs.positions import warnings_of_positions
+from pymc_geodesic.runs.shorter_steps import shorter
 from pymc_geodesic.runs.widths import Widths, compared_widths
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.news import MANY_STEPS, SHORT_STEP
@@ -41,10 +43,6 @@ LONG = 10.0
 KINETIC = "kinetic_temperature"
 # Of all draws that are looked at: 40 MB, and a few times as much on the way.
 MOST_NUMBERS = 5 * 10**6
-ADVICE = (
-    "Take larger batches, or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may find "
-    "the cause."
-)
 
 
 class _Suspicion(NamedTuple):
@@ -102,17 +100,17 @@ def warnings_of_rows(
         positions = []
     if found is not None and found.wrong:
         said = f"by the gradients of all rows at {found.n_draws} of the draws, {found.wrong}"
-        return [_do_not_follow([*suspicion.to_clear, said])]
+        return [_do_not_follow([*suspicion.to_clear, said], idata)]
     if found is None:
         suspicion = _suspicion(stats, chains, accepted=WRONG_TEMPERATURE)
     if not suspicion.to_clear:
         return positions
     if found is None:
         said = f"this was not checked with the gradients of all rows, because {why_not}"
-        return [_do_not_follow([*suspicion.to_clear, said]), *positions]
+        return [_do_not_follow([*suspicion.to_clear, said], idata), *positions]
     if not is_cleared:
         said = f"the gradients of all rows at {found.n_draws} of the draws do not clear them"
-        return [_do_not_follow([*suspicion.to_clear, said]), *positions]
+        return [_do_not_follow([*suspicion.to_clear, said], idata), *positions]
     text = (
         f"{_listed(suspicion.to_clear)}. The gradients of all rows at {found.n_draws} of the draws "
         "show that means and standard deviations are nevertheless right to about a quarter of a "
@@ -135,8 +133,16 @@ def _rejected(n: int, stats: xr.Dataset) -> SamplerWarning:
     return SamplerWarning(WarningType.DIVERGENCES, text, "error")
 
 
-def _do_not_follow(reasons: Sequence[str]) -> SamplerWarning:
-    text = f"These draws do not follow the posterior: {_listed(reasons)}. {ADVICE}"
+def _do_not_follow(reasons: Sequence[str], idata: xr.DataTree) -> SamplerWarning:
+    stats, records = idata["sample_stats"], read_records(idata)
+    advice = "Take larger batches, or write the model with other parameters."
+    if "step_size" in stats and len(records) == 1:
+        now = float(stats["step_size"].median())
+        advice = f"{shorter(now, now / 2, records[0])}. Or t{advice[1:]}"
+    text = (
+        f"These draws do not follow the posterior: {_listed(reasons)}. {advice} "
+        "`pmg.diagnose(idata)` may find the cause."
+    )
     return SamplerWarning(WarningType.DIVERGENCES, text, "error")
 
 
