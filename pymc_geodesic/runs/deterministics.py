@@ -14,8 +14,9 @@ import pytensor.tensor as pt
 from pymc.model import Model
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.sampling.run import Arrays
 
@@ -92,7 +93,9 @@ class Traced:
     def _computed(
         self, graphs: Sequence[TensorVariable], values: Sequence[np.ndarray], n_draws: int
     ) -> list[np.ndarray]:
-        many = [tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values]
+        many = [
+            graph_input(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values
+        ]
         replacements = dict(zip(self._values, many, strict=True))
         n = pt.lscalar("n_draws")
         function = interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
