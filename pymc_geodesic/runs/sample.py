@@ -81,9 +81,10 @@ def sample(
     draws, tune, chains : int
         Draws of each chain, draws of its tuning phase, and the number of chains.
     step : Step, type of Step or callable, optional
-        A step, its class, or a function that returns a step. By default :class:`SGRLD`
-        if all variables are probability vectors and one has a prior concentration below one half,
-        else :class:`gSGNHT` if a variable is on a curved manifold, else :class:`SGNHT`.
+        A step, its class, or a function that returns a step. By default :class:`SGRLD` if all
+        variables are probability vectors, and one has a prior concentration below one half or they
+        are topics of :class:`LatentDirichletAllocation`; else :class:`gSGNHT` if a variable is on
+        a curved manifold, else :class:`SGNHT`.
     model : pymc.Model, optional
         The model; by default that of the context.
     random_seed : int, sequence of int, SeedSequence or Generator, optional
