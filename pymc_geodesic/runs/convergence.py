@@ -19,6 +19,7 @@ from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
 
 from pymc_geodesic.rank_statistics import rank_statistics
+from pymc_geodesic.runs.labels import labels_of
 
 __all__ = ["warnings_of_convergence"]
 
@@ -56,7 +57,9 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
     if n_chains < FEW_CHAINS:
         found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
-    names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
+    labels = labels_of(model)
+    names = [labels.name(_untransformed(x)) for x in model.free_RVs]
+    names = [name for name in names if name in posterior.data_vars]
     values = {name: posterior[name].transpose("chain", "draw", ...) for name in names}
     return [*found, *_of_ranks({name: x for name, x in values.items() if x.size}, n_chains)]
 

@@ -52,7 +52,8 @@ def groups():
 
 
 def effects():
-    grouped = pmg.GroupedRows(np.repeat(np.arange(50), 4), y=rng().integers(0, 2, N))
+    table = {"user": np.repeat(np.arange(50), 4), "y": rng().integers(0, 2, N)}
+    grouped = pmg.GroupedRows(table, by="user")
     y, mask = pm.Minibatch(grouped["y"], grouped.mask, batch_size=10)
     effect = pm.Normal.dist(0, pm.HalfNormal("tau"), shape=y.shape[0])
     each = pm.Bernoulli.dist(logit_p=pm.Normal("mu") + effect[:, None])
@@ -188,6 +189,7 @@ def test_the_step_of_a_kind_can_be_made(kind, expected):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:`SGRLD` with:UserWarning")
 @pytest.mark.parametrize("kind", [kind for kind, _ in CASES])
 def test_every_kind_is_sampled_without_a_step(kind):
     with pm.Model():
