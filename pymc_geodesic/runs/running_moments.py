@@ -16,6 +16,7 @@ from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
+from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["RunningMoments", "TraceOfStatistics"]
@@ -98,8 +99,7 @@ class RunningMoments:
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)
-        self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
-        self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
+        self._labels = labels_of(model)
         self._chains: dict[int, dict[str, _Moments]] = {}
 
     def __call__(self, trace: NDArray, draw: Any) -> None:
@@ -172,9 +172,10 @@ class RunningMoments:
         for name in self.var_names:
             values = np.stack([read(chain[name]) for chain in chains])
             n_own = values.ndim - len(leading)
-            own = self._dims[name] or [f"{name}_dim_{i}" for i in range(n_own)]
-            arrays[name] = ([*leading, *own], values)
-            coords |= {dim: self._coords[dim] for dim in own if dim in self._coords}
+            new, known = self._labels.name(name), self._labels.coords
+            own = self._labels.dims.get(new) or [f"{new}_dim_{i}" for i in range(n_own)]
+            arrays[new] = ([*leading, *own], values)
+            coords |= {dim: known[dim] for dim in own if dim in known}
         n_draws = [min(moments.n for moments in chain.values()) for chain in chains]
         return xr.Dataset(arrays, coords, attrs={"n_draws": n_draws})
 

@@ -6,6 +6,9 @@ import logging
 import os
 import shutil
 
+from functools import partial
+from types import MappingProxyType
+
 import numpy as np
 import pandas as pd
 import pymc as pm
@@ -16,7 +19,8 @@ from pytensor.raise_op import Assert
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import in_process, results
+from pymc_geodesic.runs import deterministics, in_process, progress, results
+from pymc_geodesic.runs.checkpoints import checkpoint
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.sample import ChainError
 
@@ -38,8 +42,8 @@ def model_with(extra=lambda mu, s: None, **options):
 
 
 def sample(model, **options):
-    options = RUN | {"compute_convergence_checks": False} | options
-    return pmg.sample(model=model, step=step, **options)
+    options = RUN | {"compute_convergence_checks": False, "step": step} | options
+    return pmg.sample(model=model, **options)
 
 
 def step():
@@ -253,3 +257,80 @@ def test_the_working_directory_may_change(plain, tmp_path, monkeypatch):
     monkeypatch.setattr(in_process, "run", run)
     same(sample(model_with(), checkpoint="run.zarr"), plain)
     same(pmg.read(tmp_path / "run.zarr"), plain)
+
+
+def test_moments_of_variables_called_like_axes():
+    def extra(mu, s):
+        pm.Normal("draw")
+        pm.Normal("chain", dims="g")
+
+    model = model_with(extra, coords={"g": [("a", 1), ("a", 2)]})
+    idata = sample(model, keep={"draw": 5, "chain": 5}, var_names=["mu", "s"])
+    assert dict(idata["running/draws"]["chain_"].sizes) == {"chain": 2, "draw": 4, "g": 2}
+    assert idata["running/mean"]["draw_"].dims == ("chain",)
+
+
+def test_blocks_of_draws_change_nothing(plain, monkeypatch):
+    whole = sample(model_with(three, coords={"g": range(3)}))
+    # Three draws a block, of two numbers in and three numbers out.
+    monkeypatch.setattr(deterministics, "MOST_BYTES", 3 * 40)
+    parts = sample(model_with(three, coords={"g": range(3)}))
+    same(parts, plain)
+    np.testing.assert_array_equal(parts.posterior["z"], whole.posterior["z"])
+
+
+def test_a_checkpoint_is_written_before_much_waits(plain, tmp_path, monkeypatch):
+    monkeypatch.setattr(in_process.InProcess, "seconds", 0.0)
+    monkeypatch.setattr(checkpoint, "WAITING_BYTES", 3 * 2 * 40)
+    monkeypatch.setattr(checkpoint, "WRITTEN_BYTES", 2 * 2 * 40)
+    commits, original = [], checkpoint.RunStore.commit
+
+    def commit(self, parts, *arguments):
+        parts = list(parts)
+        commits.append([tree["posterior"].sizes["draw"] for _, tree in parts])
+        original(self, parts, *arguments)
+
+    monkeypatch.setattr(checkpoint.RunStore, "commit", commit)
+    model = model_with(three, coords={"g": range(3)})
+    idata = sample(model, checkpoint=tmp_path / "run.zarr", checkpoint_every=1e9)
+    same(idata, plain)
+    assert commits == [[2, 2]] * 5 + [[]]
+
+
+@pytest.mark.parametrize(
+    ("initvals", "message"),
+    [
+        ("adapt_diag", r"`initvals` expected values of variables by name.* got 'adapt_diag'"),
+        (3, r"`initvals` expected values of variables by name"),
+        ([{"mu": 1.0}], "expected one mapping for each of 2 chains, got 1"),
+        ([{"mu": 1.0}, "mu"], "`initvals` expected values of variables by name"),
+        ({"nu": 1.0}, "free variables, which are `mu`, `s`; got `nu`"),
+        ({"d": 1.0}, "free variables, which are `mu`, `s`; got `d`"),
+    ],
+)
+def test_initial_values_that_are_none(initvals, message):
+    model = model_with(one)
+    with pytest.raises((TypeError, ValueError), match=message):
+        sample(model, initvals=initvals, step=None)
+    with pytest.raises((TypeError, ValueError), match=message):
+        pmg.find_starts(model, chains=2, initvals=initvals)
+
+
+def test_initial_values_by_the_name_of_a_value_or_a_variable():
+    model = model_with()
+    for initvals in (
+        {"s_log__": 1.0},
+        {model["mu"]: 2.0},
+        MappingProxyType({"mu": 2.0}),
+        [None, {}],
+    ):
+        assert sample(model, initvals=initvals).posterior.sizes["draw"] == 20
+
+
+def test_jupyter_without_widgets_has_no_bar(caplog, monkeypatch):
+    caplog.set_level(logging.INFO, logger="pymc")
+    monkeypatch.setattr(progress, "Console", partial(progress.Console, force_jupyter=True))
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    with progress.Progress(10, visible=True) as bar:
+        assert bar._progress.disable
+    assert "in Jupyter it needs the package ipywidgets" in caplog.text
