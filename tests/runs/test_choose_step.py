@@ -111,9 +111,8 @@ def uniform_angle():
 
 def two_angles():
     mu = pm.Uniform("mu", -np.pi, np.pi, shape=2, default_transform=CIRCULAR)
-    pmg.BivariateVonMisesCosine(
-        "y", mu, pm.Gamma("kappa", 2.0, 0.1, shape=2), 0.1, **rows(angles(2))
-    )
+    kappa = pm.Gamma("kappa", 2.0, 0.1, shape=2)
+    pmg.BivariateVonMises("y", mu, kappa, 0.1, **rows(angles(2)))
 
 
 def planes():
