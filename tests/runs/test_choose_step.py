@@ -111,8 +111,7 @@ def uniform_angle():
 
 def two_angles():
     mu = pm.Uniform("mu", -np.pi, np.pi, shape=2, default_transform=CIRCULAR)
-    kappa = pm.Gamma("kappa", 2.0, 0.1, shape=2)
-    pmg.BivariateVonMises("y", mu, kappa, 0.1, **rows(angles(2)))
+    pm.VonMises("y", mu, pm.Gamma("kappa", 2.0, 0.1, shape=2), **rows(angles(2)))
 
 
 def planes():
