@@ -15,9 +15,10 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
 from pymc_geodesic.shared_values import shared_constant
@@ -59,7 +60,7 @@ class BatchSource:
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for the indices of rows."""
-        return tensor(name, dtype="int64", shape=(n_rows,))
+        return graph_input(name, dtype="int64", shape=(n_rows,))
 
     def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
         """Map random slices to the rows with these indices, or to all rows."""

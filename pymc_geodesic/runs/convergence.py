@@ -22,6 +22,7 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.rank_statistics import rank_statistics
 from pymc_geodesic.run_record import read_records
+from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.shorter_steps import shorter
 
 __all__ = ["warnings_of_convergence"]
@@ -60,9 +61,10 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
     if n_chains < FEW_CHAINS:
         found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
-    names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
+    labels = labels_of(model)
+    names = [labels.name(_untransformed(x)) for x in model.free_RVs]
     manifolds, values = recorded_manifolds(idata), {}
-    for name in names:
+    for name in [name for name in names if name in posterior.data_vars]:
         x = posterior[name].transpose("chain", "draw", ...)
         if x.size:
             # Angles and axes are compared where they do not jump.
