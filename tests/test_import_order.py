@@ -24,7 +24,7 @@ ORDER = (
     ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
+    *("rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
     *("diagnostics", "plots", "groups", "topic_models"),
 )
 
