@@ -12,7 +12,6 @@ import numpy as np
 import pymc
 import xarray as xr
 
-from arviz_base import dict_to_dataset
 from pymc.backends.arviz import find_constants, find_observations
 from pymc.model import Model
 
@@ -74,6 +73,9 @@ def to_datatree(
     plain : bool
         Whether to leave out all that can fail or last: Deterministics, coordinates and data.
     """
+    # Imported on first use, because ArviZ imports JAX if installed.
+    from arviz_base import dict_to_dataset
+
     labels = labels_of(model)
     dims, coords = ({}, {}) if plain else (labels.dims, labels.coords)
     attrs = {"sampling_time": seconds, "tuning_steps": tune}
@@ -107,6 +109,8 @@ def _data(
     name: str, find: Callable[[Model], Mapping[str, Any]], model: Model, labels: Labels
 ) -> xr.Dataset | None:
     """Return a group of the model's data; None if there are none, or if it cannot be made."""
+    from arviz_base import dict_to_dataset
+
     try:
         found = {key: np.asarray(value) for key, value in find(model).items()}
         if not found and name == "constant_data":
