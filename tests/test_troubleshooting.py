@@ -51,7 +51,11 @@ SAYS = {
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],
     "sampling/monitors.py": ["diverged: its potential energy is"],
-    "sampling/news.py": ["tuned itself: ", "Such short steps mean"],
+    "sampling/news.py": [
+        "tuned itself: ",
+        "Such short steps mean",
+        "The given step size is longer than",
+    ],
     "sampling/problem.py": ["Compiling"],
     "sampling/agreement.py": ["disagree after most of the tuning phase"],
     "sampling/tangent_coordinates.py": ["in coordinates in which they are equal"],

@@ -135,7 +135,7 @@ def diagnose(
             )
         elif model is not None:
             if all(_is_unexplained(found, stats) for found in findings):
-                findings += _positions(idata, model, stats, random_seed)
+                findings += _positions(idata, model, stats, records, random_seed)
             if chose_euler_steps(records):
                 found = gradient_draws(idata, model=model, batches="all", max_draws=FEW_DRAWS)
                 findings += check_near_zero(found)
@@ -174,6 +174,7 @@ def _from_draws(
     points = _points(idata, known, records)
     followed = dict(points)
     is_one_step = stats["step_size"].ndim == 2
+    record = records[0] if records else None
     labels = check_labels(components_of(idata))
     if labels:
         # Only statistics that do not depend on the order of components can be compared.
@@ -187,13 +188,14 @@ def _from_draws(
         # Chains that have not converged are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
-        step = records[0].step if records else None
+        evidence = evidence._replace(record=record)
+        step = None if record is None else record.step
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
-        findings += check_virial(stats)
+        findings += check_virial(stats, record=record)
     return findings
 
 
@@ -271,11 +273,16 @@ def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:
 
 
 def _positions(
-    idata: xr.DataTree, model: Model, stats: Mapping[str, np.ndarray], random_seed: RandomState
+    idata: xr.DataTree,
+    model: Model,
+    stats: Mapping[str, np.ndarray],
+    records: Sequence[RunRecord],
+    random_seed: RandomState,
 ) -> list[Finding]:
     temperatures = configurational_temperature(
         idata, model=model, max_draws=MAX_DRAWS, random_seed=random_seed
     )
     friction = float(np.mean(stats["friction"])) if "friction" in stats else None
     step_size = float(np.median(stats["step_size"])) if stats["step_size"].ndim == 2 else None
-    return check_positions(temperatures, friction=friction, step_size=step_size)
+    record = records[0] if records else None
+    return check_positions(temperatures, friction=friction, step_size=step_size, record=record)

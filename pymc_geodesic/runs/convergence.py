@@ -19,6 +19,8 @@ from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
 
 from pymc_geodesic.rank_statistics import rank_statistics
+from pymc_geodesic.run_record import read_records
+from pymc_geodesic.runs.shorter_steps import shorter
 
 __all__ = ["warnings_of_convergence"]
 
@@ -103,9 +105,14 @@ def _divergences(idata: xr.DataTree) -> list[SamplerWarning]:
     diverging = idata["sample_stats"]["diverging"].to_numpy()
     if not (n := int(diverging.sum())):
         return []
+    stats, records = idata["sample_stats"], read_records(idata)
+    advice = "Decrease `step_size`"
+    if "step_size" in stats and len(records) == 1:
+        now = float(stats["step_size"].median())
+        advice = shorter(now, now / 2, records[0])
     text = (
-        f"{n} of {diverging.size} draws after tuning diverged. Decrease `step_size`, or write the "
-        "model with other parameters."
+        f"{n} of {diverging.size} draws after tuning diverged. {advice}; or write the model with "
+        "other parameters."
     )
     return [SamplerWarning(WarningType.DIVERGENCES, text, "error")]
 

@@ -105,7 +105,7 @@ class SelfTuning:
         balanced = faster_rule if form == "dense" else balanced_rule
         self.applied = AppliedFindings(
             algorithm,
-            rule=balanced if self.balances else algorithm.tuning_rule,
+            own_rule=balanced if self.balances else algorithm.tuning_rule,
             options=options,
             manifold=problem.manifold,
             has_velocity=has_velocity,
@@ -151,6 +151,8 @@ class SelfTuning:
         first = chains[0]
         if first.tuning is None or (first.n_drawn > 0 and not first.tune):
             return
+        if not first.tune:
+            self.applied.require_scales(self._name)
         if not first.tune and self.options.reduction != "control_variates":
             for chain in chains:
                 tuning_of(chain).controlled = False
@@ -180,6 +182,7 @@ class SelfTuning:
             has_batches=bool(self.gradient.n_rows),
             has_velocity=self.applied.has_velocity,
             seconds_per_pass=self._tuner.seconds_per_pass,
+            proposed_step=self.applied.proposed_step(chain.tuning.found),
         )
 
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:

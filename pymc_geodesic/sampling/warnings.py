@@ -44,7 +44,8 @@ def divergence_of(
     if not diverging or chain.has_warned or chain.tune:
         return None
     chain.has_warned = True
-    message = f"{name} {mishap}; such draws are marked `diverging`. {advice}"
+    remedy = advice.format(step_size=chain.settings.step_size)
+    message = f"{name} {mishap}; such draws are marked `diverging`. {remedy}"
     return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 
 

@@ -43,10 +43,12 @@ class SGRLD(StochasticStep):
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default the tuning phase finds it
         in the expanded-mean coordinates with the Fisher metric and no ``metropolis``; see
-        :ref:`self-tuning`. For the topics of :class:`LatentDirichletAllocation` the default is the
-        schedule of :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the
-        defaults. Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the
-        drift of the whole data is then a hundredth of the counts.
+        :ref:`self-tuning`. Control variates and ``n_steps`` are tuned beside it, unless you give
+        them: pass ``variance_reduction=None`` and ``n_steps`` for the paper's algorithm. For the
+        topics of :class:`LatentDirichletAllocation` the default is the schedule of
+        :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
+        Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the drift of
+        the whole data is then a hundredth of the counts.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
         Coordinates of the simplex, as in the paper's Table 1. In the reduced coordinates, steps
         that leave the simplex are reflected and normalised.

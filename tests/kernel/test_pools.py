@@ -133,7 +133,14 @@ def test_the_model_has_the_rows_of_the_data(rows):
 
 
 def reader_of(rows, monkeypatch, n_pool=1_000):
-    step = pmg.SGLD(step_size=1e-6, data={"batch": rows}, model=model_of(), backend="jax")
+    step = pmg.SGLD(
+        step_size=1e-6,
+        variance_reduction=None,
+        n_steps=1,
+        data={"batch": rows},
+        model=model_of(),
+        backend="jax",
+    )
     reader = step.sampler.calls.reader
     assert isinstance(reader, PoolReader)
     monkeypatch.setattr(reader, "_size", n_pool)

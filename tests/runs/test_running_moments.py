@@ -125,7 +125,7 @@ def test_memory_of_a_run():
         x = pm.Normal("x", shape=size)
         pm.Normal("y", x[:3] * scale, observed=pm.Minibatch(DATA, batch_size=20), total_size=200)
         running = pmg.RunningMoments(["x"])
-        step = pmg.SGLD(step_size=0.01)
+        step = pmg.SGLD(step_size=0.01, variance_reduction=None, n_steps=1)
         tracemalloc.start()
         try:
             idata = pm.sample(

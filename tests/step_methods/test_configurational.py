@@ -224,7 +224,12 @@ def test_numba_agrees():
     found = []
     for backend in ("jax", None):
         step = pmg.gSGNHT(
-            model=curved(), step_size=0.1, thermostat="per_variable", n_steps=5, backend=backend
+            model=curved(),
+            step_size=0.1,
+            diffusion=0.1,
+            thermostat="per_variable",
+            n_steps=5,
+            backend=backend,
         )
         stats = [s for _, s in run(step, step.model.initial_point(), draws=40, tune=20)][1:]
         found.append([[s[name] for name in s if name.startswith(POSITIONS)] for s in stats])

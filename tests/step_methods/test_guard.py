@@ -37,7 +37,7 @@ def model_of(*, minibatch):
 def test_compound_with_nuts_on_the_full_data():
     with model_of(minibatch=False) as model:
         steps = [
-            pmg.SGGMC([model["location"]], step_size=0.01, backend="jax"),
+            pmg.SGGMC([model["location"]], step_size=0.01, friction=1.0, backend="jax"),
             pm.NUTS([model["scale"]], compile_kwargs=CHEAP),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
@@ -48,8 +48,8 @@ def test_compound_with_nuts_on_the_full_data():
 def test_compound_of_our_own_on_minibatches():
     with model_of(minibatch=True):
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
-            pmg.SGLD(["scale"], step_size=1e-4, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
+            pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax"),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
     assert np.ptp(idata.posterior["scale"].values) > 0
@@ -58,7 +58,7 @@ def test_compound_of_our_own_on_minibatches():
 def test_compound_with_another_step_on_minibatches_is_refused():
     with model_of(minibatch=True) as model:
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -67,9 +67,9 @@ def test_compound_with_another_step_on_minibatches_is_refused():
 
 def test_an_older_step_does_not_vouch_for_another():
     with model_of(minibatch=True) as model:
-        older = pmg.SGLD(["scale"], step_size=1e-4, backend="jax")
+        older = pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax")
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -79,7 +79,7 @@ def test_an_older_step_does_not_vouch_for_another():
 
 def test_left_over_variables_of_minibatch_models_are_refused():
     with model_of(minibatch=True):
-        step = pmg.SGGMC(["location"], step_size=0.01, backend="jax")
+        step = pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax")
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
             pm.sample(step=step, **SAMPLE)
 
@@ -91,7 +91,7 @@ def test_nuts_for_a_minibatch_model_is_warned_of():
 
 def test_nuts_is_warned_of_also_after_a_run_with_our_own_step():
     with model_of(minibatch=True) as model:
-        step = pmg.SGGMC(step_size=0.01, backend="jax")
+        step = pmg.SGGMC(step_size=0.01, friction=1.0, backend="jax")
         with pytest.warns(UserWarning, match="meaningless draws"):
             assign_step_methods(model)
     assert step.vars == model.value_vars

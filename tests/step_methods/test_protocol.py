@@ -328,7 +328,7 @@ def test_transitions_of_a_draw_are_the_same_as_draws(name):
 
 def test_schedule_sets_the_step_sizes_of_all_transitions():
     schedule = pmg.PolynomialSchedule(0.02, 10, 0.5)
-    step = make("SGHMC", step_size=schedule, n_steps=4)
+    step = make("SGHMC", step_size=schedule, friction=0.5, n_steps=4)
     _, statistics = draw(step, 3)
     expected = schedule(np.array([3, 7, 11]))
     np.testing.assert_allclose([stats["step_size"] for stats in statistics], expected)

@@ -184,6 +184,7 @@ def test_infinite_gradient_at_the_center():
     step = pmg.SGLD(
         step_size=1e-4,
         variance_reduction="control_variates",
+        n_steps=1,
         center={"x": 0.0},
         initial_point={"x": np.array(1.0)},
         model=model,
