@@ -74,12 +74,13 @@ Rule = Callable[[Demands], tuple[float, dict[str, float]]]
 def at_step(demands: Demands, *, rule: Rule, step_size: float) -> tuple[float, dict[str, float]]:
     r"""Apply a rule to a given step size: it finds the parameters only.
 
-    Those of a step that is shorter than the rule's own are the rule's own. A friction that shrank
-    with the step would leave the bias as it is, :math:`\Delta V / \lambda \tau`.
+    They are at least those of the rule's own step. A friction that shrank with a shorter step
+    would leave the bias as it is, :math:`\Delta V / \lambda \tau`.
     """
     own_step, parameters = rule(demands)
     if step_size > own_step:
-        _, parameters = rule(demands._replace(given_step=step_size))
+        _, of_longer = rule(demands._replace(given_step=step_size))
+        parameters = {name: max(value, of_longer[name]) for name, value in parameters.items()}
     return step_size, parameters
 
 

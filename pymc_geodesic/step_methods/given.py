@@ -79,7 +79,10 @@ class Given(NamedTuple):
         )
         of_accuracy = tunes and (self.schedule is None or seeks_friction)
         if (accuracy := self.keywords.get("accuracy")) is not None and not of_accuracy:
-            raise _without_effect("accuracy", accuracy, self._what(algorithm, tunes=tunes))
+            raise ValueError(
+                "`accuracy` expected a step size or a friction to be chosen by it, got "
+                f"{accuracy!r} with {self._what(algorithm, tunes=tunes)}. Leave out one of them."
+            )
         if not tunes and reduction == "auto":
             raise ValueError(
                 "`variance_reduction` expected None or 'control_variates' with "
@@ -95,20 +98,11 @@ class Given(NamedTuple):
 
     def _what(self, algorithm: Algorithm, *, tunes: bool) -> str:
         """Name what makes the tuning phase superfluous."""
-        if self.schedule is None or (not tunes and not self.is_complete(algorithm)):
+        if not tunes and not self.is_complete(algorithm):
             return "a step that the tuning phase cannot tune"
-        if tunes and not algorithm.parameters:
-            return "a `step_size`"
+        given = ["step_size", *(name for name in algorithm.parameters if name in self.parameters)]
         if self.learns_mass:
-            return "`step_size` and a mass that is learned"
-        others = [f"`{name}`" for name in algorithm.parameters if name in self.parameters]
-        if not others and not tunes:
-            others = ["`n_steps`", "`variance_reduction`"]
-        return ", ".join(["`step_size`", *others[:-1]]) + "".join(f" and {x}" for x in others[-1:])
-
-
-def _without_effect(name: str, value: Any, what: str) -> ValueError:
-    return ValueError(
-        f"`{name}` expected no {what}, beside which it has no effect, got {value!r}. Leave out one "
-        "of them."
-    )
+            given.append("mass")
+        elif not tunes and not algorithm.parameters:
+            given += ["n_steps", "variance_reduction"]
+        return " and ".join(f"`{name}`" for name in given)

@@ -44,8 +44,9 @@ class SGRLD(StochasticStep):
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default the tuning phase finds it
         in the expanded-mean coordinates with the Fisher metric and no ``metropolis``; see
         :ref:`self-tuning`. Control variates and ``n_steps`` are tuned beside it, unless you give
-        them: pass ``variance_reduction=None`` and ``n_steps`` for the paper's algorithm. For the
-        topics of :class:`LatentDirichletAllocation` the default is the schedule of
+        them: pass ``variance_reduction=None`` and ``n_steps`` for the paper's algorithm. Without
+        them it is for the coordinates of a step that tunes itself, whose totals do not come near
+        zero. For the topics of :class:`LatentDirichletAllocation` the default is the schedule of
         :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
         Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the drift of
         the whole data is then a hundredth of the counts.
@@ -108,7 +109,8 @@ class SGRLD(StochasticStep):
     ...     p = pm.Dirichlet("p", [0.1, 0.1, 0.1])
     ...     batch = pm.Minibatch(counts.astype("int32"), batch_size=50)
     ...     _ = pm.Multinomial("x", 20, p, observed=batch, total_size=500)
-    ...     step = pmg.SGRLD(step_size=1e-4, n_steps=50, backend="jax")
+    ...     options = {"variance_reduction": None, "n_steps": 50, "backend": "jax"}
+    ...     step = pmg.SGRLD(step_size=1e-4, **options)
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["p"].mean(("chain", "draw")).values.round(1)
     array([0.7, 0.3, 0. ])
