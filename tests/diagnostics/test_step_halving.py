@@ -93,7 +93,7 @@ def test_each_chain_has_its_own_distribution_with_minibatches():
 
 
 def test_fine_chains_do_not_see_their_partners():
-    model, step = normal(2, pmg.SGHMC, step_size=0.4, n_steps=2)
+    model, step = normal(2, pmg.SGHMC, step_size=0.4, friction=0.025, n_steps=2)
     options = {"draws": 30, "tune": 0, "chains": 2, "random_seed": 1}
     coupled = pmg.step_halving(model, step, **options)
     apart = pmg.step_halving(model, step, coupled=False, **options)
