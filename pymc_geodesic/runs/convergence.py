@@ -120,7 +120,7 @@ def _divergences(idata: xr.DataTree) -> list[SamplerWarning]:
         now = float(stats["step_size"].median())
         advice = shorter(now, now / 2, records[0])
     text = (
-        f"{n} of {diverging.size} draws after tuning diverged. {advice}; or write the model with "
+        f"{n} of {diverging.size} draws after tuning diverged. {advice}. Or write the model with "
         "other parameters."
     )
     return [SamplerWarning(WarningType.DIVERGENCES, text, "error")]

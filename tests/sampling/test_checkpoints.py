@@ -128,7 +128,8 @@ def small(scale=1.0, shift=0.0, extra=False):
 
 
 def step_of(model, **options):
-    return pmg.SGNHT(model=model, backend="jax", **{"step_size": 0.05, "n_steps": 2} | options)
+    given = {"step_size": 0.05, "diffusion": 0.2, "n_steps": 2}
+    return pmg.SGNHT(model=model, backend="jax", **given | options)
 
 
 @pytest.fixture(scope="module")
