@@ -21,6 +21,7 @@ ORDER = (
         "shared_values",
         "rank_statistics",
         "monte_carlo",
+        "component_order",
     ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),

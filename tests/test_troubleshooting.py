@@ -41,6 +41,11 @@ SAYS = {
     ],
     "potential/row_variables.py": ["has an entry for each of the"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
+    "runs/components.py": [
+        "are alike in all chains, and means over chains mix the others.",
+        "and number them differently:",
+        "their means show what the components are about",
+    ],
     "runs/convergence.py": [
         "draws after tuning diverged",
         "the chains disagree, and their draws do not represent the posterior",

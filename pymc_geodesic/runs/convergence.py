@@ -20,8 +20,10 @@ from pytensor.graph import Variable
 
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.rank_statistics import rank_statistics
 from pymc_geodesic.run_record import read_records
+from pymc_geodesic.runs.components import warnings_of_components
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.shorter_steps import shorter
 
@@ -69,6 +71,13 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         if x.size:
             # Angles and axes are compared where they do not jump.
             values[name] = x.copy(data=without_seam(manifolds.get(name), x.to_numpy()))
+    for name, free in components_in(model).items():
+        draws = posterior[name].transpose("chain", "draw", ...) if name in posterior else None
+        if draws is not None and draws.shape[2] > 1 and np.isfinite(draws.to_numpy().sum()):
+            found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE)
+            values = {key: x for key, x in values.items() if key not in free}
+            # Does not depend on the order of the components.
+            values |= idata["sample_stats"].to_dataset()[["potential_estimate"]].data_vars
     return [*found, *_of_ranks(values, n_chains)]
 
 
