@@ -22,6 +22,7 @@ SAYS = {
     "algorithms/algorithm.py": ["made a transition to a state that is not finite and undid it"],
     "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
     "algorithms/simplex_rules.py": ["moves the means of probabilities near zero by"],
+    "diagnostics/angle_statistics.py": ["whose draws lie at both ends of its"],
     "diagnostics/direction_statistics.py": [
         "has no mean direction: the mean resultant length",
         "lies at both ends of an axis, with mean resultant length",
@@ -40,6 +41,7 @@ SAYS = {
         "each of which counts",
     ],
     "potential/row_variables.py": ["has an entry for each of the"],
+    "rows/convert.py": ["expected fewer entries than rows, got one for each of the"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],
     "runs/components.py": [
         "are alike in all chains, and means over chains mix the others.",
