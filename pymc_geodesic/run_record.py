@@ -41,12 +41,15 @@ class RunRecord(NamedTuple):
         Name of the manifold of each sampled variable.
     angles : sequence of str
         Names of Deterministics that are angles.
+    components : sequence of str
+        Sampled variables whose rows have no order, such as topics.
     """
 
     step: str
     settings: dict[str, Any]
     manifolds: dict[str, str]
     angles: Sequence[str] = ()
+    components: Sequence[str] = ()
 
 
 def write_record(
@@ -55,6 +58,7 @@ def write_record(
     manifolds: Mapping[str, str],
     *,
     angles: Sequence[str] = (),
+    components: Sequence[str] = (),
 ) -> str:
     """Write a record as text, for the statistic of the same name."""
     given = {
@@ -63,7 +67,8 @@ def write_record(
         if name not in NOT_SETTINGS and value is not None
     }
     record = {"step": step, "settings": given, "manifolds": dict(manifolds)}
-    return json.dumps(record | {"angles": list(angles)} if angles else record)
+    names = {"angles": list(angles), "components": list(components)}
+    return json.dumps(record | {key: found for key, found in names.items() if found})
 
 
 def read_records(idata: xr.DataTree) -> list[RunRecord]:

@@ -17,13 +17,15 @@ ORDER = (
         "parquet",
         "run_record",
         "schedules",
+        "graph_inputs",
         "shared_values",
         "rank_statistics",
         "monte_carlo",
+        "component_order",
     ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
+    *("rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
     *("diagnostics", "plots", "groups", "topic_models"),
 )
 

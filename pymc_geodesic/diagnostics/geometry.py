@@ -9,11 +9,11 @@ such as those of NUTS or of Deterministics, the geometry is detected from the nu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.component_order import Geometry
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, Simplex, Sphere, Stiefel
 from pymc_geodesic.manifolds.orthonormal import largest_overlap
 
@@ -24,9 +24,6 @@ __all__ = [
     "intrinsic_dimension",
     "require_geometry",
 ]
-
-Geometry = Literal["direction", "composition", "frame", "plain"]
-"""A unit vector or a probability vector along the last axis, orthonormal columns, or neither."""
 
 # Draws stored in single precision are on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}

@@ -5,22 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.component_order import Matching, are_alike, match_chains
 from pymc_geodesic.diagnostics.exchange import are_rotated
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
-from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 
 __all__ = ["Components", "check_labels", "components_of"]
-
-# Chains agree if a component is nearer to its partner than to other components by this factor.
-LARGEST_SHARE = 0.25
 
 
 class Components(NamedTuple):
@@ -83,16 +79,9 @@ def _have_names(values: xr.DataArray) -> bool:
 
 
 def _agree(components: Components, matching: Matching) -> bool:
-    """Return whether matched components are near each other, compared with others of a chain."""
-    means, geometry = components.draws.mean(axis=1, dtype=float), components.geometry
-    costs = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
-    typical = costs[~np.eye(len(costs), dtype=bool)].mean()
-    # Distances to the average of two chains are a quarter of those between the chains.
-    pairs = combinations(permuted(means, matching.orders), 2)
-    partners = np.mean(
-        [np.diagonal(distances(one, other, geometry)) for one, other in pairs], axis=0
-    )
-    return bool(partners[matching.moved.any(axis=0)].mean() < LARGEST_SHARE * typical)
+    """Return whether the components that change their numbers are alike in all chains."""
+    alike = are_alike(components.draws, matching, components.geometry)
+    return bool(alike[matching.moved.any(axis=0)].all())
 
 
 def _finding(name: str, matching: Matching) -> Finding:

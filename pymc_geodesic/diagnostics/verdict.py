@@ -16,6 +16,7 @@ from pymc.model import Model
 from pymc.util import RandomState
 
 from pymc_geodesic.diagnostics.chain_checks import check_chains
+from pymc_geodesic.diagnostics.component_checks import check_components
 from pymc_geodesic.diagnostics.draw_checks import check_divergences, check_finite
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.exchange import are_exchangeable
@@ -102,6 +103,7 @@ def diagnose(
     - ``biased_near_zero``: probabilities so near zero that Euler's steps of
       :class:`~pymc_geodesic.SGRLD` are biased at any useful size. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
+    - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
@@ -203,12 +205,17 @@ def _from_draws(
     record = records[0] if records else None
     components = components_of(idata, with_names=known is not None)
     labels = check_labels(components, partial(are_exchangeable, known, model))
+    # Their entries can be compared only in one order; most of them are next to zero.
+    unordered = {name for one in records for name in one.components}
+    followed = {name: x for name, x in followed.items() if name not in unordered}
     if labels:
         # Only statistics that do not depend on the order of components can be compared.
         followed = {}
     if "potential_estimate" in stats and is_one_step:
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
+    if not labels:
+        with_chains += check_components({n: x for n, x in components.items() if n in unordered})
     if not is_ours:
         return check_divergences(stats) + with_chains
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))

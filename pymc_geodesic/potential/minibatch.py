@@ -15,9 +15,10 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
 from pymc_geodesic.shared_values import shared_constant
@@ -47,25 +48,22 @@ class BatchSource:
         The whole data, one per slice.
     n_rows, batch_size : int
         Rows of the data and of a batch.
-    static_shapes : bool
-        Whether every batch must have the same shape.
     """
 
     batches: tuple[TensorVariable, ...]
     tensors: tuple[TensorVariable, ...]
     n_rows: int
     batch_size: int
-    static_shapes: bool = False
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for the indices of rows."""
-        return tensor(name, dtype="int64", shape=(n_rows,))
+        return graph_input(name, dtype="int64", shape=(n_rows,))
 
     def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
         """Map random slices to the rows with these indices, or to all rows."""
         if rows is None:
             return dict(zip(self.batches, self.tensors, strict=True))
-        data = [take_rows(array, rows, static_shapes=self.static_shapes) for array in self.tensors]
+        data = [take_rows(array, rows) for array in self.tensors]
         return dict(zip(self.batches, data, strict=True))
 
 
@@ -84,7 +82,7 @@ def n_rows(tensor: TensorVariable) -> int:
     return int(tensor.shape[0].eval())
 
 
-def _source(node: Apply, static_shapes: bool) -> BatchSource:
+def _source(node: Apply) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
     rows, batch_size = _common_length(tensors), n_rows(batches[0])
@@ -98,7 +96,6 @@ def _source(node: Apply, static_shapes: bool) -> BatchSource:
         tensors=tuple(map(shared_constant, tensors)),
         n_rows=rows,
         batch_size=batch_size,
-        static_shapes=static_shapes,
     )
 
 
@@ -135,15 +132,13 @@ def has_minibatch(model: Model) -> bool:
     return bool(_minibatch_nodes(model))
 
 
-def batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
+def batch_sources(model: Model) -> tuple[BatchSource, ...]:
     """List the ``pm.Minibatch`` calls of a model, in the order of its graph, without checks."""
-    return tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
+    return tuple(_source(node) for node in _minibatch_nodes(model))
 
 
-def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
+def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
     """Find the ``pm.Minibatch`` calls of a model, in the order of its graph, and check the data.
-
-    With ``static_shapes`` all batches of documents are as wide as the longest document.
 
     Raises
     ------
@@ -151,7 +146,7 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
         If the log likelihood is not a sum over rows that ``total_size`` scales, an observed
         variable has the ``dims`` of all rows, or the data are not finite.
     """
-    sources = batch_sources(model, static_shapes=static_shapes)
+    sources = batch_sources(model)
     if sources:
         require_sum_over_rows(
             model,

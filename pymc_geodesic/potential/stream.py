@@ -12,8 +12,9 @@ import numpy as np
 
 from pymc.model import Model
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
 from pymc_geodesic.potential.minibatch import BatchSource, known_size
 
@@ -113,7 +114,7 @@ class StreamSource:
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for rows of the data."""
-        return tensor(name, dtype=self.dtype, shape=(n_rows, *self.row_shape))
+        return graph_input(name, dtype=self.dtype, shape=(n_rows, *self.row_shape))
 
     def replacements(self, rows: TensorVariable) -> dict[TensorVariable, TensorVariable]:
         """Map the data variable to rows."""

@@ -20,7 +20,10 @@ from pytensor.graph import Variable
 
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
+from pymc_geodesic.runs.components import warnings_of_components
+from pymc_geodesic.runs.labels import labels_of
 
 __all__ = ["warnings_of_convergence"]
 
@@ -60,13 +63,21 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
     if n_chains < FEW_CHAINS:
         found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
-    names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
+    labels = labels_of(model)
+    names = [labels.name(_untransformed(x)) for x in model.free_RVs]
     manifolds, values = recorded_manifolds(idata), {}
-    for name in names:
+    for name in [name for name in names if name in posterior.data_vars]:
         x = posterior[name].transpose("chain", "draw", ...)
         if x.size:
             # Angles and axes are compared where they do not jump.
             values[name] = x.copy(data=without_seam(manifolds.get(name), x.to_numpy()))
+    for name, free in components_in(model).items():
+        draws = posterior[name].transpose("chain", "draw", ...) if name in posterior else None
+        if draws is not None and draws.shape[2] > 1 and np.isfinite(draws.to_numpy().sum()):
+            found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE)
+            values = {key: x for key, x in values.items() if key not in free}
+            # Does not depend on the order of the components.
+            values |= idata["sample_stats"].to_dataset()[["potential_estimate"]].data_vars
     return [*found, *_of_ranks(values, n_chains)]
 
 

@@ -80,29 +80,39 @@ class InMemory:
     def close(self, *, failed: bool) -> None:
         """Do nothing."""
 
-    def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return all draws in the form of ``pm.sample``; None if there are none."""
+    def datatree(self, *, plain: bool = False) -> xr.DataTree | None:
+        """Return all draws in the form of ``pm.sample``; None if there are none.
+
+        Parameters
+        ----------
+        plain : bool
+            Whether to leave out all but the draws.
+        """
         tuning, sampling = phases = self._phases
         if not any(phase.n_kept for phase in phases):
             return None
-        drawn = Drawn(
-            _joined([(self._values[p.name], p.n_kept) for p in phases]),
-            _joined([(self._statistics[p.name], p.n_kept) for p in phases]),
+        drawn = [
+            Drawn(
+                _first(self._values[phase.name], phase.n_kept),
+                _first(self._statistics[phase.name], phase.n_kept),
+                is_tuning=phase.is_tuning,
+            )
+            for phase in phases
+            if phase.n_kept
+        ]
+        idata = to_datatree(
+            drawn,
+            model=self._model,
+            traced=self._traced,
             record=self._record,
-            n_warmup=tuning.n_kept,
-            n_draws=sampling.n_kept,
             tune=tuning.n_draws,
             seconds=time.perf_counter() - self._began,
+            plain=plain,
         )
-        idata = to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
         if self._running is not None and sampling.n_kept:
             idata["running"] = self._running.to_datatree()
         return idata
 
 
-def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:
-    """Join the draws of the parts."""
-    cut = [{name: x[:, :n] for name, x in arrays.items()} for arrays, n in parts if n]
-    if len(cut) == 1:
-        return cut[0]
-    return {name: np.concatenate([part[name] for part in cut], axis=1) for name in cut[0]}
+def _first(arrays: Arrays, n: int) -> Arrays:
+    return {name: x[:, :n] for name, x in arrays.items()}

@@ -20,6 +20,7 @@ from pymc_geodesic.manifolds import Circle, Manifold, Product, manifold_named
 from pymc_geodesic.potential.batch_deterministics import uses_batch
 from pymc_geodesic.potential.deterministic_angles import deterministic_angles
 from pymc_geodesic.potential.variables import geometry_names
+from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["RunningMoments", "TraceOfStatistics"]
@@ -103,9 +104,8 @@ class RunningMoments:
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)
-        self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
         self._manifolds = _manifolds_of(model, self.var_names)
-        self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
+        self._labels = labels_of(model)
         self._chains: dict[int, dict[str, _Moments]] = {}
 
     def __call__(self, trace: NDArray, draw: Any) -> None:
@@ -182,9 +182,10 @@ class RunningMoments:
                 # The means of all chains about one center.
                 values = without_seam(self._manifolds.get(name), values[:, None])[:, 0]
             n_own = values.ndim - len(leading)
-            own = self._dims[name] or [f"{name}_dim_{i}" for i in range(n_own)]
-            arrays[name] = ([*leading, *own], values)
-            coords |= {dim: self._coords[dim] for dim in own if dim in self._coords}
+            new, known = self._labels.name(name), self._labels.coords
+            own = self._labels.dims.get(new) or [f"{new}_dim_{i}" for i in range(n_own)]
+            arrays[new] = ([*leading, *own], values)
+            coords |= {dim: known[dim] for dim in own if dim in known}
         n_draws = [min(moments.n for moments in chain.values()) for chain in chains]
         return xr.Dataset(arrays, coords, attrs={"n_draws": n_draws})
 

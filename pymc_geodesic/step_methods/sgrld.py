@@ -86,8 +86,9 @@ class SGRLD(StochasticStep):
 
     Notes
     -----
-    Statistics: ``step_size``, ``configurational_temperature`` (not with ``metropolis=True``),
-    ``potential_estimate``, ``n_steps``, ``diverging``, and ``acceptance_rate`` with
+    Statistics: ``step_size``, ``configurational_temperature`` (not with ``metropolis=True``, and
+    not for the topics of :class:`LatentDirichletAllocation`, most of whose probabilities are next
+    to zero), ``potential_estimate``, ``n_steps``, ``diverging``, and ``acceptance_rate`` with
     ``metropolis=True`` (else 1). With a decreasing schedule weight the
     draws by ``step_size``, see :func:`pymc_geodesic.weighted`.
 

@@ -20,6 +20,7 @@ from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministic_angles import deterministic_angles
 from pymc_geodesic.run_record import STATISTIC, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
@@ -169,8 +170,14 @@ class Step(BlockedStep):
     def record(self) -> str:
         """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
         _, settings = self.__getnewargs_ex__()
-        name = type(self).__name__
-        return write_record(name, settings, self._manifold_names, angles=self._angles)
+        pairs = components_in(self.model).items()
+        return write_record(
+            type(self).__name__,
+            settings,
+            self._manifold_names,
+            angles=self._angles,
+            components=sorted({name for rows, free in pairs for name in (rows, *free)}),
+        )
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:

@@ -226,7 +226,8 @@ def _require_local_options(
         raise ValueError(
             f"`{name}` expected a `step_size` for a model with local variables, got none. The "
             "tuning phase cannot measure the scales of a posterior whose gradient needs draws of "
-            "local variables. Pass a `step_size`."
+            "local variables. Pass a `step_size`, or sample topics with a Dirichlet prior by "
+            "`pmg.SGRLD`, which has step sizes of its own."
         )
     controlled = options["variance_reduction"] == "control_variates"
     if isinstance(batches.gradient_noise, str) or controlled:

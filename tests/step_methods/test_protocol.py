@@ -18,6 +18,7 @@ N = 60
 DATA = np.random.default_rng(1).normal([0.5, 1.0], 1.0, (N, 2))
 DIRECTIONS = DATA / np.linalg.norm(DATA, axis=1, keepdims=True)
 
+PLAIN = {"variance_reduction": None, "n_steps": 1}
 FLAT = {
     "SGNHT": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0}),
     "SGNHT-euler": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "integrator": "euler"}),
@@ -28,12 +29,12 @@ FLAT = {
         {"step_size": 0.02, "friction": [2.0, 3.0], "gradient_noise": "fisher_matrix"},
     ),
     "SGNHT-matrix": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "thermostat": "matrix"}),
-    "SGLD": (pmg.SGLD, {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6)}),
+    "SGLD": (pmg.SGLD, {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6), **PLAIN}),
 }
 CURVED = {
     "SGGMC": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0, "gradient_noise": "fisher"}),
     "gSGNHT": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 2.0, "thermostat": "per_variable"}),
-    "gSGNHT-points": (pmg.gSGNHT, {"step_size": 0.02, "thermostat": "per_point"}),
+    "gSGNHT-points": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 0.5, "thermostat": "per_point"}),
     "GMC": (pmg.GMC, {"n_leapfrog": 3}),
 }
 STEPS = CURVED | FLAT
