@@ -76,8 +76,10 @@ def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
     off = wrong_positions(by_draw)
     if not off:
         return []
-    records, now = read_records(idata), float(stats["step_size"].median())
-    advice = shorter(now, now / 2, records[0] if records else None)
+    records, advice = read_records(idata), "Decrease `step_size`"
+    if "step_size" in stats:
+        now = float(stats["step_size"].median())
+        advice = shorter(now, now / 2, records[0] if records else None)
     message = (
         "These draws do not follow the posterior: the temperature of their positions should be 1, "
         f"but is {listed(off)}. Above 1 they are too wide, below 1 too narrow. {advice}. Or take "
