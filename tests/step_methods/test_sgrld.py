@@ -218,7 +218,8 @@ def test_euler_is_the_update_of_the_paper(batch_size):
         p = pm.Dirichlet("p", alpha)
         data = rows if batch_size is None else pm.Minibatch(rows, batch_size=batch_size)
         pm.Multinomial("x", 20, p, observed=data, total_size=len(rows))
-    step = pmg.SGRLD(model=model, step_size=step_size, backend="jax")
+    given = {"n_steps": 1, "variance_reduction": None, "backend": "jax"}
+    step = pmg.SGRLD(model=model, step_size=step_size, **given)
     [name] = [value.name for value in step.vars]
     start = {name: np.array([-0.4, 0.3, 0.5])}
     [(point, stats)] = run(step, start, draws=1, seed=7)
