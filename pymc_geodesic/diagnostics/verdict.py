@@ -23,6 +23,7 @@ from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
+from pymc_geodesic.diagnostics.mode_checks import EXPLAINED, check_modes, not_looked
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
@@ -99,6 +100,8 @@ def diagnose(
     - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
+    - ``several_modes``: modes that were found before the first draw, between which chains hardly
+      cross.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree with each other or with their own past.
@@ -125,13 +128,13 @@ def diagnose(
     stats = _statistics(idata)
     records = read_records(idata)
     findings = [] if model is None else check_total_size(model)
-    not_checked = ""
+    not_checked = not_looked(records)
     try:
         known = None if model is None else model_points(idata, model, max_draws=10**9)
         findings += _from_draws(idata, stats, records, known, exact=_is_exact(model))
         # Chains that are not stationary have no temperature.
         if known is not None and known.latent:
-            not_checked = (
+            not_checked += (
                 "the temperatures of positions. They need the gradient of the log density. It has "
                 "no closed form because of the latent variables of the rows "
                 f"({known.latent_names})."
@@ -202,6 +205,8 @@ def _from_draws(
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
+    if several := check_modes(records, _values(idata)):
+        findings = several + [one for one in findings if one.name not in EXPLAINED]
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
         findings += check_virial(stats, record=record)
@@ -273,6 +278,11 @@ def _points(
             name: without_seam(found[name], _embedded(found[name], x)) for name, x in arrays.items()
         }
     return arrays
+
+
+def _values(idata: xr.DataTree) -> dict[str, np.ndarray]:
+    posterior = idata["posterior"].to_dataset() if "posterior" in idata else xr.Dataset()
+    return {str(n): x.transpose("chain", "draw", ...).values for n, x in posterior.items()}
 
 
 def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:

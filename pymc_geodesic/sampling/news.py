@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
 from pymc_geodesic.sampling.larger_batches import share_of_noise
@@ -88,6 +89,11 @@ def news_of_tuning(
             ". The noise of gradients changes from place to place, so that standard deviations may "
             "be wrong by a tenth or more. Batches of an even number of rows that `pm.Minibatch` "
             "draws anew for each transition, with replacement, mend this"
+        )
+    if tuning.modes is not None and tuning.modes.others:
+        warning += (
+            f". {of_modes(tuning.modes)} Unless chains cross from one to another, which "
+            "`pmg.diagnose(idata)` tells, their draws together have other shares"
         )
     return News(text + warning, is_warning=bool(warning))
 
