@@ -160,8 +160,8 @@ def _starts(frame: Frame, point: Point, mass: Mass, drawn: Sequence[Point], rng)
         starts.append(around(gradient, point, mass, noise))
     factors = gradient.manifold.factors
     flat = [i for i, factor in enumerate(factors) if factor.is_flat][:MOST_SIGNS]
-    for i in flat:
-        starts.append([-x if j == i else x for j, x in enumerate(point)])
+    for changed in [flat, *([i] for i in flat)]:
+        starts.append([-x if j in changed else x for j, x in enumerate(point)])
     return frame.vectors(starts)
 
 
