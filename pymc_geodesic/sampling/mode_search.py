@@ -24,7 +24,7 @@ from pymc_geodesic.sampling.chain import GradientChain, tuning_of
 from pymc_geodesic.sampling.mode_groups import by_mode, shared_out
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.modes import LARGEST, N_DRAWN, Modes, find_modes
+from pymc_geodesic.tuning.modes import LARGEST, LEAST_WEIGHT, N_DRAWN, Modes, find_modes
 
 __all__ = ["ModeSearch", "Share"]
 
@@ -92,6 +92,8 @@ class ModeSearch:
         modes = None
         if not self.not_looked:
             modes = find_modes(self._gradient, start, mass, drawn=self._drawn, rng=rng)
+        if modes is not None and moves:
+            modes = modes._replace(found=[x for x in modes.found if x.weight >= LEAST_WEIGHT])
         weights = [mode.weight for mode in modes.found] if modes is not None else []
         if not weights or not moves:
             numbers = [0 if modes is None or modes.own is None else modes.own] * len(chains)

@@ -29,7 +29,7 @@ from pymc_geodesic.tuning.center import MOST_WHOLE, descend
 from pymc_geodesic.tuning.many_descents import Descents, Frame, Tilt, descend_together
 from pymc_geodesic.tuning.peaks import Peak, peak_near
 
-__all__ = ["LARGEST", "N_DRAWN", "FoundMode", "Modes", "find_modes"]
+__all__ = ["LARGEST", "LEAST_WEIGHT", "N_DRAWN", "FoundMode", "Modes", "find_modes"]
 
 Point = Sequence[np.ndarray]
 
@@ -45,8 +45,8 @@ N_DRAWN, FAR, N_AROUND = 16, (3.0, 10.0, 30.0), 3
 MANY, OF_MANY = 100, 2
 # Variables whose signs are changed.
 MOST_SIGNS = 8
-# Steps of the first descents.
-MOST_STEPS = 100
+# Steps of the first descents, and of the first of them if that needs more.
+MOST_STEPS, MOST_OF_FIRST = 100, 300
 # Halvings of the distance to the mode for starts without a finite energy.
 MOST_HALVINGS = 6
 # Ends that are followed to the mode, the lowest ones.
@@ -72,10 +72,10 @@ class Modes(NamedTuple):
     Attributes
     ----------
     found : list of FoundMode
-        Modes with more than a hundredth of the probability, the heaviest first; empty if the
-        search from the given point did not end at a mode.
+        Modes with more than a hundredth of the probability, the heaviest first, and that of the
+        given point if it has less; empty if the search from there did not end at a mode.
     own : int or None
-        Which of them is that of the given point; None if it has less.
+        Which of them is that of the given point.
     n_starts : int
         Starts.
     n_copies : int
@@ -118,11 +118,13 @@ def find_modes(
     times = OF_MANY if size > MANY else 1
     starts = _finite(frame, _starts(frame, point, mass, drawn, rng)[::times])
     ends = descend_together(frame, starts, most=MOST_STEPS // times)
+    if not ends.has_ended[0]:
+        ends = _with_first(ends, descend_together(frame, ends.vectors[:1], most=MOST_OF_FIRST))
+    if not ends.has_ended[0]:
+        return Modes([], None, len(starts), 0)
     basins = Basins(frame, rng=rng)
     kept = basins.distinct(ends, most=MOST_MODES)
     n_starts, n_copies = len(starts), basins.n_copies
-    if not ends.has_ended[0]:
-        return Modes([], None, n_starts, n_copies)
     if len(kept) > 1:
         # Volumes are not known yet.
         likely = _not_far_worse(frame, ends.vectors[kept], slack=SLACK * gradient.manifold.dim)
@@ -135,7 +137,15 @@ def find_modes(
         return Modes([], None, n_starts, n_copies)
     minima = [peak for peak in peaks if peak is not None]
     kept = Basins(frame, rng=rng).distinct(_ends(minima), most=MOST_MODES)
-    return Modes(*_weighed(frame, [minima[i] for i in kept]), n_starts, n_copies)
+    found, own = _weighed(frame, [minima[i] for i in kept])
+    if own is None:
+        found, own = [*found, FoundMode(list(point), 0.0)], len(found)
+    return Modes(found, own, n_starts, n_copies)
+
+
+def _with_first(ends: Descents, first: Descents) -> Descents:
+    """Replace the first of several ends."""
+    return Descents(*(np.concatenate([a, b[1:]]) for a, b in zip(first, ends, strict=True)))
 
 
 def _frame(gradient: HostGradient, point: Point, mass: Mass, rows: list[np.ndarray]) -> Frame:
