@@ -84,6 +84,7 @@ SAYS = {
         "tuned itself: ",
         "Such short steps mean",
         "The given step size is longer than",
+        "Unless chains cross from one to another, which",
     ],
     "sampling/problem.py": ["Compiling"],
     "sampling/agreement.py": ["disagree after most of the tuning phase"],

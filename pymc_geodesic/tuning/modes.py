@@ -39,7 +39,7 @@ LARGEST = 400
 # all, and yet so few that all starts fit into one call.
 FEWEST_ROWS, ROWS_PER_ENTRY = 1_000, 5
 # Starts from the prior, and at each of these distances from the mode, in standard deviations.
-N_DRAWN, FAR, N_AROUND = 16, (3.0, 10.0, 30.0), 3
+N_DRAWN, FAR, N_AROUND = 32, (3.0, 10.0, 30.0), 3
 # More entries than this have fewer starts, rows and steps, so that the search takes a few per cent
 # of the time of a run.
 MANY, OF_MANY = 100, 2
