@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.tuning.many_descents import Descents, Frame
+from pymc_geodesic.tuning.many_descents import Descents, Frame, descend_together
 
 __all__ = ["Basins"]
 
@@ -23,6 +23,8 @@ SAME = 1.0
 # Nats. Energies of different modes differ by several, and those of one mode with other labels only
 # by what is left at the ends of descents.
 EQUAL = 0.01
+# Steps of descents that only remove a tilt.
+MOST_STEPS = 100
 # Of the distance between a number and its negative.
 NEGATIVE = 0.05
 # Off the chord, in units of the embedding: the middle between opposite unit vectors is nowhere.
@@ -75,12 +77,39 @@ class Basins:
         if np.any(np.einsum("ij,ij->i", moves, moves) < SAME**2):
             return True
         energies = ends.energies[list(kept)]
-        equal = others[np.abs(energies - ends.energies[i]) < EQUAL]
-        if not all(self._has_other_sign(here, there) for there in equal):
+        # A tilt is not the same for other labels.
+        if self._frame.tilt is None and self._is_copy(here, ends.energies[i], others, energies):
             self.n_copies += 1
             return True
         highest = self._highest(here, others)
         return bool(np.any(highest - np.maximum(energies, ends.energies[i]) < BARRIER))
+
+    def without_copies(self, ends: Descents, kept: Sequence[int]) -> list[int]:
+        """Leave out ends that without a tilt are an earlier one with other labels."""
+        if self._frame.tilt is None:
+            return list(kept)
+        plain = descend_together(
+            self._frame.without_tilt(), ends.vectors[list(kept)], most=MOST_STEPS
+        )
+        chosen = [0]
+        for i in range(1, len(kept)):
+            here, others = plain.vectors[i], plain.vectors[chosen]
+            # Near modes of all rows may be one of some rows.
+            moves = self._frame.whitened(others - here)
+            apart = np.einsum("ij,ij->i", moves, moves) > SAME**2
+            energies = np.where(apart, plain.energies[chosen], np.inf)
+            if self._is_copy(here, plain.energies[i], others, energies):
+                self.n_copies += 1
+            else:
+                chosen.append(i)
+        return [kept[i] for i in chosen]
+
+    def _is_copy(
+        self, here: np.ndarray, energy: float, others: np.ndarray, energies: np.ndarray
+    ) -> bool:
+        """Return whether a point is one of some others with other labels."""
+        equal = others[np.abs(energies - energy) < EQUAL]
+        return not all(self._has_other_sign(here, there) for there in equal)
 
     def _has_other_sign(self, here: np.ndarray, there: np.ndarray) -> bool:
         """Return whether a variable that is a single number has become its negative."""

@@ -61,7 +61,7 @@ class Frame:
         rows: Sequence[np.ndarray] = (),
         tilt: Tilt | None = None,
     ) -> None:
-        self.gradient, self.rows, self.tilt = gradient, list(rows), tilt
+        self.gradient, self.mass, self.rows, self.tilt = gradient, mass, list(rows), tilt
         self._shapes, self._dtype = gradient.manifold.shapes, mass.arrays[0].dtype
         size = sum(int(np.prod(shape)) for shape in self._shapes)
         units = np.eye(size)
@@ -93,6 +93,10 @@ class Frame:
     def with_mass(self, mass: Mass) -> Frame:
         """Return the same with another mass."""
         return Frame(self.gradient, mass, rows=self.rows, tilt=self.tilt)
+
+    def without_tilt(self) -> Frame:
+        """Return the same for the energies of the rows themselves."""
+        return self if self.tilt is None else Frame(self.gradient, self.mass, rows=self.rows)
 
     def evaluate(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate energies, and gradients in the frame."""

@@ -49,8 +49,8 @@ MOST_SIGNS = 8
 MOST_STEPS, MOST_OF_FIRST = 100, 300
 # Halvings of the distance to the mode for starts without a finite energy.
 MOST_HALVINGS = 6
-# Ends that are followed to the mode, the lowest ones.
-MOST_MODES = 6
+# Ends that are told apart, and those that are followed to the mode, the lowest ones.
+MOST_ENDS, MOST_MODES = 16, 6
 # Of the probability. Less is not worth a word.
 LEAST_WEIGHT = 0.01
 # Nats and standard errors by which a mode must be worse, on some of the rows, to be left out.
@@ -123,7 +123,9 @@ def find_modes(
     if not ends.has_ended[0]:
         return Modes([], None, len(starts), 0)
     basins = Basins(frame, rng=rng)
-    kept = basins.distinct(ends, most=MOST_MODES)
+    kept = basins.distinct(ends, most=MOST_ENDS)
+    if len(kept) > 1:
+        kept = basins.without_copies(ends, kept)[:MOST_MODES]
     n_starts, n_copies = len(starts), basins.n_copies
     if len(kept) > 1:
         # Volumes are not known yet.
