@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from pymc_geodesic.diagnostics.findings import Finding, Severity
 from pymc_geodesic.run_record import ModeRecord, RunRecord, advice_on_modes, of_modes
@@ -27,16 +28,17 @@ CORE = 0.25
 MATTERS = 0.05
 
 
-def check_modes(records: Sequence[RunRecord], draws: Mapping[str, np.ndarray]) -> list[Finding]:
+def check_modes(records: Sequence[RunRecord], idata: xr.DataTree) -> list[Finding]:
     """Report modes between which chains do not cross.
 
     Parameters
     ----------
     records : sequence of RunRecord
         Records of the steps of a run.
-    draws : mapping of str to ndarray
-        Draws of the model's variables, ``(chain, draw, ...)``.
+    idata : DataTree
+        The run.
     """
+    draws = idata["posterior"].to_dataset() if "posterior" in idata else xr.Dataset()
     found = []
     for record in records:
         if (modes := record.modes) is None:
@@ -61,12 +63,12 @@ def not_looked(records: Sequence[RunRecord]) -> str:
     return next((f"other modes of the posterior: {why}." for why in reasons if why), "")
 
 
-def _crossings(mode: ModeRecord, draws: Mapping[str, np.ndarray]) -> float:
+def _crossings(mode: ModeRecord, draws: xr.Dataset) -> float:
     """Count how often a chain goes from the heaviest mode to another or back, on average."""
     if mode.variable not in draws:
         return 0.0
     place: tuple[Any, ...] = (..., *mode.place)
-    x = draws[mode.variable][place]
+    x = draws[mode.variable].transpose("chain", "draw", ...).to_numpy()[place]
     gap = abs(mode.value - mode.heaviest)
     is_there = np.abs(x - mode.value) < CORE * gap
     is_at_one = is_there | (np.abs(x - mode.heaviest) < CORE * gap)

@@ -205,7 +205,7 @@ def _from_draws(
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
-    if several := check_modes(records, _values(idata)):
+    if several := check_modes(records, idata):
         findings = several + [one for one in findings if one.name not in EXPLAINED]
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
@@ -278,11 +278,6 @@ def _points(
             name: without_seam(found[name], _embedded(found[name], x)) for name, x in arrays.items()
         }
     return arrays
-
-
-def _values(idata: xr.DataTree) -> dict[str, np.ndarray]:
-    posterior = idata["posterior"].to_dataset() if "posterior" in idata else xr.Dataset()
-    return {str(n): x.transpose("chain", "draw", ...).values for n, x in posterior.items()}
 
 
 def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:

@@ -128,10 +128,9 @@ class SelfTuning:
             advice=advice_on_columns(model, problem.potential.sources),
         )
         self._default_start: dict[str, np.ndarray] = {}
-        self._search: ModeSearch | None = None
+        self._search = ModeSearch(problem, gradient, model=model) if options.tunes_itself else None
         if options.tunes_itself:
             self._default_start = default_start(model, problem.names, point=problem.start)
-            self._search = ModeSearch(problem, self.gradient, model=model)
 
     def begin(self) -> Tuning:
         """Return the tuning state of a new chain."""
@@ -151,8 +150,7 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        stages = Stages(chain.tuning_draws)
-        return stages.all(balances=self.balances, cools=self.applied.cools)
+        return Stages(chain.tuning_draws).all(balances=self.balances, cools=self.applied.cools)
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -208,14 +206,13 @@ class SelfTuning:
         for group, point in shares:
             if point is not None:
                 start, found = self._tuner.begin(point, first.rng)
-            settled = self._judged(found, group, start, can_enlarge=self._can_enlarge)
+            found = self._judged(found, group, start, can_enlarge=self._can_enlarge)
             for chain in group:
                 tuning_of(chain).speaks = chain is first
-                self.applied.apply(chain, settled)
-                if chain.tune and len(chains) > 1:
-                    self._move(chain, self._tuner.spread(start, settled, chain.rng))
-                elif chain.tune:
-                    self._move(chain, start)
+                self.applied.apply(chain, found)
+                if chain.tune:
+                    at = self._tuner.spread(start, found, chain.rng) if len(chains) > 1 else start
+                    self._move(chain, at)
 
     def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
         position = tuple(np.asarray(x, order="C") for x in point)
@@ -258,8 +255,7 @@ class SelfTuning:
         # A late measurement replaces the corrections before it.
         since = max((stage for stage in late if stage <= now), default=0)
         balanced = [stage for stage in stages.balanced if stage > since]
-        is_kept = found.halved or found.noise.is_outweighed
-        if self.balances and not is_kept and now in balanced:
+        if self.balances and now in balanced and not (found.halved or found.noise.is_outweighed):
             rebalance(chains, self._manifold, weight=1 / (1 + balanced.index(now)))
         if now == stages.heated and self.applied.cool(chains, found):
             restart_clock(chains)
@@ -288,9 +284,8 @@ class SelfTuning:
         if not self.balances or rule is None:
             return found
         accuracy, now = self.options.accuracy, chains[0].batches.times
-        of_these = found.of_batches(now)
         of_these = judged(
-            of_these,
+            found.of_batches(now),
             rule,
             accuracy=accuracy,
             can_halve=self._can_halve,

@@ -2,6 +2,7 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Modes that were found before the first draw, and whether chains cross between them."""
 
+import arviz as az
 import numpy as np
 import pytest
 
@@ -12,13 +13,17 @@ from pymc_geodesic.run_record import ModeRecord, ModesRecord, RunRecord
 def record(weight=0.3, not_looked="", **changes):
     other = ModeRecord(weight, "x", [1], 2.0, -2.0, 13.0)
     modes = ModesRecord(1 - weight, [other], [3, 1], n_starts=27, not_looked=not_looked)
-    return RunRecord("SGNHT", {}, {"x": "Euclidean"}, modes._replace(**changes))
+    return RunRecord("SGNHT", {}, {"x": "Euclidean"}, modes=modes._replace(**changes))
 
 
 def draws(signs):
-    """Draws around both modes of the second entry, ``(chain, draw, entry)``."""
+    """Draws around both modes of the second entry."""
     noise = np.random.default_rng(1).normal(size=(*np.shape(signs), 3)) * 0.3
-    return {"x": noise + 2.0 * np.asarray(signs)[..., None] * [0.0, 1.0, 0.0]}
+    return run(x=noise + 2.0 * np.asarray(signs)[..., None] * [0.0, 1.0, 0.0])
+
+
+def run(**values):
+    return az.from_dict({"posterior": values})
 
 
 APART = np.repeat([[1], [-1], [-1], [-1]], 200, axis=1)
@@ -36,7 +41,7 @@ def test_chains_that_stay_are_reported(weight, severity):
 
 def test_so_are_chains_all_in_one_mode_and_entries_that_were_not_kept():
     assert check_modes([record()], draws(np.ones((4, 200))))
-    assert check_modes([record()], {})
+    assert check_modes([record()], run(y=np.ones((4, 200))))
 
 
 def test_chains_that_cross_are_not():
@@ -44,8 +49,8 @@ def test_chains_that_cross_are_not():
 
 
 def test_a_wide_mode_whose_draws_come_near_the_other_does_not_cross():
-    wide = {"x": np.random.default_rng(1).normal(2.0, 1.5, (4, 200, 3)).clip(-0.5)}
-    assert check_modes([record()], wide)
+    wide = np.random.default_rng(1).normal(2.0, 1.5, (4, 200, 3)).clip(-0.5)
+    assert check_modes([record()], run(x=wide))
 
 
 def test_one_mode_and_old_records_have_no_finding():
