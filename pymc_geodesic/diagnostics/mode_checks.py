@@ -13,7 +13,7 @@ import xarray as xr
 from pymc_geodesic.diagnostics.findings import Finding, Severity
 from pymc_geodesic.run_record import ModeRecord, RunRecord, advice_on_modes, of_modes
 
-__all__ = ["EXPLAINED", "SEVERAL", "check_modes", "not_looked"]
+__all__ = ["SEVERAL", "check_modes", "not_looked", "with_modes"]
 
 SEVERAL = "several_modes"
 # What chains in different modes also are.
@@ -55,6 +55,14 @@ def check_modes(records: Sequence[RunRecord], idata: xr.DataTree) -> list[Findin
         severity: Severity = "error" if max(one.weight for one in apart) > MATTERS else "warning"
         found.append(Finding(SEVERAL, severity, sentence, advice_on_modes(modes), evidence))
     return found
+
+
+def with_modes(
+    findings: Sequence[Finding], records: Sequence[RunRecord], idata: xr.DataTree
+) -> list[Finding]:
+    """Add modes to findings, and leave out those that they explain."""
+    several = check_modes(records, idata)
+    return several + [one for one in findings if not (several and one.name in EXPLAINED)]
 
 
 def not_looked(records: Sequence[RunRecord]) -> str:

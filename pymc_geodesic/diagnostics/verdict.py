@@ -23,7 +23,7 @@ from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
-from pymc_geodesic.diagnostics.mode_checks import EXPLAINED, check_modes, not_looked
+from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
 from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
@@ -100,8 +100,7 @@ def diagnose(
     - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
-    - ``several_modes``: modes that were found before the first draw, between which chains hardly
-      cross.
+    - ``several_modes``: modes that were found before the first draw; chains hardly cross.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws.
     - ``not_stationary``: other chains that disagree with each other or with their own past.
@@ -205,8 +204,7 @@ def _from_draws(
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
-    if several := check_modes(records, idata):
-        findings = several + [one for one in findings if one.name not in EXPLAINED]
+    findings = with_modes(findings, records, idata)
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
         findings += check_virial(stats, record=record)
