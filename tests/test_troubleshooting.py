@@ -93,6 +93,7 @@ SAYS = {
         "Such short steps mean",
         "The given step size is longer than",
         "Rows are taken without replacement",
+        "Unless chains cross from one to another, which",
     ],
     "sampling/problem.py": ["Compiling"],
     "sampling/agreement.py": ["disagree after most of the tuning phase"],

@@ -1,46 +1,87 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A check that chains which are far apart are in different modes, and not in one that is wide."""
+"""A check that chains cross between the modes that were found before the first draw."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.gradients import ModelPoints
-from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
+import numpy as np
+import xarray as xr
 
-__all__ = ["judged_modes"]
+from pymc_geodesic.diagnostics.findings import Finding, Severity
+from pymc_geodesic.run_record import ModeRecord, RunRecord, advice_on_modes, of_modes
+
+__all__ = ["SEVERAL", "check_modes", "not_looked", "with_modes"]
+
+SEVERAL = "several_modes"
+# What chains in different modes also are.
+EXPLAINED = frozenset({"different_modes", "chains_tuned_apart", "not_stationary"})
+# Crossings of a chain, on average, from which on its time in two modes tells their shares to a
+# third. R-hat judges the rest.
+ENOUGH = 10
+# Share of the distance between two modes within which a draw is at one of them. Of a wide mode
+# some draws are nearer to its neighbour.
+CORE = 0.25
+# Share of the probability that is an error to leave out.
+MATTERS = 0.05
 
 
-def judged_modes(findings: Sequence[Finding], known: ModelPoints) -> list[Finding]:
-    """Return findings in which chains are in different modes only if a barrier separates them.
+def check_modes(records: Sequence[RunRecord], idata: xr.DataTree) -> list[Finding]:
+    """Report modes between which chains do not cross.
 
     Parameters
     ----------
-    findings : sequence of Finding
-        What draws alone have shown.
-    known : ModelPoints
-        The draws as points of the model.
+    records : sequence of RunRecord
+        Records of the steps of a run.
+    idata : DataTree
+        The run.
     """
-    if known.conditioned or all(found.name != "different_modes" for found in findings):
-        return list(findings)
-    chains = [list(parts) for parts in zip(*known.points, strict=True)]
-    barrier = barrier_between(HostGradient(known.potential), *farthest_means(chains))
-    if barrier > BARRIER:
-        return list(findings)
-    return [_unmixed(x) if x.name == "different_modes" else x for x in findings]
+    draws = idata["posterior"].to_dataset() if "posterior" in idata else xr.Dataset()
+    found = []
+    for record in records:
+        if (modes := record.modes) is None:
+            continue
+        crossings = [_crossings(one, draws) for one in modes.others]
+        apart = [one for one, n in zip(modes.others, crossings, strict=True) if n < ENOUGH]
+        if not apart:
+            continue
+        evidence = {
+            "weights": [modes.weight, *(one.weight for one in modes.others)],
+            "crossings_per_chain": crossings,
+        }
+        sentence = f"{of_modes(modes)} Chains hardly cross between them."
+        severity: Severity = "error" if max(one.weight for one in apart) > MATTERS else "warning"
+        found.append(Finding(SEVERAL, severity, sentence, advice_on_modes(modes), evidence))
+    return found
 
 
-def _unmixed(found: Finding) -> Finding:
-    sentence = (
-        f"The chains have not mixed: R-hat of {found.evidence['variable']} is "
-        f"{found.evidence['r_hat']:.2f}, although the log density hardly dips between them. They "
-        "explore one mode slowly."
-    )
-    advice = (
-        "Increase `tune` and `draws`, or `n_steps`, or reparametrise the model. Discard these "
-        "draws."
-    )
-    return Finding("not_stationary", "error", sentence, advice, found.evidence)
+def with_modes(
+    findings: Sequence[Finding], records: Sequence[RunRecord], idata: xr.DataTree
+) -> list[Finding]:
+    """Add modes to findings, and leave out those that they explain."""
+    several = check_modes(records, idata)
+    return several + [one for one in findings if not (several and one.name in EXPLAINED)]
+
+
+def not_looked(records: Sequence[RunRecord]) -> str:
+    """Say why other modes were not looked for; empty if they were, or if nothing is known."""
+    reasons = [record.modes.not_looked for record in records if record.modes is not None]
+    return next((f"other modes of the posterior: {why}." for why in reasons if why), "")
+
+
+def _crossings(mode: ModeRecord, draws: xr.Dataset) -> float:
+    """Count how often a chain goes from the heaviest mode to another or back, on average."""
+    if mode.variable not in draws:
+        return 0.0
+    place: tuple[Any, ...] = (..., *mode.place)
+    x = draws[mode.variable].transpose("chain", "draw", ...).to_numpy()[place]
+    gap = abs(mode.value - mode.heaviest)
+    is_there = np.abs(x - mode.value) < CORE * gap
+    is_at_one = is_there | (np.abs(x - mode.heaviest) < CORE * gap)
+    changes = [
+        np.count_nonzero(np.diff(there[at_one].astype(int)))
+        for there, at_one in zip(is_there, is_at_one, strict=True)
+    ]
+    return float(np.mean(changes))

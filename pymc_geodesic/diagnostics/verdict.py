@@ -15,6 +15,7 @@ import xarray as xr
 from pymc.model import Model
 from pymc.util import RandomState
 
+from pymc_geodesic.diagnostics.barrier_checks import judged_modes
 from pymc_geodesic.diagnostics.chain_checks import check_chains
 from pymc_geodesic.diagnostics.component_checks import check_components
 from pymc_geodesic.diagnostics.draw_checks import check_divergences, check_finite
@@ -25,7 +26,7 @@ from pymc_geodesic.diagnostics.gradient_checks import with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
-from pymc_geodesic.diagnostics.mode_checks import judged_modes
+from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
 from pymc_geodesic.diagnostics.model_checks import check_total_size
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
@@ -106,6 +107,7 @@ def diagnose(
     - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
+    - ``several_modes``: modes that were found before the first draw; chains hardly cross.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws. With the model, only
       if the log density dips between them.
@@ -151,6 +153,7 @@ def _diagnosed(
     """Make all checks of finite draws."""
     findings = [] if model is None else check_total_size(model)
     not_checked = [] if is_ours else ["the step, which is not of this package."]
+    not_checked += filter(None, [not_looked(records)])
     try:
         known = None if model is None else model_points(idata, model, max_draws=10**9)
         findings += _from_draws(idata, stats, records, known, model=model, is_ours=is_ours)
@@ -230,6 +233,7 @@ def _from_draws(
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
+    findings = with_modes(findings, records, idata)
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
         findings += check_virial(stats, record=record)

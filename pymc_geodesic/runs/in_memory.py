@@ -14,11 +14,13 @@ import xarray as xr
 
 from pymc.model import Model
 
+from pymc_geodesic.run_record import ModesRecord, with_modes
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
+from pymc_geodesic.sampling.mode_groups import modes_of
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["InMemory"]
@@ -56,6 +58,7 @@ class InMemory:
         self._phases, self._model, self._traced = phases, model, traced
         self._running = running
         self._record, self._began = record, began
+        self._modes: ModesRecord | None = None
         self._values: dict[str, Arrays] = defaultdict(dict)
         self._statistics: dict[str, Arrays] = defaultdict(dict)
 
@@ -63,6 +66,7 @@ class InMemory:
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
         """Append what a segment of a phase has drawn."""
+        self._modes = modes_of(chains)
         shape, n_kept = next(iter(statistics.values())).shape, phase.n_kept
         if self._running is not None and not phase.is_tuning:
             self._running.put(values, shape)
@@ -104,7 +108,7 @@ class InMemory:
             drawn,
             model=self._model,
             traced=self._traced,
-            record=self._record,
+            record=with_modes(self._record, self._modes),
             tune=tuning.n_draws,
             seconds=time.perf_counter() - self._began,
             plain=plain,

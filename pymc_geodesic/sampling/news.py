@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
 from pymc_geodesic.sampling.larger_batches import share_of_noise
@@ -94,6 +95,11 @@ def news_of_tuning(
             ". Rows are taken without replacement, and gradients have no control variates. The "
             "noise of a pass then sums to zero, and draws are too narrow, by up to a third. Pass "
             "`variance_reduction='control_variates'`, or take rows with replacement"
+        )
+    if tuning.modes is not None and tuning.modes.others:
+        warning += (
+            f". {of_modes(tuning.modes)} Unless chains cross from one to another, which "
+            "`pmg.diagnose(idata)` tells, their draws together have other shares"
         )
     return News(text + warning, is_warning=bool(warning))
 

@@ -19,10 +19,12 @@ from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.applied_findings import AppliedFindings
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
-from pymc_geodesic.sampling.forecast import Clock, News
+from pymc_geodesic.sampling.forecast import News
 from pymc_geodesic.sampling.halving import judged
 from pymc_geodesic.sampling.large_columns import advice_on_columns
 from pymc_geodesic.sampling.larger_batches import times_as_many
+from pymc_geodesic.sampling.mode_groups import by_mode, level, restart_clock
+from pymc_geodesic.sampling.mode_search import ModeSearch, Share
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.retreat import begin_again, more_careful
@@ -55,7 +57,8 @@ class SelfTuning:
 
     For chains that are tuned together, measurements are made once, with the start and the generator
     of the first chain, and their draws are pooled. They start at draws of the Gaussian
-    approximation at the mode; a single chain starts at the mode.
+    approximation at the mode; a single chain starts at the mode. If other modes are found, chains
+    are shared out among them, and those of each mode are tuned together.
 
     Parameters
     ----------
@@ -125,6 +128,7 @@ class SelfTuning:
             advice=advice_on_columns(model, problem.potential.sources),
         )
         self._default_start: dict[str, np.ndarray] = {}
+        self._search = ModeSearch(problem, gradient, model=model) if options.tunes_itself else None
         if options.tunes_itself:
             self._default_start = default_start(model, problem.names, point=problem.start)
 
@@ -146,8 +150,7 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        stages = Stages(chain.tuning_draws)
-        return stages.all(balances=self.balances, cools=self.applied.cools)
+        return Stages(chain.tuning_draws).all(balances=self.balances, cools=self.applied.cools)
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
@@ -164,7 +167,9 @@ class SelfTuning:
         if first.n_drawn == 0:
             self._measure_first(chains)
         elif self.options.tunes_itself:
-            self._measure_again(chains)
+            for group in by_mode(chains):
+                self._measure_again(group)
+        level(chains)
 
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
@@ -194,13 +199,20 @@ class SelfTuning:
         loose = is_default(self._default_start, first.values, self._names)
         tuning_of(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
-        found = self._judged(found, chains, start, can_enlarge=self._can_enlarge)
-        for chain in chains:
-            tuning_of(chain).speaks = chain is first
-            self.applied.apply(chain, found)
-            if chain.tune:
-                alone = len(chains) == 1
-                self._move(chain, start if alone else self._tuner.spread(start, found, chain.rng))
+        shares: list[Share] = [(chains, None)]
+        if self._search is not None and first.tune:
+            moves = all(loose) and self.options.center is None
+            shares = self._search.share_out(chains, start, found.mass, moves=moves)
+        for group, point in shares:
+            if point is not None:
+                start, found = self._tuner.begin(point, first.rng)
+            found = self._judged(found, group, start, can_enlarge=self._can_enlarge)
+            for chain in group:
+                tuning_of(chain).speaks = chain is first
+                self.applied.apply(chain, found)
+                if chain.tune:
+                    at = self._tuner.spread(start, found, chain.rng) if len(chains) > 1 else start
+                    self._move(chain, at)
 
     def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
         position = tuple(np.asarray(x, order="C") for x in point)
@@ -239,15 +251,14 @@ class SelfTuning:
             warn_if_apart(self._name, found.mass, windows, self.gradient)
             self.applied.space(chains, found, windows, made_with=first.settings)
         if now in [stages.counted, *late]:
-            self._restart_clock(chains)
+            restart_clock(chains)
         # A late measurement replaces the corrections before it.
         since = max((stage for stage in late if stage <= now), default=0)
         balanced = [stage for stage in stages.balanced if stage > since]
-        is_kept = found.halved or found.noise.is_outweighed
-        if self.balances and not is_kept and now in balanced:
+        if self.balances and now in balanced and not (found.halved or found.noise.is_outweighed):
             rebalance(chains, self._manifold, weight=1 / (1 + balanced.index(now)))
         if now == stages.heated and self.applied.cool(chains, found):
-            self._restart_clock(chains)
+            restart_clock(chains)
 
     def _retreat(self, chains: Sequence[GradientChain], found: Findings) -> None:
         """Begin again near the center, with shorter steps."""
@@ -273,9 +284,8 @@ class SelfTuning:
         if not self.balances or rule is None:
             return found
         accuracy, now = self.options.accuracy, chains[0].batches.times
-        of_these = found.of_batches(now)
         of_these = judged(
-            of_these,
+            found.of_batches(now),
             rule,
             accuracy=accuracy,
             can_halve=self._can_halve,
@@ -284,20 +294,7 @@ class SelfTuning:
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:
             return of_these
-        times = times_as_many(
-            found,
-            rule,
-            self.gradient,
-            point,
-            now=now,
-            accuracy=accuracy,
-        )
+        times = times_as_many(found, rule, self.gradient, point, now=now, accuracy=accuracy)
         for chain in chains:
             chain.batches.times, tuning_of(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
-
-    def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
-        first = chains[0]
-        clock = Clock.started(first.n_drawn, n_chains=len(chains), began=tuning_of(first).began)
-        for chain in chains:
-            tuning_of(chain).clock = clock

@@ -19,6 +19,7 @@ import xarray as xr
 
 from pymc.model import Model
 
+from pymc_geodesic.run_record import with_modes
 from pymc_geodesic.runs.checkpoints.identity import Identity, require_same
 from pymc_geodesic.runs.checkpoints.remake import recipe
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
@@ -26,6 +27,7 @@ from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
+from pymc_geodesic.sampling.mode_groups import modes_of
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.step_methods.step import Step
 
@@ -228,7 +230,7 @@ class Checkpoint:
                 [drawn],
                 model=run.model,
                 traced=run.traced,
-                record=run.step.record,
+                record=with_modes(run.step.record, modes_of(self.chains)),
                 tune=run.arguments["tune"],
                 seconds=seconds,
                 plain=plain,
