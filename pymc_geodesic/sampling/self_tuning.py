@@ -284,14 +284,7 @@ class SelfTuning:
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:
             return of_these
-        times = times_as_many(
-            found,
-            rule,
-            self.gradient,
-            point,
-            now=now,
-            accuracy=accuracy,
-        )
+        times = times_as_many(found, rule, self.gradient, point, now=now, accuracy=accuracy)
         for chain in chains:
             chain.batches.times, tuning_of(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
