@@ -41,8 +41,8 @@ if os.environ.get("PUBLISHED_DOCS"):
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_execution_mode = "off"
-# Log lines and warnings of other packages, some with paths of the machine that builds the pages.
-nb_output_stderr = "remove"
+# What a run says of itself is part of its result: readers see it too.
+nb_output_stderr = "show"
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True

@@ -92,6 +92,7 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
+    "rows": ("minibatch",),
     "runs": ("RunningMoments", "find_starts", "read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (

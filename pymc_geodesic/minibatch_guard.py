@@ -1,19 +1,29 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A warning for minibatch models that does not load the steps of this package.
+"""Warnings for minibatch models that do not load the steps of this package.
 
 Steps are loaded on first use. A user who never uses one, and lets NUTS sample a model with
-``pm.Minibatch``, is still warned.
+``pm.Minibatch``, is still warned. So is one who computes log likelihoods or predictions of such a
+model. PyMC asks no one before it does, so two of its functions are wrapped: they do the same as
+before, after a look at the model.
 """
 
 from __future__ import annotations
 
 import sys
 
-from pymc.model import Model
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+from pymc.model import Model, modelcontext
+from pymc.sampling import forward
+from pymc.stats import log_density
 from pymc.step_methods import STEP_METHODS
 from pymc.step_methods.compound import BlockedStep, Competence
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.basic import Variable
 
 __all__ = ["MinibatchGuard", "install"]
 
@@ -30,7 +40,7 @@ class MinibatchGuard(BlockedStep):
         model = Model.get_context(error_if_none=False)
         if "pymc_geodesic.step_methods" in sys.modules or model is None:
             return Competence.INCOMPATIBLE
-        if any(isinstance(rv.owner.op, MinibatchRandomVariable) for rv in model.observed_RVs):
+        if _is_scaled(model):
             from pymc_geodesic.step_methods.guard import guarded_competence
 
             guarded_competence(var)
@@ -41,3 +51,48 @@ def install() -> None:
     """Register the guard with PyMC, when the package is first imported."""
     if MinibatchGuard not in STEP_METHODS:
         STEP_METHODS.append(MinibatchGuard)
+        _look_before(log_density, "compute_log_density", _at_log_density)
+        _look_before(forward, "compile_forward_sampling_function", _at_predictions)
+
+
+def _look_before(module: ModuleType, name: str, look: Callable[..., None]) -> None:
+    function = getattr(module, name)
+
+    @wraps(function)
+    def guarded(*arguments: Any, **keywords: Any) -> Any:
+        look(*arguments, **keywords)
+        return function(*arguments, **keywords)
+
+    setattr(module, name, guarded)
+
+
+def _is_scaled(model: Model) -> bool:
+    return any(isinstance(rv.owner.op, MinibatchRandomVariable) for rv in model.observed_RVs)
+
+
+def _at_log_density(
+    *_: Any,
+    model: Model | None = None,
+    kind: str = "likelihood",
+    var_names: Sequence[str] | None = None,
+    **__: Any,
+) -> None:
+    model = modelcontext(model)
+    if kind == "likelihood" and _is_scaled(model):
+        from pymc_geodesic.potential.random_gradients import warn_of_scaled_likelihood
+
+        warn_of_scaled_likelihood(model, var_names)
+
+
+def _at_predictions(
+    outputs: Sequence[Variable],
+    vars_in_trace: Collection[Variable],
+    *_: Any,
+    model: Model | None = None,
+    **__: Any,
+) -> None:
+    # Without draws of the posterior, predictions are those of the prior.
+    if vars_in_trace and model is not None and _is_scaled(model):
+        from pymc_geodesic.potential.random_gradients import warn_of_random_rows
+
+        warn_of_random_rows(outputs, given=vars_in_trace)

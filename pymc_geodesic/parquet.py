@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from pymc_geodesic.parquet_columns import require_names, require_numbers
+from pymc_geodesic.validation import flag
+
 __all__ = ["ParquetRows", "Partition"]
 
 # Rows that are converted at once: so many that the cost of a call is negligible.
@@ -37,6 +40,8 @@ class Partition:
         The row groups.
     columns : tuple of str
         Columns of a row.
+    schema : pyarrow.Schema
+        Types of all columns, with those that the names of folders give.
     filter : pyarrow.dataset.Expression or None
         Rows to use.
     first, n_rows : int
@@ -45,6 +50,7 @@ class Partition:
 
     fragments: tuple[Any, ...]
     columns: tuple[str, ...]
+    schema: Any
     filter: Any
     first: int
     n_rows: int
@@ -66,6 +72,7 @@ class Partition:
     def _batches(self) -> Iterator[Any]:
         for fragment in self.fragments:
             yield from fragment.to_batches(
+                schema=self.schema,
                 columns=list(self.columns),
                 filter=self.filter,
                 batch_size=BLOCK,
@@ -87,7 +94,8 @@ class ParquetRows:
         A file, a folder of files, or a URL that fsspec knows, such as ``"s3://bucket/folder"``.
         Every process that reads must see it there.
     columns : sequence of str
-        Columns of a row, in this order; they are numbers.
+        Columns of a row, in this order: numbers without missing values. They may come from the
+        names of folders, such as ``year=2001``.
     filter : pyarrow.dataset.Expression, optional
         Rows to use, such as ``pyarrow.dataset.field("year") > 2000``. They are counted by reading
         the columns of the filter once.
@@ -109,7 +117,8 @@ class ParquetRows:
     ImportError
         If pyarrow is not installed.
     ValueError
-        If there are no such columns, or no rows.
+        If some file has no such columns, or there are no rows, or values that are missing or are
+        not numbers.
 
     Notes
     -----
@@ -139,12 +148,9 @@ class ParquetRows:
         shuffled: bool = False,
         storage_options: Mapping[str, Any] | None = None,
     ) -> None:
+        self.columns, self.shuffled = require_names(columns), flag("shuffled", shuffled)
         dataset = _dataset(source, storage_options or {})
-        if unknown := [name for name in columns if name not in dataset.schema.names]:
-            raise ValueError(
-                f"`columns` expected names among {dataset.schema.names}, got {unknown}."
-            )
-        self.columns, self.filter, self.shuffled = tuple(columns), filter, shuffled
+        self.filter = _require_filter(filter, dataset.schema)
         self.partitions = tuple(self._found(dataset))
         self.n_rows = sum(partition.n_rows for partition in self.partitions)
         if not self.n_rows:
@@ -191,8 +197,9 @@ class ParquetRows:
     def _found(self, dataset: Any) -> Iterator[Partition]:
         first = 0
         for file in dataset.get_fragments(filter=self.filter):
-            groups = file.split_by_row_group(filter=self.filter)
-            counts = [self._count(group) for group in groups]
+            require_numbers(file, self.columns, schema=dataset.schema, filter=self.filter)
+            groups = file.split_by_row_group(filter=self.filter, schema=dataset.schema)
+            counts = [self._count(group, dataset.schema) for group in groups]
             ends = accumulate(counts)
             numbers = [(end - 1) // PARTITION for end in ends]
             for number in sorted(set(numbers)):
@@ -200,14 +207,38 @@ class ParquetRows:
                 fragments = tuple(groups[i] for i in own)
                 n_rows = sum(counts[i] for i in own)
                 if n_rows:
-                    yield Partition(fragments, self.columns, self.filter, first, n_rows)
+                    yield Partition(
+                        fragments, self.columns, dataset.schema, self.filter, first, n_rows
+                    )
                 first += n_rows
 
-    def _count(self, group: Any) -> int:
+    def _count(self, group: Any, schema: Any) -> int:
         if self.filter is not None:
-            return group.count_rows(filter=self.filter)
+            return group.scanner(schema=schema, filter=self.filter).count_rows()
         # Without a filter pyarrow 26 counts the rows of the whole file.
         return sum(info.num_rows for info in group.row_groups)
+
+
+def _require_filter(given: Any, schema: Any) -> Any:
+    """Return a filter if it is an expression of columns of the schema."""
+    if given is None:
+        return None
+    from pyarrow import ArrowException
+    from pyarrow.dataset import Expression, Scanner
+
+    example = 'such as `pyarrow.dataset.field("year") > 2000`'
+    if not isinstance(given, Expression):
+        raise ValueError(
+            f"`filter` expected a `pyarrow.dataset.Expression`, {example}, got {given!r}."
+        )
+    try:
+        Scanner.from_batches(iter([]), schema=schema, filter=given).count_rows()
+    except ArrowException as error:
+        raise ValueError(
+            f"`filter` expected an expression of the columns {schema.names}, {example}, got "
+            f"{given}. The cause: {error}"
+        ) from error
+    return given
 
 
 def _dataset(source: Any, storage_options: Mapping[str, Any]) -> Any:
@@ -223,7 +254,7 @@ def _dataset(source: Any, storage_options: Mapping[str, Any]) -> Any:
         from fsspec.core import url_to_fs
 
         filesystem, path = url_to_fs(source, **storage_options)
-        return dataset.dataset(path, filesystem=filesystem, format="parquet")
+        return dataset.dataset(path, filesystem=filesystem, format="parquet", partitioning="hive")
     paths = [os.fspath(p) for p in source] if isinstance(source, list | tuple) else source
     return dataset.dataset(paths, format="parquet", partitioning="hive")
 

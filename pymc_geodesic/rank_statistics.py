@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from scipy.special import ndtri
+from scipy.stats import chi2
 
-__all__ = ["RankStatistics", "effective_sizes", "rank_statistics"]
+__all__ = ["RankStatistics", "effective_sizes", "largest_r_hats", "rank_statistics"]
 
 # Numbers that are treated at once, 8 MB: what is computed from them stays in the processor's cache.
 BLOCK = 2**20
@@ -99,6 +100,44 @@ def effective_sizes(values: np.ndarray) -> np.ndarray:
     """
     [found] = _by_blocks(lambda draws: _effective_size(draws)[None], values, 1)
     return found
+
+
+def largest_r_hats(
+    values: np.ndarray, *, n_entries: int, false_alarms: float = 0.005
+) -> np.ndarray:
+    r"""Return how large R-hat becomes by chance, for each entry of stationary chains.
+
+    Means of :math:`m` halves of chains with :math:`n_h` effective draws each differ by chance, so
+    that
+
+    .. math:: \hat R^2 - 1 \approx \frac{\chi^2_{m - 1}}{(m - 1)\, n_h}.
+
+    R-hat is the larger one of bulk and tail, and the largest of all entries is looked at.
+
+    Parameters
+    ----------
+    values : ndarray, shape (chains, draws, ...)
+        Of two chains or more: some or all of the entries.
+    n_entries : int
+        Number of all entries.
+    false_alarms : float
+        Probability that the R-hat of any of them is larger.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of one draw; NaN for an entry with a NaN.
+    """
+    [effective] = _by_blocks(_effective_size_within, values, 1)
+    m = 2 * len(values)
+    quantile = chi2(m - 1).isf(false_alarms / (2 * n_entries)) / (m - 1)
+    return np.sqrt(1 + quantile * m / effective)
+
+
+def _effective_size_within(draws: np.ndarray) -> np.ndarray:
+    """Effective draws of all halves, whose means may differ."""
+    scores = _normal_scores(draws)
+    return _effective_size(scores - scores.mean(axis=2, keepdims=True))[None]
 
 
 def _by_blocks(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -19,13 +19,81 @@ import xarray as xr
 
 from pymc.backends.arviz import DataTreeConverter
 
-__all__ = ["ATTRIBUTE", "STATISTIC", "RunRecord", "install", "read_records", "write_record"]
+__all__ = [
+    "ATTRIBUTE",
+    "STATISTIC",
+    "ModeRecord",
+    "ModesRecord",
+    "RunRecord",
+    "advice_on_modes",
+    "install",
+    "of_modes",
+    "read_records",
+    "with_modes",
+    "write_record",
+]
 
 STATISTIC, ATTRIBUTE = "sampler", "pymc_geodesic"
 # Settings of where a step runs rather than how it samples, and those recorded elsewhere.
 NOT_SETTINGS = {"backend", "blocked", "compile_kwargs", "initial_point", "model", "rng", "vars"}
 # Longer than the text of any schedule; arrays are truncated.
 LONGEST = 200
+
+
+class ModeRecord(NamedTuple):
+    """A mode of the posterior other than the heaviest, and where it is farthest from that.
+
+    Attributes
+    ----------
+    weight : float
+        Its share of the probability, by Laplace's approximation.
+    variable : str
+        Name of the variable that differs most.
+    place : sequence of int
+        Index of its entry.
+    value, heaviest : float
+        Values of this entry at the mode and at the heaviest one.
+    distance : float
+        Between them, in standard deviations around the heaviest mode.
+    """
+
+    weight: float
+    variable: str
+    place: Sequence[int]
+    value: float
+    heaviest: float
+    distance: float
+
+    @property
+    def entry(self) -> str:
+        """The entry as it is written in Python."""
+        place = ", ".join(map(str, self.place))
+        return f"{self.variable}[{place}]" if place else self.variable
+
+
+class ModesRecord(NamedTuple):
+    """What a search for other modes before the first draw has found.
+
+    Attributes
+    ----------
+    weight : float
+        Share of the heaviest mode.
+    others : list of ModeRecord
+        Other modes with more than a hundredth of the probability; not those that are one of the
+        found with other labels.
+    counts : sequence of int
+        How many chains began in each mode, the heaviest first.
+    n_starts : int
+        Points from which was searched.
+    not_looked : str
+        Why it could not be searched; empty if it was.
+    """
+
+    weight: float = 1.0
+    others: Sequence[ModeRecord] = ()
+    counts: Sequence[int] = ()
+    n_starts: int = 0
+    not_looked: str = ""
 
 
 class RunRecord(NamedTuple):
@@ -39,21 +107,73 @@ class RunRecord(NamedTuple):
         The keyword arguments that were given: numbers, strings, or the ``repr`` of other values.
     manifolds : dict of str to str
         Name of the manifold of each sampled variable.
+    angles : sequence of str
+        Names of Deterministics that are angles.
+    components : sequence of str
+        Sampled variables whose rows have no order, such as topics.
+    modes : ModesRecord or None
+        What a search for other modes has found; None for a step that does not tune itself.
     """
 
     step: str
     settings: dict[str, Any]
     manifolds: dict[str, str]
+    angles: Sequence[str] = ()
+    components: Sequence[str] = ()
+    modes: ModesRecord | None = None
 
 
-def write_record(step: str, settings: Mapping[str, Any], manifolds: Mapping[str, str]) -> str:
+def write_record(
+    step: str,
+    settings: Mapping[str, Any],
+    manifolds: Mapping[str, str],
+    *,
+    angles: Sequence[str] = (),
+    components: Sequence[str] = (),
+) -> str:
     """Write a record as text, for the statistic of the same name."""
     given = {
         name: _plain(value)
         for name, value in settings.items()
         if name not in NOT_SETTINGS and value is not None
     }
-    return json.dumps({"step": step, "settings": given, "manifolds": dict(manifolds)})
+    record = {"step": step, "settings": given, "manifolds": dict(manifolds)}
+    names = {"angles": list(angles), "components": list(components)}
+    return json.dumps(record | {key: found for key, found in names.items() if found})
+
+
+def of_modes(modes: ModesRecord) -> str:
+    """Describe several modes in sentences."""
+    beside = [
+        f"Another has {one.weight:.2g}: there `{one.entry}` is {one.value:.3g} instead of "
+        f"{one.heaviest:.3g}, {one.distance:.2g} standard deviations away."
+        for one in modes.others
+    ]
+    text = (
+        f"The posterior has {len(modes.others) + 1} modes that matter. The heaviest has "
+        f"{modes.weight:.2g} of the probability, by Laplace's approximation. {' '.join(beside)}"
+    )
+    if sum(modes.counts) < 2:
+        return text
+    counts = [f"{n:d}" for n in modes.counts]
+    return f"{text} Of the chains, {', '.join(counts[:-1])} and {counts[-1]} began in these modes."
+
+
+def advice_on_modes(modes: ModesRecord) -> str:
+    """Say what to do with several modes."""
+    return (
+        "Say in the model which mode is meant, by a prior or a constraint on "
+        f"`{modes.others[0].variable}`. Or weigh the chains of each mode by its share of the "
+        "probability: draws of all chains together have other shares."
+    )
+
+
+def with_modes(text: str, modes: ModesRecord | None) -> str:
+    """Add what is known of the posterior's modes to a record."""
+    if modes is None:
+        return text
+    others = [one._asdict() for one in modes.others]
+    return json.dumps(json.loads(text) | {"modes": modes._asdict() | {"others": others}})
 
 
 def read_records(idata: xr.DataTree) -> list[RunRecord]:
@@ -71,7 +191,15 @@ def read_records(idata: xr.DataTree) -> list[RunRecord]:
     if texts is None:
         texts = _texts(stats[STATISTIC].values) if STATISTIC in stats else []
     texts = [texts] if isinstance(texts, str) else list(texts)
-    return [RunRecord(**json.loads(str(text))) for text in texts]
+    return [_read(str(text)) for text in texts]
+
+
+def _read(text: str) -> RunRecord:
+    found = json.loads(text)
+    if (modes := found.get("modes")) is not None:
+        others = tuple(ModeRecord(**one) for one in modes["others"])
+        found["modes"] = ModesRecord(**modes | {"others": others})
+    return RunRecord(**found)
 
 
 def install() -> None:
@@ -104,8 +232,10 @@ def _with_attribute(dataset: xr.Dataset) -> xr.Dataset:
 
 def _texts(values: np.ndarray) -> list[str]:
     """Read the text of each step from ``(chain, draw)`` or ``(chain, draw, step)``."""
-    first = np.atleast_1d(values[0, 0])
-    return [text for text in first if isinstance(text, str) and text]
+    # Chains that tune themselves alone may have found different numbers of modes.
+    steps = np.atleast_2d(values[:, 0].T if values.ndim > 2 else values[:, 0])
+    texts = [[text for text in chains if isinstance(text, str) and text] for chains in steps]
+    return [max(of_chains, key=len) for of_chains in texts if of_chains]
 
 
 def _plain(value: Any) -> Any:

@@ -5,15 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from numpy.typing import ArrayLike
 from pymc.model import Model, modelcontext
 
 __all__ = [
+    "TURNS",
     "UNIT_NORM_TOLERANCE",
+    "Unit",
     "data_tree",
     "definite",
     "extracted",
@@ -22,6 +25,7 @@ __all__ = [
     "one_of",
     "positive",
     "pymc_model",
+    "radians",
     "share",
     "whole",
 ]
@@ -29,6 +33,15 @@ __all__ = [
 UNIT_NORM_TOLERANCE = 1e-6
 """Above float32 rounding of a unit vector and far below any deliberate scaling. PyMC uses the same
 tolerance for the sum of a probability vector."""
+
+Unit = Literal["radians", "degrees"]
+"""Unit of angles that are data."""
+
+TURNS: dict[Unit, float] = {"radians": 2 * np.pi, "degrees": 360.0}
+"""A whole turn in each unit."""
+
+# Of angles that are stored in single precision.
+TURN_TOLERANCE = 1e-6
 
 
 def flag(name: str, value: bool) -> bool:
@@ -162,3 +175,23 @@ def whole(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
     return int(value)
+
+
+def radians(name: str, angles: ArrayLike, *, unit: Unit) -> np.ndarray:
+    """Return angles in radians, or raise a ValueError if they are not in the stated unit.
+
+    Of whole turns only those that data have are accepted, up to one in either direction: degrees
+    that are taken for radians, and codes of missing values, are larger. Missing angles remain NaN.
+    """
+    turn = TURNS[one_of("unit", unit, TURNS)]
+    x = np.asarray(angles, dtype=float)
+    known = x[~np.isnan(x)]
+    if np.any(np.abs(known) > turn * (1 + TURN_TOLERANCE)):
+        limit = "2 pi" if unit == "radians" else "360"
+        cure = 'Pass `unit="degrees"` if they are degrees; leave' if unit == "radians" else "Leave"
+        raise ValueError(
+            f"`{name}` expected angles in {unit} from -{limit} to {limit}, got values in "
+            f"[{known.min():.6g}, {known.max():.6g}]. {cure} out codes of missing values, and wrap "
+            "angles of several turns with `np.mod`."
+        )
+    return x * (2 * np.pi / turn)

@@ -17,8 +17,8 @@ API = Path(__file__).parents[1] / "docs" / "api"
 
 # Their names are on the page of users; the other rooms are for extensions.
 ROOMS = (
-    *("datasets", "diagnostics", "distributions", "manifolds", "plots", "runs", "sampling"),
-    *("step_methods", "topic_models"),
+    *("datasets", "diagnostics", "distributions", "manifolds", "plots", "rows", "runs"),
+    *("sampling", "step_methods", "topic_models"),
 )
 FOR_EXTENSIONS = ("mass", "potential", "tuning")
 # Modules, and types of keywords.
@@ -28,6 +28,7 @@ NOT_LISTED = {"datasets", "topics", "transforms", "ChainMethod"}
 # `Schedule` and `Product` are examples in the documentation for extensions.
 MADE_FOR_USERS = {
     *("BinghamFit", "Chain", "ChainError", "ChainFailure", "CheckpointError", "Diagnosis"),
+    "DependentRowsError",
     *("Finding", "KentFit", "KernelSteinDiscrepancy", "Manifold", "Perplexity", "Product"),
     *("Schedule", "Settings", "SteinCheck", "StepHalving", "TopicCounts", "UniformityTest"),
     *("DirichletTopics", "TopicPriors", "VariationalAdmixture", "VonMisesFisherFit", "WatsonFit"),

@@ -58,6 +58,8 @@ def invariance(draws: int, seeds: tuple[int, ...]) -> tuple[list[list], list[Che
         rotation = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
         masses = {"diagonal": diagonal, "dense": rotation * diagonal @ rotation.T}
         for name, (cls, options) in STEPS.items():
+            if cls is pmg.SGNPHMC:
+                options = options | {"thermal_mass": float(n)}
             for kind, mass in masses.items():
                 with model:
                     step = cls(step_size=0.1, n_steps=10, mass=mass, backend="jax", **options)

@@ -163,6 +163,7 @@ def main() -> None:
                             model=model,
                             step_size=0.1,
                             dynamics=dynamics,
+                            variance_reduction=None,
                             n_steps=20 if dynamics == "euler" else 2,
                             backend="jax",
                         )

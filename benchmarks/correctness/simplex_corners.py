@@ -40,7 +40,12 @@ def main() -> None:
     for dynamics, step_sizes in STEP_SIZES.items():
         for step_size in step_sizes:
             step = pmg.SGRLD(
-                model=model, step_size=step_size, dynamics=dynamics, n_steps=N_STEPS, backend="jax"
+                model=model,
+                step_size=step_size,
+                dynamics=dynamics,
+                variance_reduction=None,
+                n_steps=N_STEPS,
+                backend="jax",
             )
             draws = iterations[dynamics] // N_STEPS
             runs = of_seeds(model, step, seeds, draws=draws, tune=0)

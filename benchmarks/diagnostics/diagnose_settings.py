@@ -86,8 +86,10 @@ def sgnht(step: float, diffusion: float, **options):
     )
 
 
-def sgld(step: float, **options):
-    return lambda: pmg.SGLD(step_size=step * SCALE**2, n_steps=10, backend="jax", **options)
+def sgld(step: float):
+    return lambda: pmg.SGLD(
+        step_size=step * SCALE**2, variance_reduction=None, n_steps=10, backend="jax"
+    )
 
 
 def exact() -> pm.Model:

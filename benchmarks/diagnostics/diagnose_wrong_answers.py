@@ -183,7 +183,7 @@ ONE_CHAIN = [
     Case(
         "SGRLD, simplex",
         probabilities,
-        self_tuned(pmg.SGRLD, step_size=1e-4, n_steps=100),
+        self_tuned(pmg.SGRLD, step_size=1e-4, variance_reduction=None, n_steps=100),
         None,
         ONE,
     ),

@@ -120,6 +120,7 @@ def main() -> None:
                 model=model,
                 step_size=STEP_SIZES[0],
                 n_steps=THIN,
+                variance_reduction=None,
                 metropolis=metropolis,
                 backend="jax",
                 **coordinates,

@@ -76,6 +76,7 @@ def main() -> None:
             model=model,
             step_size=step_size,
             n_steps=THIN,
+            variance_reduction=None,
             metropolis=metropolis,
             backend="jax",
             **METHODS[method],

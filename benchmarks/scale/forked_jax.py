@@ -43,7 +43,7 @@ def sampler():
         slope = pm.Normal("slope", shape=20)
         x, y = pm.Minibatch(rng.normal(size=(5_000, 20)), rng.normal(size=5_000), batch_size=100)
         pm.Normal("y", x @ slope, 1.0, observed=y, total_size=5_000)
-        return pmg.SGNHT(step_size=0.01, n_steps=10, backend="jax").sampler
+        return pmg.SGNHT(step_size=0.01, diffusion=1.0, n_steps=10, backend="jax").sampler
 
 
 def drawn(made) -> float:

@@ -60,7 +60,10 @@ def samplers(size: int) -> dict:
             lambda s, m: built(pmg.gSGNHT, s, m, diffusion=0.5 / shortest, thermostat="per_point"),
             lengths,
         ),
-        "SGRLD, euler": (lambda s, m: built(pmg.SGRLD, s, m), (0.5, 0.1, 0.02, 0.004)),
+        "SGRLD, euler": (
+            lambda s, m: built(pmg.SGRLD, s, m, variance_reduction=None),
+            (0.5, 0.1, 0.02, 0.004),
+        ),
         "SGRLD, cir": (
             lambda s, m: built(pmg.SGRLD, s, m, dynamics="cir", n_steps=N_EXACT),
             (3.0, 1.0),

@@ -137,7 +137,7 @@ def interleaved(calls: dict[str, Callable[[], None]], repetitions: int) -> dict[
 def gradient_only(model: pm.Model, backend: str) -> Callable[[], None]:
     """Return a function that evaluates N_STEPS minibatch gradients in a scan, and no dynamics."""
     with model:
-        step = pmg.SGLD(step_size=1e-6, n_steps=N_STEPS, backend=backend)
+        step = pmg.SGLD(step_size=1e-6, variance_reduction=None, n_steps=N_STEPS, backend=backend)
     potential, is_jax = step.sampler.problem.potential, step.sampler.problem.backend.is_jax
     length = N_STEPS if is_jax else None
     [index] = potential.indices

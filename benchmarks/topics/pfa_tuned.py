@@ -117,7 +117,8 @@ def compiled(model: pm.Model) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name not in steps:
             with model:
-                step = steps[name] = STEPS[name](step_size=WarmUp(STEP_SIZES[0]))
+                friction = {SHARES[name.split(",")[0]][0]: 1.0}
+                step = steps[name] = STEPS[name](step_size=WarmUp(STEP_SIZES[0]), **friction)
             # What is compiled by the first draw is not counted.
             step.setup_chain(np.random.default_rng(1), tune=1, draws=1)
             step.step(model.initial_point())

@@ -45,7 +45,7 @@ from benchmarks.topics.spherical_admixture import (
 )
 from benchmarks.topics.spherical_variational import fit
 from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.potential.packed import take_rows
+from pymc_geodesic.potential.packed import corpus_of, take_rows, unpack
 
 BENCHMARK = Benchmark(
     question="The spherical admixture model of 250,000 abstracts: cost, memory, perplexity.",
@@ -147,7 +147,9 @@ def memory() -> dict[str, float]:
     with pm.Model():
         batch = pm.Minibatch(corpus, batch_size=BATCH_SIZE)
     rows = pt.lvector()
-    read = interpreted([rows], [take_rows(batch.owner.inputs[0], rows, static_shapes=False)])
+    documents = take_rows(batch.owner.inputs[0], rows)
+    words = corpus_of(documents)
+    read = interpreted([rows], [*unpack(documents, words, width=words.width)])
     rng = np.random.default_rng(1)
     for _ in range(20):
         read(rng.integers(0, len(corpus), BATCH_SIZE))

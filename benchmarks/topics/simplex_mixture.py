@@ -62,7 +62,11 @@ class Phase(NamedTuple):
 
 
 # All settings were chosen on a tenth of the training documents.
-EULER = {"dynamics": "euler", "step_size": pmg.PolynomialSchedule(0.02, 500, 0.5)}
+EULER = {
+    "dynamics": "euler",
+    "step_size": pmg.PolynomialSchedule(0.02, 500, 0.5),
+    "variance_reduction": None,
+}
 CIR = {"dynamics": "cir", "step_size": pmg.PolynomialSchedule(0.02, 1000, 0.5)}
 RUNS = {
     "SGRLD, euler": [Phase(1.0, 200, 20, EULER)],

@@ -171,9 +171,10 @@ def built(method: str, target: Target, mass: Any, n_steps: int):
     known = target.noise if method != "SGNHT" else None
     options: dict[str, Any] = {} if known is None else {"gradient_noise": known}
     if method == "SGNPHMC":
-        options |= {"n_leapfrog": n_steps}
+        options |= {"n_leapfrog": n_steps, "thermal_mass": float(SIZE)}
     else:
-        options |= {"n_steps": n_steps}
+        friction = "diffusion" if method == "SGNHT" else "friction"
+        options |= {"n_steps": n_steps, friction: 1.0}
     return METHODS[method](
         model=target.model(), mass=mass, step_size=1e-3, backend="jax", **options
     )

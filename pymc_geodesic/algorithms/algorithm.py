@@ -136,7 +136,8 @@ class Algorithm:
     tells_positions : bool
         Whether the gradients give the temperature of the positions.
     mishap, advice : str
-        The event and the remedy, for the warning about a transition that is not finite.
+        The event and the remedy, for the warning about a transition that is not finite. The remedy
+        is formatted with the ``step_size`` of the chain.
     step_size_power : int
         Default step sizes are this power of ``sqrt(0.01 / N)``.
     needs_step_size : str
@@ -167,7 +168,7 @@ class Algorithm:
     full_data: bool = False
     tells_positions: bool = True
     mishap: str = "made a transition to a state that is not finite and undid it"
-    advice: str = "Decrease `step_size`."
+    advice: str = "Decrease `step_size` from {step_size:.2g}."
     step_size_power: int = 1
     needs_step_size: str = ""
     takes_covariance: bool = False

@@ -14,7 +14,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import Schedule
 
-__all__ = ["default_schedule", "node_of", "register_default_schedule"]
+__all__ = ["default_schedule", "has_default_schedule", "node_of", "register_default_schedule"]
 
 Rule = Callable[[Model, Sequence[SampledVariable]], Schedule | None]
 """Maps a model and the variables of a step to step sizes; None if it does not apply."""
@@ -42,6 +42,14 @@ def default_schedule(model: Model, variables: Sequence[SampledVariable]) -> Sche
         if rule is not None:
             return rule(model, variables)
     return None
+
+
+def has_default_schedule(model: Model) -> bool:
+    """Return whether an observed distribution of the model has a rule for step sizes.
+
+    Its likelihood has latent variables, so no tuning phase finds a step size.
+    """
+    return any(type(node_of(rv).op) in _RULES for rv in model.observed_RVs)
 
 
 def node_of(rv: TensorVariable) -> Apply:

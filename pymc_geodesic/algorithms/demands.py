@@ -119,12 +119,19 @@ class Demands(NamedTuple):
         Tolerated error, in posterior standard deviations.
     smallest_shape : float
         Smallest concentration of a probability that is near zero; infinite off the simplex.
+    given_step : float or None
+        The step size that the user has given, for which only the friction is sought.
     """
 
     noise: GradientNoise
     curvature: float
     accuracy: float
     smallest_shape: float = np.inf
+    given_step: float | None = None
+
+    def chosen(self, step_size: float) -> float:
+        """Return the given step size, or else the one that a rule proposes."""
+        return step_size if self.given_step is None else self.given_step
 
     @property
     def variance_error(self) -> float:

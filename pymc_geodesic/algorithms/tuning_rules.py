@@ -35,7 +35,7 @@ discrete-time covariances of first-order and momentum methods.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -45,12 +45,13 @@ from pymc_geodesic.algorithms.demands import Demands
 
 __all__ = [
     "Rule",
+    "at_step",
     "balanced_rule",
     "faster_rule",
     "friction_noise",
     "friction_rule",
     "langevin_rule",
-    "require_step_size",
+    "require_finite",
     "thermostat_rule",
     "trajectory_rule",
 ]
@@ -70,20 +71,34 @@ Rule = Callable[[Demands], tuple[float, dict[str, float]]]
 """Maps measurements to a step size and parameters."""
 
 
-def require_step_size(step_size: float, demands: Demands) -> None:
-    """Raise an error if the step size follows from measurements that are not finite.
+def at_step(demands: Demands, *, rule: Rule, step_size: float) -> tuple[float, dict[str, float]]:
+    r"""Apply a rule to a given step size: it finds the parameters only.
+
+    They are at least those of the rule's own step. A friction that shrank with a shorter step
+    would leave the bias as it is, :math:`\Delta V / \lambda \tau`.
+    """
+    own_step, parameters = rule(demands)
+    if step_size > own_step:
+        _, of_longer = rule(demands._replace(given_step=step_size))
+        parameters = {name: max(value, of_longer[name]) for name, value in parameters.items()}
+    return step_size, parameters
+
+
+def require_finite(step_size: float, parameters: Mapping[str, float], demands: Demands) -> None:
+    """Raise an error if settings follow from measurements that are not finite.
 
     Raises
     ------
     SamplingError
-        If the step size is not a positive, finite number.
+        If the step size or a parameter is not a positive, finite number.
     """
-    if not (np.isfinite(step_size) and step_size > 0):
+    if not all(np.isfinite(value) and value > 0 for value in (step_size, *parameters.values())):
         raise SamplingError(
             "The tuning phase expected a finite curvature and gradient noise around the start of "
             f"the chain, got a largest curvature of {demands.curvature:.3g} and a noise of "
             f"{demands.noise.largest:.3g} in units of the posterior. Pass other `initvals`, write "
-            "scales and rates on the log scale, or pass a `step_size`."
+            "scales and rates on the log scale, or pass all of the step's parameters, with which "
+            "nothing is measured."
         )
 
 
@@ -113,7 +128,7 @@ def thermostat_rule(demands: Demands) -> tuple[float, dict[str, float]]:
         step_size = min(step_size, 2 * np.sqrt(b))
         if demands.noise.mean > 0:
             step_size = min(step_size, 1 / ((0.5 + LEAST_INJECTED) * demands.noise.mean))
-    step_size = min(step_size, demands.stable_step)
+    step_size = demands.chosen(min(step_size, demands.stable_step))
     friction = max(BEST_FRICTION, per_step * step_size)
     diffusion = friction - 0.5 * step_size * demands.noise.mean
     return float(step_size), {"diffusion": float(diffusion)}
@@ -135,6 +150,7 @@ def balanced_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     if mean > 0:
         # If step size times friction exceeds one, a step forgets its velocity.
         step_size = min(step_size, np.sqrt(2 * b / mean))
+    step_size = demands.chosen(step_size)
     friction = max(BEST_FRICTION, step_size * mean / (2 * b))
     friction = max(friction, demands.friction_of_rare(step_size))
     return float(step_size), {"diffusion": float(friction)}
@@ -167,7 +183,10 @@ def friction_rule(demands: Demands) -> tuple[float, dict[str, float]]:
     if per_square > 0:
         # If step size times friction exceeds one, a step forgets its velocity and only diffuses.
         step_size = min(step_size, np.sqrt(np.tanh(0.5) / per_square))
-    friction = 2 / step_size * np.arctanh(per_square * step_size**2)
+    step_size = demands.chosen(step_size)
+    # No friction balances the noise of a given step that is too long.
+    tangent = min(per_square * step_size**2, np.tanh(0.5))
+    friction = 2 / step_size * np.arctanh(tangent)
     return float(step_size), {"friction": float(max(BEST_FRICTION, friction))}
 
 

@@ -15,10 +15,12 @@ from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
+from pymc_geodesic.data_checks.indices import RowIndices
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
 from pymc_geodesic.data_checks.padding import require_empty_places
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
 from pymc_geodesic.data_checks.unchanged import DataRecord
+from pymc_geodesic.data_checks.whole_arrays import require_rows_of_batches
 from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential.batch_structure import require_fixed_priors, require_one_source
 from pymc_geodesic.potential.minibatch import BatchSource
@@ -56,8 +58,8 @@ class DataChecks:
     Raises
     ------
     ValueError
-        If ``total_size`` is not the number of rows, rows depend on each other, or the distribution
-        of an observed variable forbids some of them.
+        If ``total_size`` is not the number of rows, an index is out of range, rows depend on each
+        other, or the distribution of an observed variable forbids some of them.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class DataChecks:
         )
         self._start_is_possible = True
         for density in self._resident:
+            RowIndices(density, point).require_in_range()
             for rows in density.chunks():
                 found = look_at(density, point, rows)
                 if found.forbidden:
@@ -96,7 +99,9 @@ class DataChecks:
         if batches:
             heads = {source.batches: _head(source) for source in self.sources}
             for density in densities:
-                require_independent_rows(density, point, heads[density.source.batches])
+                head = heads[density.source.batches]
+                require_rows_of_batches(density, point, head)
+                require_independent_rows(density, point, head)
 
     def check_start(self, point: Point) -> None:
         """Check the start, which may differ between chains, and whether data have been replaced.

@@ -13,6 +13,7 @@ from pymc.distributions.mixture import MixtureRV
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.type import RandomType
 
+from pymc_geodesic.data_checks.indices import RowIndices
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity
 from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.potential.batch_structure import observed_rv
@@ -180,13 +181,16 @@ class StreamCheck:
 
     def __init__(self, densities: list[RowDensity], point: Point) -> None:
         self.densities, self.point = densities, point
+        self.indices = [RowIndices(density, point) for density in densities]
         self.complete = False
 
     def __call__(self, rows: np.ndarray, first: int) -> str | None:
         """Return why some rows cannot be observed, or None; ``first`` is the first row's index."""
-        for density in self.densities:
+        for density, indices in zip(self.densities, self.indices, strict=True):
             for start in range(0, len(rows), density.chunk):
                 chunk = rows[start : start + density.chunk]
+                if bad := indices.problem(chunk, first=first + start):
+                    return bad
                 found = look_at(density, self.point, chunk, first=first + start)
                 if found.forbidden:
                     return found.forbidden

@@ -25,7 +25,13 @@ from pymc_geodesic.potential.packed import is_packed
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.shared_values import LARGE_CONSTANT
 
-__all__ = ["NoRowDensity", "Point", "RowDensity", "row_densities"]
+__all__ = [
+    "NoRowDensity",
+    "Point",
+    "RowDensity",
+    "row_densities",
+    "with_shared_constants",
+]
 
 Point = Mapping[str, np.ndarray]
 
@@ -71,12 +77,13 @@ class RowDensity:
         self.has_density = not any(is_packed(tensor) for tensor in source.batches)
         self._values_of: Any = None
         self._density_of: Any = None
+        self._graph: tuple[TensorVariable, TensorVariable] | None = None
         # The model's shapes are assumed to allow any number of rows, until only a batch fits.
         self._only_batches = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop the functions, because functions interpreted by PyTensor cannot be pickled."""
-        return self.__dict__ | {"_values_of": None, "_density_of": None}
+        return self.__dict__ | {"_values_of": None, "_density_of": None, "_graph": None}
 
     @property
     def chunk(self) -> int:
@@ -97,7 +104,7 @@ class RowDensity:
                 self.source.replacements(index),
                 rebuild_strict=False,
             )
-            self._values_of = interpreted_once([index], _with_shared_constants(value))
+            self._values_of = interpreted_once([index], with_shared_constants(value))
         return self._values_of(rows)[0]
 
     def __call__(self, point: Point, rows: np.ndarray) -> np.ndarray:
@@ -133,15 +140,32 @@ class RowDensity:
         n, size = len(rows), self.source.batch_size
         padded = np.take(rows, np.arange(-(-n // size) * size) % n, axis=0)
         batches = padded.reshape(-1, size, *rows.shape[1:])
-        return np.concatenate([self._density_of(*inputs, batch)[0] for batch in batches])[:n]
+        found = [self._density_of(*inputs, batch)[0] for batch in batches]
+        # NumPy repeats a single row beside data of any length.
+        if size == 1 and found[0].shape[:1] not in ((), (1,)):
+            raise NoRowDensity(self.name)
+        return np.concatenate(found)[:n]
+
+    @property
+    def graph(self) -> tuple[TensorVariable, TensorVariable]:
+        """The rows, and the log density as a function of them and of the free variables.
+
+        Raises
+        ------
+        NoRowDensity
+            If it has no closed form.
+        """
+        if self._graph is None:
+            rows = self.source.placeholder("rows", None)
+            density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
+            self._graph = rows, density.term_of(self.rv)
+        if find_expectations([self._graph[1]]):
+            raise NoRowDensity(self.name)
+        return self._graph
 
     def _make_density(self) -> Callable[..., list[np.ndarray]]:
-        rows = self.source.placeholder("rows", None)
-        density = LogDensity(self.model, (), rows={self.source: rows}, scaled=False)
-        term = density.term_of(self.rv)
-        if find_expectations([term]):
-            raise NoRowDensity(self.name)
-        terms = _with_shared_constants(without_checks([term], impossible=True))
+        rows, term = self.graph
+        terms = with_shared_constants(without_checks([term], impossible=True))
         return interpreted_once([*self.model.value_vars, rows], terms)
 
 
@@ -153,7 +177,7 @@ def _uncast(value: TensorVariable) -> TensorVariable:
     return value
 
 
-def _with_shared_constants(outputs: Sequence[TensorVariable]) -> list[TensorVariable]:
+def with_shared_constants(outputs: Sequence[TensorVariable]) -> list[TensorVariable]:
     """Replace constant data by shared variables, which PyTensor neither compares nor folds."""
     replacements = {
         variable: pytensor.shared(

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.run_record import RunRecord
+from pymc_geodesic.runs.shorter_steps import shorter
 
 __all__ = [
     "SIGNIFICANT",
@@ -43,17 +45,24 @@ class Evidence(NamedTuple):
         Draws of each variable as the sampler moves it, ``(chain, draw, entry)``.
     exact_gradients : bool
         Whether the model is known to have no minibatches.
+    record : RunRecord or None
+        What the run has kept of its step.
     """
 
     stats: Mapping[str, np.ndarray]
     temperatures: pd.DataFrame | None
     points: Mapping[str, np.ndarray]
     exact_gradients: bool = False
+    record: RunRecord | None = None
 
     @property
     def step_size(self) -> float:
         """Median step size."""
         return float(np.median(self.stats["step_size"]))
+
+    def shorter(self, share: float = 0.5) -> str:
+        """Advise steps that are shorter by a factor; without the full stop."""
+        return shorter(self.step_size, share * self.step_size, self.record)
 
 
 Check = Callable[[Evidence], list[Finding]]

@@ -12,8 +12,9 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.graph.replace import vectorize_graph
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.manifolds import Manifold
@@ -39,7 +40,7 @@ class Field:
     """
 
     def __init__(self, manifold: Manifold, shape: tuple[int, ...], *, dtype: str) -> None:
-        point, slope = (tensor(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
+        point, slope = (graph_input(name, dtype=dtype, shape=shape) for name in ("point", "slope"))
         shapes = manifold.field_shapes(shape)
         means = inputs_like("mean", [np.zeros(own, dtype) for own in shapes])
         dim = float(manifold.dim_of(shape))
@@ -85,7 +86,7 @@ def _at_draws(
     For each graph it returns ``reduce`` of the values. The draws are processed in parts, so that
     arrays of these ``shapes`` are held only for one part.
     """
-    many = [tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
+    many = [graph_input(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
     graphs = vectorize_graph(list(outputs), dict(zip(inputs, many, strict=True))) if outputs else []
     function = interpreted([*many, *given], graphs)
     largest = max(math.prod(shape) for shape in [inputs[0].type.shape, *shapes])

@@ -9,46 +9,27 @@ such as those of NUTS or of Deterministics, the geometry is detected from the nu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.manifolds import (
-    Circle,
-    Euclidean,
-    Manifold,
-    Simplex,
-    Sphere,
-    Stiefel,
-    manifold_named,
-)
+from pymc_geodesic.component_order import Geometry
+from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, Simplex, Sphere, Stiefel
 from pymc_geodesic.manifolds.orthonormal import largest_overlap
-from pymc_geodesic.run_record import read_records
 
 __all__ = [
     "Geometry",
     "geometries",
     "geometry_manifold",
     "intrinsic_dimension",
-    "recorded_manifolds",
+    "require_geometry",
 ]
-
-Geometry = Literal["direction", "composition", "frame", "plain"]
-"""A unit vector or a probability vector along the last axis, orthonormal columns, or neither."""
 
 # Draws stored in single precision are on their manifold to fewer digits.
 TOLERANCE = {4: 1e-4, 8: 1e-6}
 
 # For vectors that the user declares to be on a manifold, which may have few digits.
 CLAIMED_TOLERANCE = 2e-3
-
-
-def recorded_manifolds(idata: xr.DataTree) -> dict[str, Manifold]:
-    """Return the recorded manifolds of the variables of a run."""
-    names = {key: name for record in read_records(idata) for key, name in record.manifolds.items()}
-    found = {key: manifold_named(name) for key, name in names.items()}
-    return {key: manifold for key, manifold in found.items() if manifold is not None}
 
 
 def geometries(
@@ -96,7 +77,9 @@ def geometries(
                     f"`{argument}` expected names of variables with at least one axis, got "
                     f"{name!r}. The variables are {sorted(map(str, draws.data_vars))}."
                 )
-            _require_claimed(argument, str(name), draws[name].transpose(*sample_dims, ...).values)
+            values = draws[name].transpose(*sample_dims, ...).values
+            geometry: Geometry = "direction" if argument == "directions" else "composition"
+            require_geometry(argument, str(name), values, geometry=geometry)
     found: dict[str, Geometry] = {}
     for name, values in draws.data_vars.items():
         array = values.transpose(*sample_dims, ...).values
@@ -156,16 +139,31 @@ def geometry_manifold(geometry: Geometry) -> Manifold:
     return found[geometry]
 
 
-def _require_claimed(argument: str, name: str, array: np.ndarray) -> None:
-    """Raise a ValueError if vectors do not have the geometry that the user declared."""
-    is_direction = argument == "directions"
+def require_geometry(
+    argument: str, name: str | None, array: np.ndarray, *, geometry: Geometry
+) -> None:
+    """Raise a ValueError if vectors do not have the geometry that the user declared.
+
+    Parameters
+    ----------
+    argument : str
+        The argument that declares it.
+    name : str or None
+        Label of the vectors, if they have one.
+    array : ndarray, shape (..., n)
+        The vectors.
+    geometry : {"direction", "composition"}
+        The geometry.
+    """
+    is_direction = geometry == "direction"
     if _fits(array, is_direction=is_direction):
         return
     sizes = np.linalg.norm(array, axis=-1) if is_direction else array.sum(axis=-1)
     off = np.abs(sizes - 1)
     kind, measure = ("unit", "length") if is_direction else ("probability", "sum")
+    what = "vectors" if name is None else repr(name)
     raise ValueError(
-        f"`{argument}` expected {kind} vectors, got {name!r} with a {measure} of "
+        f"`{argument}` expected {kind} vectors, got {what} with a {measure} of "
         f"{sizes.flat[np.argmax(np.where(np.isnan(off), np.inf, off))]:.6g} and a smallest entry "
         f"of {array.min():.6g}. Leave it out, or divide its vectors by their {measure}s."
     )

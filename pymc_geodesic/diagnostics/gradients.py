@@ -12,15 +12,16 @@ import xarray as xr
 
 from pymc.model import Model
 from pymc.util import RandomState, get_random_generator
-from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.expectation import find_expectations
+from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.runs.at_draws import at_draws, to_value
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
@@ -103,18 +104,9 @@ def model_points(idata: xr.DataTree, model: Model, *, max_draws: int) -> ModelPo
     rows = row_variables(model, potential.variables)
     variables = tuple(v for v in potential.variables if v.name not in rows)
     free = [rv for rv in model.free_RVs if rv.name not in rows]
-    draws = _free_draws(idata, [rv.name for rv in free], max_draws=max_draws)
-    values = {rv: rv.type() for rv in free}
     outputs = [_to_point(model, variable) for variable in variables]
-    outputs += [_to_value(model, model.values_to_rvs[x]) for x in potential.conditioned_values]
-    outputs = clone_replace(outputs, replace=values, rebuild_strict=False)
-    function = interpreted(list(values.values()), outputs)
-    columns = [draws[rv.name].astype(rv.dtype) for rv in free]
-    shape = columns[0].shape[:2]
-    found = [function(*(column[index] for column in columns)) for index in np.ndindex(shape)]
-    arrays = [
-        np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)
-    ]
+    outputs += [to_value(model, model.values_to_rvs[x]) for x in potential.conditioned_values]
+    arrays = at_draws(idata, free, outputs, max_draws=max_draws)
     n = len(variables)
     points = [
         np.maximum(x, LEAST_ROOT) if variable.manifold.poles_below else x
@@ -167,11 +159,12 @@ def gradient_draws(
     ------
     ValueError
         If the posterior lacks a variable of the model, gradients are not finite, or the model has
-        latent variables of the rows of its batches.
+        latent variables of the rows of its batches or lacks rows, which came from a loader.
     """
     n_batches = None if batches == "all" else whole("batches", batches)
-    found = model_points(idata, pymc_model(model), max_draws=whole("max_draws", max_draws))
-    _require_gradient(found)
+    model = pymc_model(model)
+    found = model_points(idata, model, max_draws=whole("max_draws", max_draws))
+    _require_gradient(found, model)
     potential, points, conditioned = found.potential, found.points, found.conditioned
     host, rng = HostGradient(potential), get_random_generator(random_seed)
     if not host.n_rows:
@@ -196,16 +189,23 @@ def gradient_draws(
             changes.append([a - b for a, b in zip(here, there, strict=True)])
         return [a + b for a, b in zip(_mean(changes), at_center, strict=True)]
 
-    at_draws = [gradient(index) for index in np.ndindex(points[0].shape[:2])]
-    gradients = [
-        np.array(part).reshape(x.shape)
-        for part, x in zip(zip(*at_draws, strict=True), points, strict=True)
-    ]
+    indices = list(np.ndindex(points[0].shape[:2]))
+    if n_batches is None and not conditioned:
+        found_at = gradients_of_all_rows(host, [[x[index] for x in points] for index in indices])
+    else:
+        at_each = [gradient(index) for index in indices]
+        found_at = [np.array(part) for part in zip(*at_each, strict=True)]
+    gradients = [part.reshape(x.shape) for part, x in zip(found_at, points, strict=True)]
     _require_finite(potential.variables, gradients)
     return GradientDraws(potential.variables, points, gradients)
 
 
-def _require_gradient(found: ModelPoints) -> None:
+def _require_gradient(found: ModelPoints, model: Model) -> None:
+    if missing := missing_rows(model):
+        raise ValueError(
+            f"`model` expected all rows, at which gradients are evaluated, got {missing}. Pass a "
+            "model that holds all rows, with the same variables."
+        )
     if found.latent:
         raise ValueError(
             "`model` expected a log density in closed form, which has a gradient at the draws, got "
@@ -214,30 +214,9 @@ def _require_gradient(found: ModelPoints) -> None:
         )
 
 
-def _free_draws(
-    idata: xr.DataTree, names: Sequence[str], *, max_draws: int
-) -> dict[str, np.ndarray]:
-    posterior = idata["posterior"].to_dataset()
-    if missing := [name for name in names if name not in posterior]:
-        raise ValueError(
-            f"`idata` expected draws of all free variables of the model, {names}, got no draws of "
-            f"{missing}. Pass the model that was sampled, and sample without `var_names`."
-        )
-    every = -(-posterior.sizes["draw"] // max_draws)
-    # If the number is not divisible, the last draws are kept rather than the first.
-    start = (posterior.sizes["draw"] - 1) % every
-    thinned = posterior.isel(draw=slice(start, None, every))
-    return {name: thinned[name].transpose("chain", "draw", ...).to_numpy() for name in names}
-
-
-def _to_value(model: Model, rv: TensorVariable) -> TensorVariable:
-    transform = model.rvs_to_transforms[rv]
-    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
-
-
 def _to_point(model: Model, variable: SampledVariable) -> TensorVariable:
     if variable.is_flat:
-        return _to_value(model, variable.rv)
+        return to_value(model, variable.rv)
     return variable.manifold.embed(variable.rv)
 
 

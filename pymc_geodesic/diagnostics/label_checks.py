@@ -4,21 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.component_order import Matching, are_alike, match_chains
+from pymc_geodesic.diagnostics.exchange import are_rotated
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
-from pymc_geodesic.diagnostics.labels import Matching, distances, match_chains, permuted
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 
 __all__ = ["Components", "check_labels", "components_of"]
-
-# Chains agree if a component is nearer to its partner than to other components by this factor.
-LARGEST_SHARE = 0.25
 
 
 class Components(NamedTuple):
@@ -28,15 +26,21 @@ class Components(NamedTuple):
     geometry: Geometry
 
 
-def check_labels(components: Mapping[str, Components]) -> list[Finding]:
+def check_labels(
+    components: Mapping[str, Components],
+    are_exchangeable: Callable[[str, np.ndarray], bool] = lambda name, order: True,
+) -> list[Finding]:
     """Look for components that are numbered differently in different chains.
 
-    Chains that do not agree in any order have a different fault, which is not reported here.
+    Chains that do not agree in any order have a different fault, which is not reported here, and so
+    have chains that differ by a rotation.
 
     Parameters
     ----------
     components : mapping of str to Components
         Sets of components, topics or cluster centres.
+    are_exchangeable : callable
+        Whether the components of a variable, by its name, may be in another order.
     """
     return [
         _finding(name, matching)
@@ -44,15 +48,21 @@ def check_labels(components: Mapping[str, Components]) -> list[Finding]:
         if min(len(parts.draws), parts.draws.shape[2]) > 1
         and not (matching := match_chains(*parts)).is_identity
         and _agree(parts, matching)
+        and not are_rotated(parts.draws.mean(axis=1, dtype=float))
+        and all(are_exchangeable(name, order) for order in matching.orders[matching.moved.any(1)])
     ]
 
 
-def components_of(idata: xr.DataTree) -> dict[str, Components]:
-    """Return the sets of probability vectors and of unit vectors in a posterior."""
+def components_of(idata: xr.DataTree, *, with_names: bool = True) -> dict[str, Components]:
+    """Return the sets of probability vectors and of unit vectors in a posterior.
+
+    Components ``with_names``, such as nodes of a network, are probably not exchangeable. Without
+    the model nobody knows.
+    """
     matrices = {
         name: values.transpose("chain", "draw", ...)
         for name, values in idata["posterior"].data_vars.items()
-        if values.ndim == 4
+        if values.ndim == 4 and (with_names or not _have_names(values))
     }
     kinds = geometries(xr.Dataset(matrices), manifolds=recorded_manifolds(idata))
     return {
@@ -62,17 +72,16 @@ def components_of(idata: xr.DataTree) -> dict[str, Components]:
     }
 
 
+def _have_names(values: xr.DataArray) -> bool:
+    """Return whether the components have coordinates other than their numbers."""
+    dim = values.dims[2]
+    return dim in values.coords and not np.array_equal(values[dim], np.arange(values.sizes[dim]))
+
+
 def _agree(components: Components, matching: Matching) -> bool:
-    """Return whether matched components are near each other, compared with others of a chain."""
-    means, geometry = components.draws.mean(axis=1, dtype=float), components.geometry
-    costs = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
-    typical = costs[~np.eye(len(costs), dtype=bool)].mean()
-    # Distances to the average of two chains are a quarter of those between the chains.
-    pairs = combinations(permuted(means, matching.orders), 2)
-    partners = np.mean(
-        [np.diagonal(distances(one, other, geometry)) for one, other in pairs], axis=0
-    )
-    return bool(partners[matching.moved.any(axis=0)].mean() < LARGEST_SHARE * typical)
+    """Return whether the components that change their numbers are alike in all chains."""
+    alike = are_alike(components.draws, matching, components.geometry)
+    return bool(alike[matching.moved.any(axis=0)].all())
 
 
 def _finding(name: str, matching: Matching) -> Finding:

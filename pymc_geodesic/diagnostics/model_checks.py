@@ -14,6 +14,8 @@ from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.thermostat_checks import LARGEST_DAMPING
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.total_size import wrong_sizes
+from pymc_geodesic.run_record import RunRecord
+from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
 
 __all__ = ["check_positions", "check_total_size"]
 
@@ -38,7 +40,11 @@ def check_total_size(model: Model) -> list[Finding]:
 
 
 def check_positions(
-    temperatures: pd.DataFrame, *, friction: float | None, step_size: float | None
+    temperatures: pd.DataFrame,
+    *,
+    friction: float | None,
+    step_size: float | None,
+    record: RunRecord | None = None,
 ) -> list[Finding]:
     """Look for variables whose positions are too wide or too narrow.
 
@@ -50,6 +56,8 @@ def check_positions(
         Friction of a step if it is fixed, so that only noise can heat positions.
     step_size : float or None
         Step size, for the advice.
+    record : RunRecord, optional
+        What the run has kept of its step.
     """
     off = temperatures[
         (np.abs(temperatures["mean"] - 1) > WRONG_TEMPERATURE)
@@ -65,11 +73,14 @@ def check_positions(
     evidence = off["mean"].to_dict()
     time = step_size or 0.0
     if friction is not None and temperature > 1 and friction * time <= LARGEST_DAMPING:
-        advice = (
-            f"Increase `friction` from {friction:.2g} to "
-            f"{friction * (temperature - 1) / 0.05:.2g}, pass `gradient_noise='fisher'`, or change "
-            "to `pmg.gSGNHT`."
-        )
+        others = "pass `gradient_noise='fisher'`, or change to `pmg.gSGNHT`."
+        if is_tuned("friction", record):
+            advice = f"{shorter(time, time / 2, record)}. Or {others}"
+        else:
+            needed = friction * (temperature - 1) / 0.05
+            advice = f"Increase `friction` from {friction:.2g} to {needed:.2g}, {others}"
         return [Finding(TOO_SMALL, "error", sentence, advice, evidence)]
-    now = "" if step_size is None else f" from {step_size:.2g} to {step_size / 2:.2g}"
-    return [Finding(TOO_LARGE, "error", sentence, f"Decrease `step_size`{now}.", evidence)]
+    advice = "Decrease `step_size`."
+    if step_size is not None:
+        advice = f"{shorter(step_size, step_size / 2, record)}."
+    return [Finding(TOO_LARGE, "error", sentence, advice, evidence)]

@@ -21,6 +21,7 @@ from pymc_geodesic.diagnostics.evidence import (
 )
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.thermostat_checks import damping, thermostat
+from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
 from pymc_geodesic.tuning.velocity_heat import HOT
 
 __all__ = ["check_sampler"]
@@ -71,9 +72,8 @@ def _divergences(evidence: Evidence) -> list[Finding]:
         return []
     sentence = f"{100 * share:.3g} per cent of the draws diverged: the step size is too large."
     advice = (
-        f"Decrease `step_size` from {evidence.step_size:.2g}, first to half of it. If chains "
-        "still diverge, check that the posterior is proper: `total_size`, the signs of potentials, "
-        "flat priors."
+        f"{evidence.shorter()}. If chains still diverge, check that the posterior is proper: "
+        "`total_size`, the signs of potentials, flat priors."
     )
     return [Finding(TOO_LARGE, "error", sentence, advice, {"diverging": share})]
 
@@ -100,7 +100,7 @@ def _heat(evidence: Evidence) -> list[Finding]:
 
 def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
     """Separate heating by the step size, of velocities only, from heating by noise."""
-    step_size, friction = evidence.step_size, float(np.mean(evidence.stats["friction"]))
+    friction = float(np.mean(evidence.stats["friction"]))
     position, stiffness = _position_temperature(evidence, name, velocity)
     if evidence.exact_gradients:
         position = 1.0
@@ -112,8 +112,7 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
             f"The step size is too large: the velocities of {what} have temperature {velocity:.3g} "
             f"at the end of a step, but the positions have temperature {position:.3g}."
         )
-        target = step_size * (0.5 / stiffness if stiffness > 0.5 else 0.5)
-        advice = f"Decrease `step_size` from {step_size:.2g} to {target:.2g}."
+        advice = f"{evidence.shorter(0.5 / stiffness if stiffness > 0.5 else 0.5)}."
         evidence_of = figures | {"step_in_smallest_scale": stiffness}
         findings.append(Finding(TOO_LARGE, "error", sentence, advice, evidence_of))
     if by_noise >= HOT or by_noise >= by_step:
@@ -121,12 +120,12 @@ def _heated(evidence: Evidence, name: str, velocity: float) -> list[Finding]:
             f"The friction is too small for the gradient's noise, which heats {what} to "
             f"temperature {position:.3g} instead of 1."
         )
-        needed = friction * (position - 1) / 0.05
-        advice = (
-            f"Increase `friction` from {friction:.2g} to {needed:.2g}, pass "
-            "`gradient_noise='fisher'`, use larger batches or a smaller `step_size`, or change to "
-            "`pmg.gSGNHT`."
-        )
+        others = "pass `gradient_noise='fisher'`, use larger batches, or change to `pmg.gSGNHT`."
+        if is_tuned("friction", evidence.record):
+            advice = f"{evidence.shorter()}. Or {others}"
+        else:
+            needed = friction * (position - 1) / 0.05
+            advice = f"Increase `friction` from {friction:.2g} to {needed:.2g}, {others}"
         findings.append(Finding(TOO_SMALL, "error", sentence, advice, figures))
     return findings
 
@@ -164,7 +163,7 @@ def _langevin(evidence: Evidence) -> list[Finding]:
         f"The step size is too large: it is {relative:.2g} of the smallest posterior variance, and "
         "draws along that direction are too wide."
     )
-    advice = f"Decrease `step_size` from {step_size:.2g} to {step_size * 0.1 / relative:.2g}."
+    advice = f"{shorter(step_size, step_size * 0.1 / relative, evidence.record)}."
     return [Finding(TOO_LARGE, "error", sentence, advice, {"step_in_smallest_variance": relative})]
 
 
@@ -173,9 +172,9 @@ def _acceptance(evidence: Evidence) -> list[Finding]:
     if "energy" not in evidence.stats or rate >= LEAST_ACCEPTANCE:
         return []
     sentence = f"The step size is too large: {100 * rate:.2g} per cent of proposals are accepted."
-    advice = (
-        f"Decrease `step_size` from {evidence.step_size:.2g}, or leave it out to have it tuned."
-    )
+    advice = f"{evidence.shorter()}, or leave it out to have it tuned."
+    if is_tuned("step_size", evidence.record):
+        advice = f"Increase `tune`, or {_lowered(evidence.shorter())}."
     return [Finding(TOO_LARGE, "error", sentence, advice, {"acceptance_rate": rate})]
 
 
@@ -192,10 +191,14 @@ def _time_scaling(evidence: Evidence) -> list[Finding]:
     listed = " and ".join(f"the {key.replace('_', ' ')} is {x:.3g}" for key, x in figures.items())
     sentence = f"The step size is too large for the gradient's noise: {listed} instead of 1."
     advice = (
-        f"Decrease `step_size` from {evidence.step_size:.2g} or `n_leapfrog`, pass "
-        "`gradient_noise='fisher'`, or enlarge the batch."
+        f"{evidence.shorter()}. Or decrease `n_leapfrog`, pass `gradient_noise='fisher'`, or "
+        "enlarge the batch."
     )
     return [Finding(TOO_LARGE, "error", sentence, advice, figures)]
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 OF_EACH_CHAIN: tuple[Check, ...] = (_divergences, damping)

@@ -14,6 +14,9 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
+from pymc_geodesic.kernel.representatives import without_seam
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.halved import halve
@@ -217,7 +220,7 @@ def step_halving(
     )
     order = found.order if order is None else whole("order", order)
     probability = share("probability", probability)
-    runs = _datatree(found.coarse), _datatree(found.fine)
+    runs = _datatree(found.coarse, found.record), _datatree(found.fine, found.record)
     table, failed = _table(*runs, functions=functions, order=order, probability=probability)
     if coupled and failed:
         log.warning(
@@ -237,11 +240,13 @@ def step_halving(
     )
 
 
-def _datatree(arrays: Mapping[str, np.ndarray]) -> xr.DataTree:
+def _datatree(arrays: Mapping[str, np.ndarray], record: str) -> xr.DataTree:
     # ArviZ imports JAX if installed.
     import arviz
 
-    return arviz.from_dict({"posterior": dict(arrays)})
+    found = arviz.from_dict({"posterior": dict(arrays)})
+    found["sample_stats"] = xr.DataTree(xr.Dataset(attrs={ATTRIBUTE: record}))
+    return found
 
 
 def _table(
@@ -255,9 +260,11 @@ def _table(
     """Extrapolate all statistics; name those for which the coupling failed."""
     datasets = [run["posterior"].to_dataset() for run in (coarse, fine)]
     means = [dict(x.data_vars) | {name: f(x) for name, f in functions.items()} for x in datasets]
-    rows, failed = {}, []
+    rows, failed, manifolds = {}, [], recorded_manifolds(coarse)
     for name in means[0]:
         pair = [x[name].transpose("chain", "draw", ...).to_numpy() for x in means]
+        manifold = None if name in functions else manifolds.get(name)
+        pair = np.split(without_seam(manifold, np.concatenate(pair, axis=1)), 2, axis=1)
         for index in np.ndindex(pair[0].shape[2:]):
             label = f"{name}[{', '.join(map(str, index))}]" if index else name
             entries = [np.asarray(x[(slice(None), slice(None), *index)], float) for x in pair]

@@ -11,16 +11,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pymc_geodesic.diagnostics.angle_statistics import (
+    about_mean,
+    angle_statistics,
+    turns_of,
+    warn_of_seams,
+)
 from pymc_geodesic.diagnostics.axial import principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
 )
 from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
-from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
-from pymc_geodesic.diagnostics.seams import circular_mean, wrapped_about
+from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
-from pymc_geodesic.validation import extracted, one_of
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.validation import Unit, extracted, one_of
 
 __all__ = ["summary"]
 
@@ -42,7 +48,8 @@ def summary(
     directions: Sequence[str] | None = None,
     compositions: Sequence[str] | None = None,
     axial: bool | None = None,
-    angles: Sequence[str] | None = None,
+    angles: str | Sequence[str] = (),
+    unit: Unit = "radians",
 ) -> pd.DataFrame:
     r"""Summarise draws like ``az.summary``, with unit vectors as directions.
 
@@ -77,9 +84,11 @@ def summary(
     coordinates in the frame of the axis times the cosine of the angle to it, which do not depend
     on the sign.
 
-    **Angles.** Angles that were sampled on the circle, such as free ``pm.VonMises`` variables, are
-    wrapped about their mean direction, which is ``mean``: an interval may go beyond pi, and chains
-    about pi agree. ``resultant_length`` and ``angular_sd`` are those of their unit vectors.
+    **Angles.** Angles that were sampled on the circle, such as free ``pm.VonMises`` variables, and
+    Deterministics that are an ``arctan2``, are wrapped about their mean direction, which is
+    ``mean``: an interval may go beyond pi, and chains about pi agree. ``resultant_length`` and
+    ``angular_sd`` are those of their unit vectors. Other variables are angles if `angles` names
+    them. Those that look like angles on both sides of the end of their range give a warning.
 
     **Frames**, matrices with orthonormal columns. ``mean`` is the frame nearest to the mean of the
     entries (see :func:`pymc_geodesic.diagnostics.mean_frame`), ``mcse_mean`` its standard error by
@@ -123,9 +132,11 @@ def summary(
         Whether unit vectors x and -x are the same, as for normals of planes and eigenvectors, and
         columns of frames likewise. By default this is so for variables that a sampler of this
         package has moved as axes.
-    angles : sequence of str, optional
-        Names of the variables that are angles in radians. By default those that a sampler of this
-        package has moved as angles; an empty list turns this off.
+    angles : str or sequence of str, optional
+        Names of further variables that are angles. Those that a run of this package has recorded
+        as angles are so in any case.
+    unit : {"radians", "degrees"}
+        Unit of the variables in `angles`. Their statistics are in the same unit.
 
     Returns
     -------
@@ -137,13 +148,15 @@ def summary(
     Raises
     ------
     ValueError
-        If `kind` is unknown, a name is not that of a variable with at least one axis, or a
-        variable named in `directions` or `compositions` does not have that geometry.
+        If `kind` is unknown, a name is not that of a variable with at least one axis, a variable
+        named in `directions` or `compositions` does not have that geometry, or one named in
+        `angles` has values of more than a whole turn.
 
     Warns
     -----
     UserWarning
-        For unit vectors without a mean direction or principal axis, or at both ends of an axis.
+        For unit vectors without a mean direction or principal axis, or at both ends of an axis, and
+        for numbers that look like angles.
 
     See Also
     --------
@@ -173,17 +186,17 @@ def summary(
     one_of("kind", kind, KINDS)
     selection: dict[str, Any] = {"var_names": var_names, "filter_vars": filter_vars, "group": group}
     draws = extracted(idata, **selection)
-    draws = draws if coords is None else draws.sel(coords)
+    draws = (draws if coords is None else draws.sel(coords)).transpose(*SAMPLE_DIMS, ...)
     manifolds = recorded_manifolds(idata)
     kinds = geometries(draws, manifolds=manifolds, directions=directions, compositions=compositions)
-    turning = _named(Circle, manifolds, draws) if angles is None else list(angles)
-    _require_variables(turning, draws)
-    centers = {name: circular_mean(_flat(draws[name])) for name in turning}
+    circles = _named(Circle, manifolds, draws)
+    turns = turns_of(draws, recorded=circles, named=angles, unit=unit)
+    warn_of_seams(draws, [str(n) for n in draws if kinds[n] == "plain" and n not in turns])
     unit_vectors = [name for name, geometry in kinds.items() if geometry == "direction"]
     frames = [name for name, geometry in kinds.items() if geometry == "frame"]
     axes = _named(ProjectiveSphere, manifolds, draws) if axial is None else unit_vectors * axial
     found = az.summary(
-        _unfolded(idata, group, centers, [name for name in unit_vectors if name in axes]),
+        _unfolded(idata, group, turns, [name for name in unit_vectors if name in axes]),
         coords=coords,
         kind=kind,
         ci_prob=ci_prob,
@@ -194,14 +207,14 @@ def summary(
     )
     columns = ["axis_share"] * any(name in axes for name in unit_vectors)
     directed = [name for name in unit_vectors if name not in axes]
-    columns += ["resultant_length"] * bool(directed or turning or frames)
+    columns += ["resultant_length"] * bool(directed or turns or frames)
     if columns and kind != "diagnostics":
         found = _with_columns(found, [*columns, "angular_sd"])
     for name in unit_vectors:
         describe = axial_statistics if name in axes else directional_statistics
         _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))
-    for name, center in centers.items():
-        _put(found[name], _angle_statistics(_flat(draws[name]), center))
+    for name, turn in turns.items():
+        _put(found[name], angle_statistics(_flat(draws[name]), turn))
     for name in frames:
         _put(
             found[name],
@@ -215,15 +228,6 @@ def _named(kind: type, manifolds: Mapping[str, Manifold], draws: xr.Dataset) -> 
     return [str(name) for name in draws.data_vars if isinstance(manifolds.get(str(name)), kind)]
 
 
-def _require_variables(names: Sequence[str], draws: xr.Dataset) -> None:
-    for name in names:
-        if name not in draws:
-            raise ValueError(
-                f"`angles` expected names of variables, got {name!r}. The variables are "
-                f"{sorted(map(str, draws.data_vars))}."
-            )
-
-
 def _flat(draws: xr.DataArray) -> np.ndarray:
     """Put all draws along the first axis."""
     x = draws.transpose(*SAMPLE_DIMS, ...).values
@@ -231,30 +235,23 @@ def _flat(draws: xr.DataArray) -> np.ndarray:
 
 
 def _unfolded(
-    idata: xr.DataTree, group: str, centers: Mapping[str, np.ndarray], axes: Sequence[str]
+    idata: xr.DataTree, group: str, turns: Mapping[str, float], axes: Sequence[str]
 ) -> xr.DataTree:
-    """Write angles within half a turn of their centers, and axes with the sign of the principal.
+    """Write angles about their mean direction, and axes with the sign of the principal axis.
 
     All other variables are unchanged.
     """
-    if not centers and not axes:
+    if not turns and not axes:
         return idata
     draws = idata[group].to_dataset()
-    for name, center in centers.items():
+    for name, turn in turns.items():
         values = draws[name].transpose(*SAMPLE_DIMS, ...)
-        if values.shape[2:] == center.shape:
-            draws[name] = values.copy(data=wrapped_about(values.values, center))
+        draws[name] = values.copy(data=about_mean(_flat(values), turn).reshape(values.shape))
     for name in axes:
         values = draws[name].transpose(*SAMPLE_DIMS, ...)
         along = (values.values * principal_axes(_flat(values))[1][..., 0, :]).sum(-1, keepdims=True)
         draws[name] = values.copy(data=np.where(along < 0, -values.values, values.values))
     return xr.DataTree.from_dict({group: draws})
-
-
-def _angle_statistics(x: np.ndarray, center: np.ndarray) -> dict[str, np.ndarray]:
-    length = np.hypot(np.cos(x).mean(axis=0), np.sin(x).mean(axis=0))
-    deviation = np.sqrt(np.mean((wrapped_about(x, center) - center) ** 2, axis=0))
-    return {"mean": center, "resultant_length": length, "angular_sd": deviation}
 
 
 def _with_columns(found: xr.Dataset, names: list[str]) -> xr.Dataset:

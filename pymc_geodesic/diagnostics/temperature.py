@@ -12,11 +12,11 @@ from pymc.model import Model
 from scipy import optimize, stats
 
 from pymc_geodesic.diagnostics.fields import Field
-from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
+from pymc_geodesic.diagnostics.gradients import Batches, GradientDraws, gradient_draws
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 
-__all__ = ["configurational_temperature", "kinetic_temperature"]
+__all__ = ["configurational_temperature", "kinetic_temperature", "temperatures_of"]
 
 KINETIC, FREEDOM = "kinetic_temperature", "degrees_of_freedom"
 
@@ -170,6 +170,11 @@ def configurational_temperature(
     draws = gradient_draws(
         idata, model=model, batches=batches, max_draws=max_draws, random_seed=random_seed
     )
+    return temperatures_of(draws)
+
+
+def temperatures_of(draws: GradientDraws) -> pd.DataFrame:
+    """Return the configurational temperature of each variable, from gradients at draws."""
     rows = {
         variable.name: _temperature(variable.manifold, x, gradient)
         for variable, x, gradient in zip(*draws, strict=True)

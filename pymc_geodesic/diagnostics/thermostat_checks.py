@@ -8,6 +8,7 @@ import numpy as np
 
 from pymc_geodesic.diagnostics.evidence import TOO_LARGE, Evidence, differs
 from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.runs.shorter_steps import is_tuned, shorter
 
 __all__ = ["LARGEST_DAMPING", "damping", "thermostat"]
 
@@ -43,8 +44,8 @@ def damping(evidence: Evidence) -> list[Finding]:
     )
     # The part of the thermostat that balances the noise is itself proportional to the step size.
     advice = (
-        f"Decrease `step_size` from {step_size:.2g} to {step_size * (0.3 / damping) ** 0.5:.2g} or "
-        "enlarge the batch."
+        f"{shorter(step_size, step_size * (0.3 / damping) ** 0.5, evidence.record)}. Or enlarge "
+        "the batch."
     )
     return [Finding(TOO_LARGE, "error" if damping > 2 else "warning", sentence, advice, figures)]
 
@@ -75,6 +76,8 @@ def thermostat(evidence: Evidence) -> list[Finding]:
             f"{total['mean']:.3g} instead of 1."
         )
         advice = "Increase `tune`, or increase `diffusion` towards the last value of `thermostat`."
+        if is_tuned("diffusion", evidence.record):
+            advice = "Increase `tune`."
         return [Finding(UNSETTLED, "warning", sentence, advice, dict(total))]
     off = table[[differs(row, TOLERANCE) for _, row in table.iterrows()]]
     if off.empty:
@@ -85,5 +88,7 @@ def thermostat(evidence: Evidence) -> list[Finding]:
         "Pass `thermostat='per_variable'` (or 'per_point'). Or increase `diffusion`, so that the "
         "noise common to all variables dominates."
     )
+    if is_tuned("diffusion", evidence.record):
+        advice = "Pass `thermostat='per_variable'` (or 'per_point')."
     evidence_of = off["mean"].to_dict()
     return [Finding("shared_thermostat", "warning", sentence, advice, evidence_of)]

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
+from pymc_geodesic.validation import Unit, radians
+
 __all__ = ["UniformityTest", "bingham_test", "rayleigh_test", "watson_test"]
 
 # Below, a larger statistic has a probability of one to 1e-25, and its alternating series needs more
 # terms the smaller the statistic is.
 LEAST_WATSON = 0.002
+# Of the norms of unit vectors, which may have been written with three digits.
+LARGEST_ERROR = 2e-3
 
 
 class UniformityTest(NamedTuple):
@@ -53,7 +57,7 @@ def rayleigh_test(X: ArrayLike) -> UniformityTest:
     Raises
     ------
     ValueError
-        If ``X`` is not a matrix.
+        If ``X`` is not a matrix, or its rows are not unit vectors.
 
     References
     ----------
@@ -90,7 +94,7 @@ def bingham_test(X: ArrayLike) -> UniformityTest:
     Raises
     ------
     ValueError
-        If ``X`` is not a matrix.
+        If ``X`` is not a matrix, or its rows are not unit vectors.
 
     References
     ----------
@@ -108,7 +112,7 @@ def bingham_test(X: ArrayLike) -> UniformityTest:
     return UniformityTest(statistic, float(chi2((n - 1) * (n + 2) // 2).sf(statistic)))
 
 
-def watson_test(angles: ArrayLike) -> UniformityTest:
+def watson_test(angles: ArrayLike, *, unit: Unit = "radians") -> UniformityTest:
     r"""Test angles for uniformity by Watson's U^2, which also detects several modes.
 
     With sorted :math:`u_i = \theta_i / 2 \pi` in [0, 1),
@@ -122,7 +126,9 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
     Parameters
     ----------
     angles : array_like, shape (N,)
-        Independent angles in radians.
+        Independent angles.
+    unit : {"radians", "degrees"}
+        Unit of the angles.
 
     Returns
     -------
@@ -132,7 +138,7 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
     Raises
     ------
     ValueError
-        If there are fewer than two angles.
+        If there are fewer than two angles, or some are missing or larger than a whole turn.
 
     References
     ----------
@@ -143,10 +149,15 @@ def watson_test(angles: ArrayLike) -> UniformityTest:
     >>> watson_test(np.arange(100) * 2 * np.pi / 100).p_value > 0.99
     True
     """
-    u = np.sort(np.mod(np.ravel(np.asarray(angles, dtype=float)), 2 * np.pi)) / (2 * np.pi)
-    n = len(u)
+    x = np.ravel(radians("angles", angles, unit=unit))
+    if n_missing := int(np.isnan(x).sum()):
+        raise ValueError(
+            f"`angles` expected finite angles, got {n_missing} that are missing. Leave them out."
+        )
+    n = len(x)
     if n < 2:
         raise ValueError(f"`angles` expected two or more angles, got {n}.")
+    u = np.sort(np.mod(x, 2 * np.pi)) / (2 * np.pi)
     steps = (2 * np.arange(1, n + 1) - 1) / (2 * n)
     plain = float(((u - u.mean() - steps + 0.5) ** 2).sum()) + 1 / (12 * n)
     statistic = (plain - 0.1 / n + 0.1 / n**2) * (1 + 0.8 / n)
@@ -161,6 +172,13 @@ def _matrix(X: ArrayLike) -> np.ndarray:
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or len(X) < 1:
         raise ValueError(
-            f"`X` expected a matrix of unit vectors, one per row; got an array of shape {X.shape}."
+            f"`X` expected a matrix of unit vectors, one per row; got an array of shape {X.shape}. "
+            "`pmg.angles_to_vectors` makes unit vectors of angles."
+        )
+    norms = np.linalg.norm(X, axis=1)
+    if not np.all(np.abs(norms - 1) <= LARGEST_ERROR):
+        raise ValueError(
+            f"`X` expected unit vectors in its rows, got norms in [{norms.min():.6g}, "
+            f"{norms.max():.6g}]. Divide each row by its norm."
         )
     return X

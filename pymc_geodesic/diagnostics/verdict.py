@@ -7,42 +7,46 @@ from __future__ import annotations
 import math
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from pymc.model import Model
 from pymc.util import RandomState
-from pytensor.tensor import tensor
 
+from pymc_geodesic.diagnostics.barrier_checks import judged_modes
 from pymc_geodesic.diagnostics.chain_checks import check_chains
+from pymc_geodesic.diagnostics.component_checks import check_components
+from pymc_geodesic.diagnostics.draw_checks import check_divergences, check_finite
 from pymc_geodesic.diagnostics.evidence import Evidence
+from pymc_geodesic.diagnostics.exchange import are_exchangeable
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold, recorded_manifolds
+from pymc_geodesic.diagnostics.gradient_checks import with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
 from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
 from pymc_geodesic.diagnostics.local_checks import check_local_rows
-from pymc_geodesic.diagnostics.model_checks import check_positions, check_total_size
+from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
+from pymc_geodesic.diagnostics.model_checks import check_total_size
+from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
-from pymc_geodesic.diagnostics.seams import without_seam
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import (
     FREEDOM,
     KINETIC,
-    configurational_temperature,
     kinetic_temperature,
 )
 from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
-from pymc_geodesic.kernel.interpreted import interpreted
-from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.run_record import RunRecord, read_records
 from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]
 
-MAX_DRAWS = 250
+# Statistics of NUTS and other steps of PyMC, nutpie, NumPyro and BlackJAX.
+_FOREIGN = frozenset({"lp", "tree_depth", "depth", "tree_size", "step_size_bar", "energy_error"})
 # The concentration of a probability near zero is read off a few of them, with all rows.
 FEW_DRAWS = 25
 
@@ -58,12 +62,14 @@ def diagnose(
     Parameters
     ----------
     idata : DataTree
-        Result of ``pm.sample`` with a step of this package.
+        Result of ``pm.sample``. Of a step that is not of this package only draws are checked, and
+        divergences are counted.
     model : Model, optional
         The model that was sampled; by default that of the context, if there is one. With it
         ``total_size`` is compared with the number of rows, and gradients are evaluated at some
-        draws. If variables belong to the rows of a batch, or if the likelihood has no closed form
-        as in topic models, the gradients are left out, which the verdict reports.
+        draws, of all rows if that takes seconds. If variables belong to the rows of a batch, if the
+        likelihood has no closed form as in topic models, or if rows came from a loader, the
+        gradients are left out, which the verdict reports.
     random_seed : int or Generator, optional
         For the minibatches.
 
@@ -75,13 +81,17 @@ def diagnose(
     Raises
     ------
     ValueError
-        If ``idata`` has no sample statistics of this package, or too few draws.
+        If ``idata`` has no sample statistics, or too few draws.
 
     Notes
     -----
     Names of findings, with the evidence for each:
 
     - ``total_size``: it differs from the number of rows of ``pm.Minibatch``. This needs the model.
+    - ``draws_not_finite``: NaN or infinity among the draws. Then nothing else is checked.
+    - ``contradicted_by_gradients``: with the model, draws on flat space that are too wide or too
+      narrow in one direction, or somewhere else; those of a model with other data, too.
+    - ``divergences``: those of a step that is not of this package.
     - ``step_size_too_large``: diverging draws; velocities hotter than positions; a thermostat that
       damps more than 0.8 in a transition; Langevin steps of the order of the posterior variance;
       with the model, positions too wide or too narrow.
@@ -94,10 +104,13 @@ def diagnose(
     - ``biased_near_zero``: probabilities so near zero that Euler's steps of
       :class:`~pymc_geodesic.SGRLD` are biased at any useful size. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
+    - ``different_components``: chains with different topics.
     - ``chains_tuned_apart``: chains whose step sizes differ by more than a factor of three, or
       whose mean energies differ.
+    - ``several_modes``: modes that were found before the first draw; chains hardly cross.
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
-    - ``different_modes``: chains far apart, each with many effective draws.
+    - ``different_modes``: chains far apart, each with many effective draws. With the model, only
+      if the log density dips between them.
     - ``not_stationary``: other chains that disagree with each other or with their own past.
     - ``few_effective_draws``: fewer than 100 effective draws for each chain, and fewer than half of
       the draws; of a single chain, fewer than 50.
@@ -121,45 +134,62 @@ def diagnose(
     model = Model.get_context(error_if_none=False) if model is None else model
     stats = _statistics(idata)
     records = read_records(idata)
+    is_ours = bool(records) or (_FOREIGN.isdisjoint(stats) and "step_size" in stats)
+    diagnosis = _verdict(check_finite(sampled_draws(idata, records)))
+    if diagnosis.ok:
+        diagnosis = _diagnosed(idata, model, stats, records, is_ours, random_seed)
+    print(diagnosis)
+    return diagnosis
+
+
+def _diagnosed(
+    idata: xr.DataTree,
+    model: Model | None,
+    stats: Mapping[str, np.ndarray],
+    records: Sequence[RunRecord],
+    is_ours: bool,
+    random_seed: RandomState,
+) -> Diagnosis:
+    """Make all checks of finite draws."""
     findings = [] if model is None else check_total_size(model)
-    not_checked = ""
+    not_checked = [] if is_ours else ["the step, which is not of this package."]
+    not_checked += filter(None, [not_looked(records)])
     try:
         known = None if model is None else model_points(idata, model, max_draws=10**9)
-        findings += _from_draws(idata, stats, records, known, exact=_is_exact(model))
+        findings += _from_draws(idata, stats, records, known, model=model, is_ours=is_ours)
         # Chains that are not stationary have no temperature.
-        if known is not None and known.latent:
-            not_checked = (
+        if model is None or known is None:
+            return _verdict(findings, " ".join(not_checked))
+        if known.latent:
+            not_checked.append(
                 "the temperatures of positions. They need the gradient of the log density. It has "
                 "no closed form because of the latent variables of the rows "
                 f"({known.latent_names})."
             )
-        elif model is not None:
-            if all(_is_unexplained(found, stats) for found in findings):
-                findings += _positions(idata, model, stats, random_seed)
+        elif missing := missing_rows(model):
+            not_checked.append(
+                "the temperatures of positions, which need the gradients of all rows. The model "
+                f"holds {missing}."
+            )
+        else:
+            findings = judged_modes(findings, known)
+            own = stats if is_ours else None
+            findings = with_gradients(
+                findings, idata, model, own, records=records, random_seed=random_seed
+            )
             if chose_euler_steps(records):
                 found = gradient_draws(idata, model=model, batches="all", max_draws=FEW_DRAWS)
                 findings += check_near_zero(found)
     except Exception:
         if model is not None:
             # The findings from the draws must survive a failure of the model's gradient.
-            print(_verdict(_from_draws(idata, stats, records, None, exact=False)))
+            print(_verdict(_from_draws(idata, stats, records, None, model=None, is_ours=is_ours)))
         raise
-    diagnosis = _verdict(findings, not_checked)
-    print(diagnosis)
-    return diagnosis
-
-
-def _is_unexplained(finding: Finding, stats: Mapping[str, np.ndarray]) -> bool:
-    """Return whether only the gradient can distinguish the causes of heating."""
-    return finding.name == "positions_too_wide" and "friction" in stats
+    return _verdict(findings, " ".join(not_checked))
 
 
 def _verdict(findings: Iterable[Finding], not_checked: str = "") -> Diagnosis:
     return Diagnosis(tuple(sorted(findings, key=lambda found: found.severity)), not_checked)
-
-
-def _is_exact(model: Model | None) -> bool:
-    return model is not None and not has_minibatch(model)
 
 
 def _from_draws(
@@ -168,32 +198,45 @@ def _from_draws(
     records: Sequence[RunRecord],
     known: ModelPoints | None,
     *,
-    exact: bool,
+    model: Model | None,
+    is_ours: bool,
 ) -> list[Finding]:
     """Check draws and statistics; the model, if known, only defines the coordinates."""
-    points = _points(idata, known, records)
+    points = points_of_run(idata, known, records)
     followed = dict(points)
-    is_one_step = stats["step_size"].ndim == 2
-    labels = check_labels(components_of(idata))
+    is_one_step = is_ours and stats["step_size"].ndim == 2
+    record = records[0] if records else None
+    components = components_of(idata, with_names=known is not None)
+    labels = check_labels(components, partial(are_exchangeable, known, model))
+    # Their entries can be compared only in one order; most of them are next to zero.
+    unordered = {name for one in records for name in one.components}
+    followed = {name: x for name, x in followed.items() if name not in unordered}
     if labels:
         # Only statistics that do not depend on the order of components can be compared.
         followed = {}
     if "potential_estimate" in stats and is_one_step:
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
+    if not labels:
+        with_chains += check_components({n: x for n, x in components.items() if n in unordered})
+    if not is_ours:
+        return check_divergences(stats) + with_chains
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))
     # With several steps it is unknown which of them moved which variable.
     if is_one_step:
         # Chains that have not converged are hot for another reason.
         is_stationary = all(finding.name != "not_stationary" for finding in with_chains)
+        exact = model is not None and not has_minibatch(model)
         evidence = _evidence(idata, stats, points, is_stationary=is_stationary, exact=exact)
-        step = records[0].step if records else None
+        evidence = evidence._replace(record=record)
+        step = None if record is None else record.step
         # Chains on different posteriors need different settings.
         findings += check_sampler(evidence, step=step, one_posterior=not findings)
     findings += with_chains + check_local_rows(stats)
+    findings = with_modes(findings, records, idata)
     # An error explains them; a warning may not.
     if is_one_step and all(found.severity != "error" for found in findings):
-        findings += check_virial(stats)
+        findings += check_virial(stats, record=record)
     return findings
 
 
@@ -216,10 +259,10 @@ def _evidence(
 
 def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
     data_tree(idata)
-    if "sample_stats" not in idata or "step_size" not in idata["sample_stats"].data_vars:
+    if "sample_stats" not in idata:
         raise ValueError(
-            "`diagnose` expected sample statistics of a step of this package, with a `step_size`, "
-            f"got the groups {sorted(idata.children)}. Sample with `pm.sample(step=...)`."
+            "`diagnose` expected the group `sample_stats` of a run, got the groups "
+            f"{sorted(idata.children)}. Sample with `pm.sample(step=...)`."
         )
     # A run without recorded variables still has statistics.
     if (draws := idata["sample_stats"].sizes["draw"]) < 20:
@@ -232,50 +275,3 @@ def _statistics(idata: xr.DataTree) -> dict[str, np.ndarray]:
         for name in found.data_vars
         if found[name].dtype.kind in "biuf"
     }
-
-
-def _points(
-    idata: xr.DataTree, known: ModelPoints | None, records: Sequence[RunRecord]
-) -> dict[str, np.ndarray]:
-    """Return draws in the sampler's coordinates if the model is known, otherwise in their own.
-
-    Without a model, transforms are unknown; only embeddings, such as square roots of probability
-    vectors, are known. Variables that were not sampled are functions of those that were.
-    """
-    if known is not None:
-        pairs = zip(known.variables, known.points, strict=True)
-        arrays = {v.name: without_seam(v.manifold, points) for v, points in pairs}
-    else:
-        recorded = {name for record in records for name in record.manifolds}
-        posterior = idata["posterior"].to_dataset()
-        arrays = {
-            name: posterior[name].transpose("chain", "draw", ...).to_numpy()
-            for name in posterior.data_vars
-            if posterior[name].dtype.kind == "f" and (not records or name in recorded)
-        }
-        manifolds = recorded_manifolds(idata)
-        kinds = geometries(posterior[list(arrays)], manifolds=manifolds)
-        found = {
-            name: manifolds.get(str(name)) or geometry_manifold(kinds[name]) for name in arrays
-        }
-        arrays = {
-            name: without_seam(found[name], _embedded(found[name], x)) for name, x in arrays.items()
-        }
-    return arrays
-
-
-def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:
-    value = tensor("value", dtype=x.dtype, shape=(None,) * x.ndim)
-    point = manifold.embed(value)
-    return x if point is value else interpreted([value], [point])(x)[0]
-
-
-def _positions(
-    idata: xr.DataTree, model: Model, stats: Mapping[str, np.ndarray], random_seed: RandomState
-) -> list[Finding]:
-    temperatures = configurational_temperature(
-        idata, model=model, max_draws=MAX_DRAWS, random_seed=random_seed
-    )
-    friction = float(np.mean(stats["friction"])) if "friction" in stats else None
-    step_size = float(np.median(stats["step_size"])) if stats["step_size"].ndim == 2 else None
-    return check_positions(temperatures, friction=friction, step_size=step_size)

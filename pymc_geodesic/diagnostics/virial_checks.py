@@ -9,18 +9,24 @@ from collections.abc import Mapping
 import numpy as np
 
 from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.run_record import RunRecord
 from pymc_geodesic.runs.positions import listed, wrong_positions
+from pymc_geodesic.runs.shorter_steps import shorter
 
 __all__ = ["check_virial"]
 
 
-def check_virial(stats: Mapping[str, np.ndarray]) -> list[Finding]:
+def check_virial(
+    stats: Mapping[str, np.ndarray], *, record: RunRecord | None = None
+) -> list[Finding]:
     """Look for variables whose positions are too wide or too narrow, without the model.
 
     Parameters
     ----------
     stats : mapping of str to ndarray
         Sample statistics of one step, ``(chain, draw)``.
+    record : RunRecord, optional
+        What the run has kept of its step.
 
     Returns
     -------
@@ -33,13 +39,13 @@ def check_virial(stats: Mapping[str, np.ndarray]) -> list[Finding]:
     worst = max(off.values(), key=lambda mean: abs(mean - 1))
     named = listed(off)
     step_size = float(np.median(stats["step_size"]))
-    halved = f"Decrease `step_size` from {step_size:.2g} to {step_size / 2:.2g}"
+    halved = shorter(step_size, step_size / 2, record)
     if worst < 1:
         sentence = f"Positions are too narrow: configurational temperatures are {named}."
         return [Finding("positions_too_narrow", "error", sentence, f"{halved}.", off)]
     sentence = f"Positions are too wide: configurational temperatures are {named}."
     advice = (
-        f"{halved}, use larger batches, and draw a new batch for each transition "
+        f"{halved}. Use larger batches, and draw a new batch for each transition "
         "(`steps_per_batch=1`): friction does not balance correlated noise."
     )
     return [Finding("positions_too_wide", "error", sentence, advice, off)]

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 import xarray as xr
 
+from pymc_geodesic.kernel.representatives import without_seam
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
+
 __all__ = ["weighted"]
 
 
@@ -26,7 +29,8 @@ def weighted(
 
         \hat E f = \frac{\sum_t \epsilon_t f(x_t)}{\sum_t \epsilon_t}.
 
-    With a constant step size these are the ordinary summaries.
+    With a constant step size these are the ordinary summaries. Angles and axes that the run has
+    recorded are first written about their mean, so that an angle may go beyond pi.
 
     Parameters
     ----------
@@ -72,6 +76,10 @@ def weighted(
         )
     draws = idata["posterior"].to_dataset()
     draws = draws if var_names is None else draws[list(var_names)]
+    for name, manifold in recorded_manifolds(idata).items():
+        if name in draws:
+            x = draws[name].transpose("chain", "draw", ...)
+            draws[name] = x.copy(data=without_seam(manifold, x.to_numpy()))
     sample = ("chain", "draw")
     by_weight = draws.weighted(idata["sample_stats"]["step_size"])
     summaries = [by_weight.mean(sample), by_weight.std(sample)]

@@ -16,7 +16,13 @@ from pytensor.tensor.variable import TensorVariable
 from pymc_geodesic.distributions.validation import check_numbers, constant_value
 from pymc_geodesic.manifolds.circle import wrapped
 
-__all__ = ["AngleDistribution", "check_resultant_length", "is_angle", "mean_direction"]
+__all__ = [
+    "AngleDistribution",
+    "check_mean_direction",
+    "check_resultant_length",
+    "is_angle",
+    "mean_direction",
+]
 
 # The tolerance of the manifold, for angles stored in single precision.
 _TOLERANCE = 1e-6
@@ -35,6 +41,24 @@ class AngleDistribution(CircularContinuous):
 def mean_direction(rv, size, mu, *others) -> TensorVariable:
     """Return the mean direction, as a support point."""
     return pt.broadcast_to(wrapped(mu), rv.shape)
+
+
+def check_mean_direction(mu: TensorVariable, owner: str) -> None:
+    """Raise an error if ``mu`` is known and has angles of more than a turn, such as degrees.
+
+    Raises
+    ------
+    ValueError
+        See :func:`~pymc_geodesic.distributions.validation.check_numbers`.
+    """
+    check_numbers(
+        mu,
+        "mu",
+        owner,
+        holds=lambda mu: abs(mu) <= 2 * np.pi + _TOLERANCE,
+        expected="angles from -2 pi to 2 pi",
+        advice="Convert degrees with `np.deg2rad`.",
+    )
 
 
 def check_resultant_length(

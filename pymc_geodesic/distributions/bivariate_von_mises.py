@@ -17,7 +17,7 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.angles import AngleDistribution, is_angle
+from pymc_geodesic.distributions.angles import AngleDistribution, check_mean_direction, is_angle
 from pymc_geodesic.distributions.kent_constant import log_i0e
 from pymc_geodesic.distributions.quadrature import log_integral
 from pymc_geodesic.distributions.signatures import with_signature
@@ -218,6 +218,7 @@ class BivariateVonMises(AngleDistribution):
     def dist(cls, mu: Any, kappa: Any, lam: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, kappa, lam = (as_float_tensor(x) for x in (mu, kappa, lam))
+        check_mean_direction(mu, "BivariateVonMises")
         for argument, value in {"mu": mu, "kappa": kappa}.items():
             if value.ndim == 0 or value.type.shape[-1] not in (2, None):
                 raise ValueError(

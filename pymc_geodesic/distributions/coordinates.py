@@ -4,48 +4,64 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.validation import Unit, one_of, radians
+
 __all__ = ["angles_to_vectors", "vectors_to_angles"]
 
 
-def angles_to_vectors(angles: ArrayLike, *, degrees: bool = False) -> np.ndarray:
+def angles_to_vectors(
+    angles: ArrayLike, *, unit: Unit = "radians", degrees: bool = False
+) -> np.ndarray:
     """Return the unit vectors ``(cos, sin)`` of angles.
 
     Parameters
     ----------
     angles : array_like, shape (...)
         Counter-clockwise from the first axis.
+    unit : {"radians", "degrees"}
+        Unit of the angles.
     degrees : bool
-        Whether the angles are in degrees rather than radians.
+        True is another way to write ``unit="degrees"``.
 
     Returns
     -------
     ndarray, shape (..., 2)
         Unit vectors.
 
+    Raises
+    ------
+    ValueError
+        If an angle is larger than a whole turn.
+
     Examples
     --------
-    >>> angles_to_vectors([0.0, 90.0], degrees=True).round(6)
+    >>> angles_to_vectors([0.0, 90.0], unit="degrees").round(6)
     array([[1., 0.],
            [0., 1.]])
     """
-    angles = np.asarray(angles, dtype=float)
-    angles = np.deg2rad(angles) if degrees else angles
+    angles = radians("angles", angles, unit="degrees" if degrees else unit)
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
-def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarray:
+def vectors_to_angles(
+    vectors: ArrayLike, *, unit: Unit = "radians", degrees: bool = False
+) -> np.ndarray:
     """Return the angles of vectors in the plane, above -pi and up to pi.
 
     Parameters
     ----------
     vectors : array_like, shape (..., 2)
         Vectors of any nonzero length.
+    unit : {"radians", "degrees"}
+        Unit of the angles that are returned.
     degrees : bool
-        Whether to return degrees rather than radians.
+        True is another way to write ``unit="degrees"``.
 
     Returns
     -------
@@ -59,13 +75,14 @@ def vectors_to_angles(vectors: ArrayLike, *, degrees: bool = False) -> np.ndarra
 
     Examples
     --------
-    >>> vectors_to_angles([[0.0, 2.0], [-1.0, 0.0]], degrees=True)
+    >>> vectors_to_angles([[0.0, 2.0], [-1.0, 0.0]], unit="degrees")
     array([ 90., 180.])
     """
     x = _checked(vectors)
     # Minus zero would give -pi.
     angles = np.arctan2(x[..., 1] + 0.0, x[..., 0])
-    return np.rad2deg(angles) if degrees else angles
+    in_degrees = degrees or one_of("unit", unit, get_args(Unit)) == "degrees"
+    return np.rad2deg(angles) if in_degrees else angles
 
 
 def _checked(vectors: ArrayLike) -> np.ndarray:

@@ -17,6 +17,12 @@ from pymc_geodesic.distributions.maximum_likelihood import fit_von_mises_fisher
 __all__ = ["KentFit", "fit_kent"]
 
 
+# Three of the frame, the concentration and the ovalness.
+N_PARAMETERS = 5
+# Least ratio of the variances across the mean direction, above the rounding of their sums.
+LEAST_SPREAD = 1e-10
+
+
 class KentFit(NamedTuple):
     """Parameters of :class:`~pymc_geodesic.Kent`.
 
@@ -53,7 +59,8 @@ def fit_kent(X: ArrayLike) -> KentFit:
     Raises
     ------
     ValueError
-        If the rows are not unit vectors of length three, or cancel, or are all the same.
+        If the rows are not unit vectors of length three, or cancel, or are fewer than the five
+        parameters, or lie on one great circle, where the likelihood has no maximum.
 
     References
     ----------
@@ -72,9 +79,20 @@ def fit_kent(X: ArrayLike) -> KentFit:
     X = as_rows(X)
     if X.shape[1] != 3:
         raise ValueError(f"`X` expected unit vectors of length three, got length {X.shape[1]}.")
+    if len(X) < N_PARAMETERS:
+        raise ValueError(
+            f"`X` expected {N_PARAMETERS} rows or more, as many as a Kent distribution has "
+            f"parameters, got {len(X)}. `pmg.fit_von_mises_fisher` needs fewer."
+        )
     mean, second = X.mean(axis=0), X.T @ X / len(X)
     first = fit_von_mises_fisher(X)
     start = _moment_frame(first.mu, second)
+    _, major, minor = np.einsum("ji,jk,ki->i", start, second, start)
+    if minor <= LEAST_SPREAD * major:
+        raise ValueError(
+            "`X` expected rows that scatter in two directions, got rows along one great circle, "
+            "for which the likelihood has no maximum. Add rows."
+        )
     log_c = with_gradient(lambda p: kent_log_normalizer(p[0], p[1]), (2,))
 
     def parameters(p):

@@ -19,6 +19,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import (
     AngleDistribution,
+    check_mean_direction,
     check_resultant_length,
     is_angle,
     mean_direction,
@@ -111,6 +112,7 @@ class WrappedCauchy(AngleDistribution):
     def dist(cls, mu: Any, rho: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, rho = as_float_tensor(mu), as_float_tensor(rho)
+        check_mean_direction(mu, "WrappedCauchy")
         check_resultant_length(
             rho,
             "WrappedCauchy",

@@ -17,7 +17,12 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.angles import AngleDistribution, is_angle, mean_direction
+from pymc_geodesic.distributions.angles import (
+    AngleDistribution,
+    check_mean_direction,
+    is_angle,
+    mean_direction,
+)
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.validation import as_float_tensor, check_numbers
@@ -123,6 +128,7 @@ class WrappedNormal(AngleDistribution):
     def dist(cls, mu: Any, sigma: Any, **kwargs) -> TensorVariable:
         """Return a variable that is not registered in a model."""
         mu, sigma = as_float_tensor(mu), as_float_tensor(sigma)
+        check_mean_direction(mu, "WrappedNormal")
         check_numbers(
             sigma,
             "sigma",

@@ -20,6 +20,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorType, TensorVariable, tensor
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.groups.likelihood import over_all_places, row_sums
 from pymc_geodesic.groups.substitution import substituted
 from pymc_geodesic.potential.log_density import without_checks
@@ -112,7 +113,7 @@ def _of_any_length(variable: Variable) -> Variable:
     if not isinstance(variable.type, TensorType):
         return variable.type()
     shape = [1 if n == 1 else None for n in variable.type.shape]
-    return tensor(variable.name, dtype=variable.type.dtype, shape=shape)
+    return graph_input(variable.name, dtype=variable.type.dtype, shape=shape)
 
 
 def _conditions(graphs: Sequence[TensorVariable]) -> list[TensorVariable]:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.jax.many import ManyCalls, Turns
 from pymc_geodesic.kernel.jax.resident import copied_to_device
@@ -26,12 +27,12 @@ __all__ = ["CompiledMap", "inputs_like", "of_length"]
 
 def inputs_like(name: str, arrays: Tree) -> Tree:
     """Make inputs with the dtypes and static shapes of a tree of arrays."""
-    return map_leaves(lambda x: tensor(name, dtype=x.dtype, shape=np.shape(x)), arrays)
+    return map_leaves(lambda x: graph_input(name, dtype=x.dtype, shape=np.shape(x)), arrays)
 
 
 def of_length(length: int | None, x: TensorVariable) -> TensorVariable:
     """Make an input like another whose first axis has this length, or any."""
-    return tensor(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
+    return graph_input(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
 
 
 class CompiledMap:

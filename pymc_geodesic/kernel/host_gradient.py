@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import batched, islice
 from time import process_time, thread_time
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.interpreted_once import Interpreted
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
+from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -38,7 +39,7 @@ FUNCTIONS = (
     "random_point",
     "to_tangent",
     "geodesic",
-    "nearest",
+    "representatives",
 )
 
 
@@ -165,7 +166,7 @@ class HostGradient:
 
     def _whole(self, point: Sequence[np.ndarray]) -> Evaluation:
         if self._stream is None or not self.has_partitions:
-            total = self._sum(point, self._chunks())
+            total = self._sum(point, self.chunks())
         else:
             # Added in the order of the partitions, so that it matters not who has summed them.
             numbers = range(len(self._stream.partitions))
@@ -236,7 +237,7 @@ class HostGradient:
             self._sample = np.concatenate(batches)
         return self._sample
 
-    def _chunks(self):
+    def chunks(self) -> Iterator[list[np.ndarray]]:
         """Cut all rows of every source into chunks."""
         if self._stream is not None:
             per_chunk = max(1, CHUNK // self._stream.batch_size)
@@ -271,7 +272,7 @@ class HostGradient:
         ]
         outputs = [potential.energy(position, rows), *gradient, *pulled_back]
         self._evaluate = AtPoints(potential.conditioned, points, rows, outputs)
-        self.nearest = Interpreted([*points, *vectors], list(manifold.nearest(points, vectors)))
+        self.representatives = Representatives(manifold, dtype=dtype)
         self.to_points = Interpreted(values, as_points(potential, values))
         self.to_values = Interpreted(points, as_values(potential, points))
         self.project = Interpreted(points, position)

@@ -18,9 +18,10 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import SequentialGraphRewriter, WalkingGraphRewriter, in2out
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.scalar.basic import Add, Cast, Mul
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.host_rewrites import (
     allocate_together,
     expand_without_ufunc,
@@ -128,7 +129,7 @@ def for_many(
     NotImplementedError
         If PyTensor cannot write an operation for many.
     """
-    many = {x: tensor(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
+    many = {x: graph_input(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
     # What is written out in other operations is called for one after another otherwise.
     graph = FunctionGraph(outputs=clone_replace(list(outputs), replace={}), clone=False)
     in2out(write_out).rewrite(graph)

@@ -37,6 +37,13 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
     size, n_rows, n_held, held = source.batch_size, 0, 0, []
     for block in _possible_blocks(source):
         n_rows += len(block)
+        # At once, because a loader that begins again by itself never ends a pass.
+        if n_rows > source.n_rows:
+            raise SamplingError(
+                f"The stream `{source.name}` expected {source.n_rows} rows per pass, the model's "
+                f"`total_size`, got more. Correct `total_size`, or let the loader end after each "
+                "pass: it is iterated over again for the next."
+            )
         n_held += len(block)
         held.append(block)
         if n_held >= size:
@@ -50,7 +57,7 @@ def checked_batches(source: StreamSource) -> Iterator[np.ndarray]:
             "time it is iterated over."
         )
     # Rows that do not fill a last batch are left out, here or by the loader.
-    if not source.n_rows - source.batch_size < n_rows <= source.n_rows:
+    if n_rows <= source.n_rows - size or n_rows < size:
         raise SamplingError(
             f"The stream `{source.name}` expected {source.n_rows} rows per pass, the model's "
             f"`total_size`, got {n_rows}. Correct `total_size`, or the loader."
@@ -65,7 +72,8 @@ def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
     n_rows, n_waiting, waiting = 0, 0, []
     check = source.check if source.check is not None and not source.check.complete else None
     for block in source.loader:
-        block = _checked_block(source, block, n_rows + n_waiting)
+        # Copied, because a loader may read the next block into the same memory.
+        block = _checked_block(source, block, n_rows + n_waiting, copies=True)
         n_waiting += len(block)
         waiting.append(block)
         if check is None or n_waiting >= min(n_rows, TOGETHER):
@@ -107,27 +115,49 @@ def possible_rows(source: StreamSource, rows: np.ndarray) -> np.ndarray:
     return checked
 
 
-def _checked_block(source: StreamSource, block: np.ndarray, n_rows: int) -> np.ndarray:
+def _checked_block(
+    source: StreamSource, block: np.ndarray, n_rows: int, *, copies: bool = False
+) -> np.ndarray:
+    if np.ma.is_masked(block):
+        raise SamplingError(
+            f"The stream `{source.name}` expected numbers in all entries, got masked entries after "
+            f"{n_rows} rows. Drop or impute such rows in the loader."
+        )
     given = np.asarray(block)
-    block = given.astype(source.dtype, copy=False)
-    if block.ndim == 0 or block.shape[1:] != source.row_shape:
+    rows = _converted(given, source.dtype, copies=copies)
+    if rows is None:
+        raise SamplingError(
+            f"The stream `{source.name}` expected real numbers, got entries of type {given.dtype} "
+            f"after {n_rows} rows. Convert them to numbers in the loader."
+        )
+    if rows.ndim == 0 or rows.shape[1:] != source.row_shape:
         raise SamplingError(
             f"The stream `{source.name}` expected blocks of rows of shape {source.row_shape}, as "
-            f"in the `pm.Data`, got an array of shape {block.shape} after {n_rows} rows."
+            f"in the `pm.Data`, got an array of shape {rows.shape} after {n_rows} rows."
         )
-    if block.dtype.kind in "iu" and block.dtype != given.dtype and np.any(block != given):
+    if rows.dtype.kind in "iu" and rows.dtype != given.dtype and np.any(rows != given):
         raise SamplingError(
             f"The stream `{source.name}` expected whole numbers that fit into {source.dtype}, the "
             f"type of the `pm.Data`, got others after {n_rows} rows. Correct the loader, or use "
             "floating-point numbers in the `pm.Data`."
         )
     # Parameters may be infinite, such as the bounds of uncensored rows.
-    if np.any(np.isnan(block)) or (source.check is None and not np.all(np.isfinite(block))):
+    if np.any(np.isnan(rows)) or (source.check is None and not np.all(np.isfinite(rows))):
         raise SamplingError(
             f"The stream `{source.name}` expected finite numbers, got NaN or infinity after "
             f"{n_rows} rows. Drop or impute such rows in the loader."
         )
-    return block
+    return rows
+
+
+def _converted(given: np.ndarray, dtype: str, *, copies: bool) -> np.ndarray | None:
+    """Convert numbers; NumPy would also convert dates, strings, and the real part of others."""
+    if given.dtype.kind not in "biufO":
+        return None
+    try:
+        return given.astype(dtype, copy=copies)
+    except (TypeError, ValueError):
+        return None
 
 
 def _passes(source: StreamSource, n_skipped: int) -> Iterator[tuple[np.ndarray, int]]:

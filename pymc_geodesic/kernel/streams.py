@@ -130,6 +130,11 @@ class BatchStream:
         self.n_taken = [0 for _ in self._sizes]
 
     @property
+    def in_passes(self) -> bool:
+        """Whether each row is taken once in a pass through the data."""
+        return self.stream is not None or not self.replacement
+
+    @property
     def sizes(self) -> list[tuple[int, int]]:
         """Rows of the data and of a batch, of each source."""
         return [(n, self.times * size) for n, size in self._sizes]

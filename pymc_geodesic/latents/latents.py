@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.tensor import TensorVariable
+
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler, LocalState
 from pymc_geodesic.potential import Potential
@@ -121,20 +124,39 @@ class Latents:
                 {} if trial else self.sampler.learn(state, outputs, tune=tune),
                 bool(np.all(np.isfinite(outputs.first_energy))),
             )
-        for expectation, evaluate in zip(self._expectations, self._inputs, strict=True):
-            inputs = evaluate(*conditioned, *position, *rows)
-            drawn.arrays.append(expectation.estimate(rng, *map(np.asarray, inputs)))
+        for expectation, inputs_of in zip(self._expectations, self._inputs, strict=True):
+            inputs = inputs_of([*conditioned, *position, *rows])
+            drawn.arrays.append(expectation.estimate(rng, *inputs))
         return drawn
 
 
-def _compiled_inputs(potential: Potential, backend: Backend) -> list:
+class ExpectationInputs:
+    """The inputs of an expectation: data as they are, and compiled functions of the rest."""
+
+    def __init__(
+        self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], backend: Backend
+    ) -> None:
+        # A compiled function would copy the data of all rows in every call.
+        self._data = [
+            x.get_value(borrow=True) if isinstance(x, SharedVariable) else None for x in outputs
+        ]
+        rest = [x for x in outputs if not isinstance(x, SharedVariable)]
+        self._evaluate = backend.compile(inputs, rest)
+
+    def __call__(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Evaluate all inputs."""
+        found = map(np.asarray, self._evaluate(*values))
+        return [next(found) if data is None else data for data in self._data]
+
+
+def _compiled_inputs(potential: Potential, backend: Backend) -> list[ExpectationInputs]:
     """Create a function for the inputs of each expectation."""
     positions = [position.clone() for position in potential.positions]
     rows = [index.clone() for index in potential.indices]
     projected = potential.manifold.project(tuple(positions))
     inputs = [*potential.conditioned_values, *positions, *rows]
     graphs = potential.expectation_inputs(projected, rows)
-    return [backend.compile(inputs, outputs) for outputs in graphs]
+    return [ExpectationInputs(inputs, outputs, backend) for outputs in graphs]
 
 
 def _in_order(point: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:

@@ -141,7 +141,10 @@ class Manifold(ABC):
     def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
         """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
 
-        Means and variances of nearby points are computed from these representatives.
+        ``x`` may have a further axis in front, for many draws. Tuning, convergence checks and
+        running means use these representatives around the center of all draws, so that nothing
+        depends on where coordinates jump. A manifold whose coordinates never jump returns ``x``
+        itself.
         """
         return x
 

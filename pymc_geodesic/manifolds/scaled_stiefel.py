@@ -132,7 +132,7 @@ class ScaledStiefel(Manifold):
         frame = self._frame(x)
         turn = rotation_logarithm(self._frame(reference).mT @ frame)
         back = frame @ inv(rotation_near(turn))
-        batch, p = x.type.shape[:-2], x.type.shape[-1]
+        batch, p = tuple(turn.shape[:-2]), x.type.shape[-1]
         coordinates = pt.constant(self._coordinates.astype(x.dtype))
         extra = pt.dot(turn.reshape((*batch, p * p)), coordinates)
         found = _joined(back / self._d(x), extra.reshape((*batch, self.n_extra, p)))

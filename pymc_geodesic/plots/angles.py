@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.plots.style import BORDER, color_of, legend_of_regions, shades_of
+from pymc_geodesic.validation import Unit, radians
 
 __all__ = ["plot_rose", "plot_torus"]
 
@@ -21,18 +22,25 @@ LABELS = ["−180°", "−90°", "0°", "90°", "180°"]
 
 
 def plot_rose(
-    angles: ArrayLike, *, bins: int = 36, density: Callable | None = None, ax: Axes | None = None
+    angles: ArrayLike,
+    *,
+    unit: Unit = "radians",
+    bins: int = 36,
+    density: Callable | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw a rose diagram: a histogram of angles about the circle, whose areas are proportions.
 
     Parameters
     ----------
     angles : array_like
-        Angles in radians, of any shape.
+        Angles of any shape. Missing ones are left out.
+    unit : {"radians", "degrees"}
+        Unit of the angles.
     bins : int
         Number of petals.
     density : callable, optional
-        Takes angles and returns densities with respect to length, drawn as a line.
+        Takes angles in radians and returns densities with respect to length, drawn as a line.
     ax : matplotlib.axes.Axes, optional
         Axes with ``projection="polar"``; a new figure by default.
 
@@ -44,7 +52,8 @@ def plot_rose(
     Raises
     ------
     ValueError
-        If ``ax`` has another projection, or there are no finite angles.
+        If ``ax`` has another projection, there are no finite angles, or some are larger than a
+        whole turn.
 
     Notes
     -----
@@ -57,7 +66,8 @@ def plot_rose(
     >>> from pymc_geodesic.plots import plot_rose
     >>> ax = plot_rose(np.random.default_rng(1).vonmises(0.0, 4.0, 500))
     """
-    x = _finite(angles)
+    x = np.ravel(radians("angles", angles, unit=unit))
+    x = _wrapped(x[~np.isnan(x)])
     if ax is None:
         ax = plt.figure(figsize=(4.4, 4.4), layout="constrained").add_subplot(projection="polar")
     if ax.name != "polar":
@@ -81,6 +91,7 @@ def plot_rose(
 def plot_torus(
     angles: ArrayLike,
     *,
+    unit: Unit = "radians",
     log_density: Callable | None = None,
     mass: tuple[float, ...] = (0.5, 0.8, 0.95),
     max_draws: int = 5000,
@@ -91,9 +102,12 @@ def plot_torus(
     Parameters
     ----------
     angles : array_like, shape (..., 2)
-        Pairs of angles in radians.
+        Pairs of angles. Those with a missing one are left out.
+    unit : {"radians", "degrees"}
+        Unit of the angles.
     log_density : callable, optional
-        Takes angles of shape (m, 2) and returns log densities of shape (m,), up to a constant.
+        Takes angles in radians, of shape (m, 2), and returns log densities of shape (m,), up to a
+        constant.
     mass : tuple of float
         Probabilities of its highest-density regions that are shaded.
     max_draws : int
@@ -109,7 +123,8 @@ def plot_torus(
     Raises
     ------
     ValueError
-        If the last axis does not have two entries, or no pair is finite.
+        If the last axis does not have two entries, no pair is finite, or some angles are larger
+        than a whole turn.
 
     Examples
     --------
@@ -117,11 +132,11 @@ def plot_torus(
     >>> from pymc_geodesic.plots import plot_torus
     >>> ax = plot_torus(np.random.default_rng(1).vonmises([3.0, -1.0], 4.0, (500, 2)))
     """
-    pairs = np.asarray(angles, dtype=float)
+    pairs = radians("angles", angles, unit=unit)
     if pairs.ndim < 1 or pairs.shape[-1] != 2:
         raise ValueError(f"`angles` expected pairs in the last axis, got a shape of {pairs.shape}.")
     pairs = pairs.reshape(-1, 2)
-    pairs = _finite(pairs[np.isfinite(pairs).all(axis=1)]).reshape(-1, 2)
+    pairs = _wrapped(pairs[~np.isnan(pairs).any(axis=1)])
     ax = plt.figure(figsize=(4.8, 4.8), layout="constrained").add_subplot() if ax is None else ax
     if log_density is not None:
         _shade(ax, log_density, mass)
@@ -149,10 +164,8 @@ def _shade(ax: Axes, log_density: Callable, mass: tuple[float, ...]) -> None:
     legend_of_regions(ax, shares, loc="upper right")
 
 
-def _finite(angles: ArrayLike) -> np.ndarray:
-    """Return the finite angles, wrapped."""
-    x = np.ravel(np.asarray(angles, dtype=float))
-    x = x[np.isfinite(x)]
-    if not len(x):
-        raise ValueError("`angles` expected one or more finite angles in radians, got none.")
-    return np.mod(x + np.pi, 2 * np.pi) - np.pi
+def _wrapped(angles: np.ndarray) -> np.ndarray:
+    """Return angles from -pi to pi, of which there must be some."""
+    if not len(angles):
+        raise ValueError("`angles` expected one or more finite angles, got none.")
+    return np.mod(angles + np.pi, 2 * np.pi) - np.pi

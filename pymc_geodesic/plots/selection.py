@@ -12,8 +12,9 @@ import xarray as xr
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.geometry import Geometry, geometries, recorded_manifolds
+from pymc_geodesic.diagnostics.geometry import Geometry, geometries
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.validation import extracted
 
 __all__ = [

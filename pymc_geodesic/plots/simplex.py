@@ -14,6 +14,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
+from pymc_geodesic.diagnostics.geometry import require_geometry
 from pymc_geodesic.plots.selection import (
     Coordinates,
     Draws,
@@ -80,8 +81,8 @@ def plot_simplex(
     Raises
     ------
     ValueError
-        If vectors have different numbers of entries, `labels` has another length, or there are
-        several vectors to show as bars.
+        If vectors do not sum to one or have different numbers of entries, `labels` has another
+        length, or there are several vectors to show as bars.
 
     Notes
     -----
@@ -96,6 +97,8 @@ def plot_simplex(
     """
     options: dict[str, Any] = {"var_names": var_names, "group": group, "coords": coords}
     vectors = labelled_vectors(draws, geometry="composition", **options)
+    for label, values in vectors.items():
+        require_geometry("draws", label, values, geometry="composition")
     sizes = {values.shape[-1] for values in vectors.values()}
     if len(sizes) > 1:
         raise ValueError(

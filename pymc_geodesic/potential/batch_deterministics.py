@@ -16,11 +16,11 @@ from pytensor.graph.traversal import ancestors
 __all__ = ["batch_deterministics", "uses_batch", "warn_of_batch_deterministics"]
 
 
-def uses_batch(variables: Iterable[Variable]) -> bool:
-    """Return whether variables depend on ``pm.Minibatch`` data."""
+def uses_batch(variables: Iterable[Variable], *, given: Iterable[Variable] = ()) -> bool:
+    """Return whether variables depend on ``pm.Minibatch`` data, if some others are ``given``."""
     return any(
         ancestor.owner is not None and isinstance(ancestor.owner.op, MinibatchOp)
-        for ancestor in ancestors(list(variables))
+        for ancestor in ancestors(list(variables), blockers=list(given))
     )
 
 

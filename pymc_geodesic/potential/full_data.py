@@ -59,8 +59,8 @@ def full_data(model: Model) -> Model:
     one of the two.
 
     Use only this model for predictions. With the original model ``pm.sample_posterior_predictive``
-    silently predicts the rows of one random batch, and ``pm.compute_log_likelihood`` returns scaled
-    values of such rows.
+    predicts the rows of random batches, and ``pm.compute_log_likelihood`` returns scaled values of
+    such rows. Both then warn.
 
     A Deterministic that depends on a batch has the values of a different batch at every draw. PyMC
     would use them as those of all rows. Leave it out of the draws with ``var_names`` of

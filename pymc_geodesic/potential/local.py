@@ -15,9 +15,10 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import dfs_rewriter
 from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 from pytensor.tensor.rewriting.math import local_batched_matmul_to_core_matmul_with_reshape
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.lifted_data import lift_data
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
@@ -96,7 +97,7 @@ def averaged_over_draws(
     """
     # In the order of the variables, not of a set, because compiled functions are cached by graph.
     draws = {
-        x: tensor(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape))
+        x: graph_input(f"{x.name}_draws", dtype=x.dtype, shape=(None, *x.type.shape))
         for x in (variable.position for variable in variables)
     }
     averaged = []

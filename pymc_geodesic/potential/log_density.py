@@ -23,10 +23,11 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import in2out
 from pytensor.graph.traversal import io_toposort
-from pytensor.tensor import TensorConstant, TensorVariable, tensor
+from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.distributions.support import local_remove_support_test
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.row_starts import local_start
 from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
@@ -221,7 +222,7 @@ def _with_types(op: OpFromGraph, inputs: Sequence[Variable]) -> OpFromGraph:
 def _looser(old: TensorVariable, new: TensorVariable) -> TensorVariable:
     """Create an input with the common static shape of both."""
     pairs = zip(old.type.shape, new.type.shape, strict=True)
-    return tensor(old.name, dtype=new.dtype, shape=[a if a == b else None for a, b in pairs])
+    return graph_input(old.name, dtype=new.dtype, shape=[a if a == b else None for a, b in pairs])
 
 
 class _Rescaled(MinibatchRandomVariable):

@@ -15,9 +15,10 @@ from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import require_sum_over_rows
 from pymc_geodesic.potential.packed import take_rows
 from pymc_geodesic.shared_values import shared_constant
@@ -25,9 +26,12 @@ from pymc_geodesic.shared_values import shared_constant
 __all__ = [
     "BatchSource",
     "batch_sources",
+    "described",
     "find_batch_sources",
     "has_minibatch",
     "known_size",
+    "model_outputs",
+    "n_rows",
     "total_size",
 ]
 
@@ -44,25 +48,22 @@ class BatchSource:
         The whole data, one per slice.
     n_rows, batch_size : int
         Rows of the data and of a batch.
-    static_shapes : bool
-        Whether every batch must have the same shape.
     """
 
     batches: tuple[TensorVariable, ...]
     tensors: tuple[TensorVariable, ...]
     n_rows: int
     batch_size: int
-    static_shapes: bool = False
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for the indices of rows."""
-        return tensor(name, dtype="int64", shape=(n_rows,))
+        return graph_input(name, dtype="int64", shape=(n_rows,))
 
     def replacements(self, rows: TensorVariable | None) -> dict[TensorVariable, TensorVariable]:
         """Map random slices to the rows with these indices, or to all rows."""
         if rows is None:
             return dict(zip(self.batches, self.tensors, strict=True))
-        data = [take_rows(array, rows, static_shapes=self.static_shapes) for array in self.tensors]
+        data = [take_rows(array, rows) for array in self.tensors]
         return dict(zip(self.batches, data, strict=True))
 
 
@@ -81,10 +82,10 @@ def n_rows(tensor: TensorVariable) -> int:
     return int(tensor.shape[0].eval())
 
 
-def _source(node, static_shapes: bool) -> BatchSource:
+def _source(node: Apply) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
-    rows, batch_size = n_rows(tensors[0]), n_rows(batches[0])
+    rows, batch_size = _common_length(tensors), n_rows(batches[0])
     if not 1 <= batch_size <= rows:
         raise ValueError(
             f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}, got "
@@ -95,8 +96,27 @@ def _source(node, static_shapes: bool) -> BatchSource:
         tensors=tuple(map(shared_constant, tensors)),
         n_rows=rows,
         batch_size=batch_size,
-        static_shapes=static_shapes,
     )
+
+
+def _common_length(tensors: Sequence[TensorVariable]) -> int:
+    """Return the number of rows of the arrays of one call, which PyMC compares when it draws."""
+    lengths = [n_rows(tensor) for tensor in tensors]
+    if len(set(lengths)) > 1:
+        listed = ", ".join(
+            f"{length} in {described(tensor, i)}"
+            for i, (tensor, length) in enumerate(zip(tensors, lengths, strict=True))
+        )
+        raise ValueError(
+            f"`pm.Minibatch` expected arrays with one number of rows, got {listed}. Row i of every "
+            "array must belong to the same observation: drop or select rows in all arrays alike."
+        )
+    return lengths[0]
+
+
+def described(tensor: TensorVariable, place: int) -> str:
+    """Name an array of ``pm.Minibatch``: the ``pm.Data``, or the place among the arguments."""
+    return f"`{tensor.name}`" if tensor.name else f"argument {place + 1}"
 
 
 def _minibatch_nodes(model: Model) -> list[Apply]:
@@ -112,15 +132,13 @@ def has_minibatch(model: Model) -> bool:
     return bool(_minibatch_nodes(model))
 
 
-def batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
+def batch_sources(model: Model) -> tuple[BatchSource, ...]:
     """List the ``pm.Minibatch`` calls of a model, in the order of its graph, without checks."""
-    return tuple(_source(node, static_shapes) for node in _minibatch_nodes(model))
+    return tuple(_source(node) for node in _minibatch_nodes(model))
 
 
-def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[BatchSource, ...]:
+def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
     """Find the ``pm.Minibatch`` calls of a model, in the order of its graph, and check the data.
-
-    With ``static_shapes`` all batches of documents are as wide as the longest document.
 
     Raises
     ------
@@ -128,7 +146,7 @@ def find_batch_sources(model: Model, *, static_shapes: bool = False) -> tuple[Ba
         If the log likelihood is not a sum over rows that ``total_size`` scales, an observed
         variable has the ``dims`` of all rows, or the data are not finite.
     """
-    sources = batch_sources(model, static_shapes=static_shapes)
+    sources = batch_sources(model)
     if sources:
         require_sum_over_rows(
             model,
@@ -163,6 +181,11 @@ def _require_finite(model: Model, sources: Sequence[BatchSource]) -> None:
             if not isinstance(array, Constant | SharedVariable):
                 continue
             data = array.data if isinstance(array, Constant) else array.get_value(borrow=True)
+            if np.iscomplexobj(data):
+                raise ValueError(
+                    f"The data of `pm.Minibatch` expected real numbers, got {data.dtype} numbers. "
+                    "Pass their real and imaginary parts, or their absolute values."
+                )
             # Parameters may be infinite, such as the bounds of uncensored rows.
             good = np.isfinite(data) if batch in observed else ~np.isnan(data)
             if bad := np.size(data) - np.count_nonzero(good):

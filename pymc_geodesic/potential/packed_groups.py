@@ -47,9 +47,7 @@ class PackedColumn(PackedGroups):
     of a distribution; :class:`PackedMask` says where it is.
     """
 
-    def take(
-        self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
-    ) -> TensorVariable:
+    def take(self, inputs: Sequence[TensorVariable], rows: TensorVariable) -> TensorVariable:
         """Build the rows of some groups."""
         starts, values = inputs
         return _values(starts, values, rows, width=self.width)
@@ -58,9 +56,7 @@ class PackedColumn(PackedGroups):
 class PackedMask(PackedGroups):
     """Which places of a row hold a row of the table."""
 
-    def take(
-        self, inputs: Sequence[TensorVariable], rows: TensorVariable, *, static_shapes: bool
-    ) -> TensorVariable:
+    def take(self, inputs: Sequence[TensorVariable], rows: TensorVariable) -> TensorVariable:
         """Build the rows of some groups."""
         [starts] = inputs
         return _present(starts, rows, width=self.width)

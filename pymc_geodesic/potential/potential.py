@@ -109,7 +109,7 @@ class Potential:
         )
         sampled = {*values, *local}
         self.conditioned_values = [value for value in model.value_vars if value not in sampled]
-        self.data_sources = found = _find_sources(model, data, static_shapes=static_shapes)
+        self.data_sources = found = _find_sources(model, data)
         self.sources = () if full_data else found
         self.indices = tuple(
             source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
@@ -239,9 +239,9 @@ class Potential:
 
 
 def _find_sources(
-    model: Model, data: Mapping[str, Iterable[np.ndarray]] | None, *, static_shapes: bool
+    model: Model, data: Mapping[str, Iterable[np.ndarray]] | None
 ) -> tuple[Source, ...]:
-    resident = find_batch_sources(model, static_shapes=static_shapes)
+    resident = find_batch_sources(model)
     streams = find_streams(model, data)
     if resident and streams:
         raise ValueError(

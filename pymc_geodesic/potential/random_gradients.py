@@ -1,19 +1,31 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Errors and warnings for models with ``pm.Minibatch`` data and PyMC's own steps."""
+"""Errors and warnings for models with ``pm.Minibatch`` data and PyMC's own functions."""
 
 from __future__ import annotations
 
 import warnings
 
-from pymc.model import Model
+from collections.abc import Collection, Sequence
 
-from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
-from pymc_geodesic.potential.total_size import require_total_size
+from pymc.model import Model
+from pytensor.graph.basic import Variable
+
+from pymc_geodesic.potential.batch_deterministics import uses_batch
+from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch, n_rows
+from pymc_geodesic.potential.total_size import declared_sizes, require_total_size
 from pymc_geodesic.validation import pymc_model
 
-__all__ = ["check_minibatch", "warn_minibatch"]
+__all__ = [
+    "check_minibatch",
+    "warn_minibatch",
+    "warn_of_random_rows",
+    "warn_of_scaled_likelihood",
+]
 
+# Frames from a warning to the caller of PyMC's function: this module, the two functions of the
+# guard, and PyMC's function.
+CALLER = 5
 MINIBATCH_MESSAGE = (
     "The model draws its data by `pm.Minibatch`, so PyMC's own step methods (NUTS and the others) "
     "would see a different random log probability at every evaluation and return meaningless draws "
@@ -66,3 +78,57 @@ def warn_minibatch(model: Model) -> None:
     """Warn that a step of PyMC is about to sample a model with ``pm.Minibatch`` data."""
     if has_minibatch(model):
         warnings.warn(MINIBATCH_MESSAGE, UserWarning, stacklevel=2)
+
+
+def warn_of_scaled_likelihood(model: Model, names: Sequence[str] | None = None) -> None:
+    """Warn that log likelihoods are scaled by ``total_size``, and may belong to a random batch.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    names : sequence of str, optional
+        Names of observed variables whose log likelihoods are computed; all by default.
+    """
+    for rv in model.observed_RVs:
+        size = declared_sizes(rv).get(0)
+        if size is None or (names is not None and rv.name not in names):
+            continue
+        value = model.rvs_to_values[rv]
+        if uses_batch([rv, value]):
+            text = (
+                f"`pm.compute_log_likelihood` expected all rows of `{rv.name}`, got one random "
+                "batch of `pm.Minibatch`, with log likelihoods that are scaled by `total_size`. "
+                "`az.loo` would take them for those of all rows. Use "
+                "`pm.compute_log_likelihood(idata, model=pmg.full_data(model))`."
+            )
+        elif value.ndim and (held := n_rows(value)) != size:
+            text = (
+                f"`pm.compute_log_likelihood` expected all rows of `{rv.name}`, {size} by its "
+                f"`total_size`, got {held}, each of which counts {size / held:.3g} times. Set the "
+                "`pm.Data` to all rows with `pm.set_data`, or leave out `total_size`."
+            )
+        else:
+            continue
+        warnings.warn(text, UserWarning, stacklevel=CALLER)
+
+
+def warn_of_random_rows(outputs: Sequence[Variable], *, given: Collection[Variable]) -> None:
+    """Warn that predictions belong to the rows of a random batch.
+
+    Parameters
+    ----------
+    outputs : sequence of Variable
+        What is predicted.
+    given : collection of Variable
+        Variables whose draws are known.
+    """
+    names = [output.name for output in outputs if uses_batch([output], given=given)]
+    if names:
+        warnings.warn(
+            f"`pm.sample_posterior_predictive` expected all rows of the data, got one random batch "
+            f"of `pm.Minibatch` for each draw of {names}. Use "
+            "`pm.sample_posterior_predictive(idata, model=pmg.full_data(model))`.",
+            UserWarning,
+            stacklevel=CALLER,
+        )

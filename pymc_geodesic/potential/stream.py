@@ -12,8 +12,9 @@ import numpy as np
 
 from pymc.model import Model
 from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
 from pymc_geodesic.potential.minibatch import BatchSource, known_size
 
@@ -113,7 +114,7 @@ class StreamSource:
 
     def placeholder(self, name: str, n_rows: int | None) -> TensorVariable:
         """Create an input for rows of the data."""
-        return tensor(name, dtype=self.dtype, shape=(n_rows, *self.row_shape))
+        return graph_input(name, dtype=self.dtype, shape=(n_rows, *self.row_shape))
 
     def replacements(self, rows: TensorVariable) -> dict[TensorVariable, TensorVariable]:
         """Map the data variable to rows."""
@@ -173,4 +174,9 @@ def _stream(model: Model, name: str, loader: Iterable[np.ndarray]) -> StreamSour
             f"{n_rows}. Pass their `n_rows`."
         )
     batch_size = variable.get_value(borrow=True).shape[0]
+    if not 1 <= batch_size <= n_rows:
+        raise ValueError(
+            f"`{name}` expected a batch of 1 to {n_rows} rows, the `total_size`, got {batch_size}. "
+            "Create the `pm.Data` with fewer rows."
+        )
     return StreamSource(name, variable, loader, n_rows, batch_size)

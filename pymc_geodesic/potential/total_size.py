@@ -16,7 +16,7 @@ from pytensor.tensor.type_other import NoneTypeT
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.stream import Source
 
-__all__ = ["WrongSize", "require_total_size", "wrong_sizes"]
+__all__ = ["WrongSize", "declared_sizes", "require_total_size", "wrong_sizes"]
 
 
 class WrongSize(NamedTuple):
@@ -38,7 +38,7 @@ class WrongSize(NamedTuple):
     held: int
 
 
-def _declared(rv: TensorVariable) -> dict[int, int]:
+def declared_sizes(rv: TensorVariable) -> dict[int, int]:
     """Return the entries of ``total_size`` by axis."""
     if not isinstance(rv.owner.op, MinibatchRandomVariable):
         return {}
@@ -59,7 +59,7 @@ def wrong_sizes(model: Model, sources: Sequence[Source]) -> list[WrongSize]:
         value = model.rvs_to_values[rv]
         used = set(ancestors([rv, value]))
         rows = {source.n_rows for source in sources if not used.isdisjoint(source.batches)}
-        for axis, declared in _declared(rv).items():
+        for axis, declared in declared_sizes(rv).items():
             lengths = rows if axis == 0 else {value.type.shape[axis]} - {None}
             if lengths and declared not in lengths:
                 found.append(WrongSize(rv.name, axis, declared, max(lengths)))
@@ -86,7 +86,7 @@ def require_total_size(
         If a ``total_size`` is not positive, or is not the length of the data's axis.
     """
     for rv in model.observed_RVs:
-        for declared in _declared(rv).values():
+        for declared in declared_sizes(rv).values():
             if declared < 1:
                 raise ValueError(
                     f"`total_size` of `{rv.name}` expected the number of rows of the whole data, "

@@ -14,9 +14,10 @@ import pytensor.tensor as pt
 from pymc.distributions.transforms import _default_transform
 from pymc.logprob.transforms import CircularTransform, Transform
 from pymc.model import Model
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.distributions.transforms import EmbeddedTransform
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Circle, Euclidean, Manifold, manifold_of
 from pymc_geodesic.potential.symmetry import is_even
 
@@ -201,7 +202,7 @@ def sampled_variables(
         manifold = coordinates.get(rv.name, coordinates.get(type(manifold), manifold))
         shape = _position_shape(model, rv, manifold, np.shape(initial_point[value.name]))
         _require_points(rv.name, manifold, shape)
-        position = tensor(f"{rv.name}_position", dtype=value.dtype, shape=shape)
+        position = graph_input(f"{rv.name}_position", dtype=value.dtype, shape=shape)
         transform, log_ratio = model.rvs_to_transforms[rv], (log_ratios or {}).get(rv.name)
         variables.append(SampledVariable(rv, value, manifold, transform, position, log_ratio))
     return tuple(variables)

@@ -12,9 +12,11 @@ import numpy as np
 
 from pymc.model import Model
 
+from pymc_geodesic.algorithms.default_schedules import has_default_schedule
 from pymc_geodesic.distributions.concentration import known_concentration
-from pymc_geodesic.manifolds import Simplex, manifold_of
+from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
 from pymc_geodesic.step_methods.step import Step
 
@@ -80,13 +82,15 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
 def step_class_for(model: Model) -> type[Step]:
     """Choose a step by the manifolds of the variables.
 
-    It is :class:`SGRLD` if all variables are probability vectors and some have a concentration
-    below one half, :class:`gSGNHT` if a variable is on a curved manifold, and else :class:`SGNHT`.
+    It is :class:`SGRLD` if all variables are probability vectors, and some have a concentration
+    below one half or are the topics of :class:`LatentDirichletAllocation`; :class:`gSGNHT` if a
+    variable is on a curved manifold; and else :class:`SGNHT`.
 
     Raises
     ------
     ValueError
-        If the model has no minibatches, or has discrete variables.
+        If the model has no minibatches, has discrete variables, or needs a step size that no step
+        finds.
     """
     if not has_minibatch(model):
         raise ValueError(
@@ -94,11 +98,25 @@ def step_class_for(model: Model) -> type[Step]:
             "without. Use NUTS, `pm.sample()`, which is exact, or pass a `step`."
         )
     require_continuous(model)
-    manifolds = [manifold_of(rv) for rv in model.free_RVs]
-    are_simplexes = all(isinstance(manifold, Simplex) for manifold in manifolds)
-    if are_simplexes and any(_is_sparse(rv) for rv in model.free_RVs):
+    manifolds = [manifold_in(model, rv) for rv in model.free_RVs]
+    others = [
+        rv.name
+        for rv, manifold in zip(model.free_RVs, manifolds, strict=True)
+        if not isinstance(manifold, Simplex)
+    ]
+    has_latents = has_default_schedule(model)
+    if not others and (has_latents or any(_is_sparse(rv) for rv in model.free_RVs)):
         return SGRLD
-    return SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
+    found = SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
+    if has_latents:
+        listed = ", ".join(f"`{name}`" for name in others)
+        raise ValueError(
+            "`step=None` expected topics with a Dirichlet prior and no other variables, because "
+            "the words of documents have latent topics and no step finds a step size for other "
+            f"variables; got {listed}. Pass a step with a step size, such as "
+            f"`step=pmg.{found.__name__}(step_size=1e-3)`."
+        )
+    return found
 
 
 def require_continuous(model: Model) -> None:

@@ -18,12 +18,19 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
 
-from pymc_geodesic.rank_statistics import rank_statistics
+from pymc_geodesic.kernel.representatives import without_seam
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.potential.components import components_in
+from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
+from pymc_geodesic.runs.components import warnings_of_components
+from pymc_geodesic.runs.labels import labels_of
 
 __all__ = ["warnings_of_convergence"]
 
 # The limits of PyMC's own checks.
 LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 100
+# Of slow chains, R-hat may be as large by chance; but their draws do not suffice then.
+SURELY_TOO_LARGE = 1.05
 # With fewer draws the statistics themselves are unreliable.
 FEWEST_DRAWS = 100
 # PyMC recommends four chains: R-hat compares chains, and few of them may agree by chance.
@@ -49,27 +56,45 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return []
     posterior = idata["posterior"].to_dataset()
     n_chains, n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    found = _divergences(idata)
+    found: list[SamplerWarning] = []
     if n_draws < FEWEST_DRAWS:
         return [*found, _said(f"{n_draws} draws are too few to check convergence reliably.")]
     if n_chains == 1:
         return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
     if n_chains < FEW_CHAINS:
         found.append(_said(f"R-hat is reliable from {FEW_CHAINS} chains on; got {n_chains}."))
-    names = [name for name in map(_untransformed, model.free_RVs) if name in posterior]
-    values = {name: posterior[name].transpose("chain", "draw", ...) for name in names}
-    return [*found, *_of_ranks({name: x for name, x in values.items() if x.size}, n_chains)]
+    labels = labels_of(model)
+    names = [labels.name(_untransformed(x)) for x in model.free_RVs]
+    manifolds, values = recorded_manifolds(idata), {}
+    for name in [name for name in names if name in posterior.data_vars]:
+        x = posterior[name].transpose("chain", "draw", ...)
+        if x.size:
+            # Angles and axes are compared where they do not jump.
+            values[name] = x.copy(data=without_seam(manifolds.get(name), x.to_numpy()))
+    for name, free in components_in(model).items():
+        draws = posterior[name].transpose("chain", "draw", ...) if name in posterior else None
+        if draws is not None and draws.shape[2] > 1 and np.isfinite(draws.to_numpy().sum()):
+            found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE)
+            values = {key: x for key, x in values.items() if key not in free}
+            # Does not depend on the order of the components.
+            values |= idata["sample_stats"].to_dataset()[["potential_estimate"]].data_vars
+    return [*found, *_of_ranks(values, n_chains)]
 
 
 def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[SamplerWarning]:
     """Check R-hat and effective sizes of all entries."""
     statistics = {name: rank_statistics(x.to_numpy()) for name, x in values.items()}
     found = []
-    name, largest = _worst({name: x.r_hat for name, x in statistics.items()}, values)
-    if largest > LARGEST_R_HAT:
+    n_entries = sum(x.r_hat.size for x in statistics.values())
+    excess = {name: _excess(values[name], x.r_hat, n_entries) for name, x in statistics.items()}
+    name, largest = _worst(excess, values)
+    if largest > 0:
+        most = f"more than {LARGEST_R_HAT}"
+        if n_entries > 1:
+            most += f" and than chance makes the largest of {n_entries:,}"
         text = (
-            f"R-hat of {name} is {largest:.3f}, more than {LARGEST_R_HAT}: the chains disagree, "
-            "and their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
+            f"R-hat of {name} is {largest + LARGEST_R_HAT:.3f}, {most}: the chains disagree, and "
+            "their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
         )
         found.append(_said(text, "warn"))
     opposite, least = _worst({name: -x.effective_size for name, x in statistics.items()}, values)
@@ -81,6 +106,16 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
         )
         found.append(_said(text, "warn"))
     return found
+
+
+def _excess(values: xr.DataArray, r_hat: np.ndarray, n_entries: int) -> np.ndarray:
+    """Return by how much R-hats exceed the limit; NaN where they may do so by chance."""
+    excess = np.where(np.isnan(r_hat), np.nan, r_hat - LARGEST_R_HAT)
+    if (above := excess > 0).any():
+        by_chance = largest_r_hats(values.to_numpy()[:, :, above], n_entries=n_entries)
+        limit = np.minimum(by_chance, SURELY_TOO_LARGE)
+        excess[above] = np.where(r_hat[above] > limit, excess[above], np.nan)
+    return excess
 
 
 def _worst(
@@ -95,19 +130,6 @@ def _worst(
     dims = values[name].dims[2:]
     where = ", ".join(str(values[name][dim].values[i]) for dim, i in zip(dims, index, strict=True))
     return f"`{name}[{where}]`" if where else f"`{name}`", largest[name]
-
-
-def _divergences(idata: xr.DataTree) -> list[SamplerWarning]:
-    if "sample_stats" not in idata.children or "diverging" not in idata["sample_stats"]:
-        return []
-    diverging = idata["sample_stats"]["diverging"].to_numpy()
-    if not (n := int(diverging.sum())):
-        return []
-    text = (
-        f"{n} of {diverging.size} draws after tuning diverged. Decrease `step_size`, or write the "
-        "model with other parameters."
-    )
-    return [SamplerWarning(WarningType.DIVERGENCES, text, "error")]
 
 
 def _untransformed(variable: Variable) -> str:

@@ -6,23 +6,29 @@ from __future__ import annotations
 
 import math
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 
 import numpy as np
 import pytensor.tensor as pt
 
 from pymc.model import Model
 from pytensor.graph.replace import vectorize_graph
-from pytensor.graph.traversal import ancestors
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.graph.traversal import ancestors, toposort
+from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.runs.memory import bytes_of_draw
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["Traced"]
+__all__ = ["Traced", "how_to_compute"]
 
-# Bytes of values that are processed at once; intermediate results are several times larger.
+# Bytes of the arrays of the draws that are processed at once. There may be several such arrays.
 MOST_BYTES = 2**26
+# Draws for which a Deterministic is tried that has failed for all of them.
+MOST_FAILURES = 100
 
 
 class Traced:
@@ -74,35 +80,187 @@ class Traced:
             )
         if not variables and not without:
             raise ValueError("`var_names` expected at least one variable to return, got none.")
-        self.variables: list[TensorVariable] = model.replace_rvs_by_values(variables)
+        self._set(model, model.replace_rvs_by_values(variables))
+        self._model, self._free = model, {rv.name for rv in model.free_RVs}
+        # Deterministics that could not be computed, and what has been said of others.
+        self._failed: set[str] = set()
+        self._said: set[str] = set()
+
+    @cached_property
+    def n_bytes(self) -> dict[str, int]:
+        """Bytes of a draw of each variable, by name."""
+        return bytes_of_draw(self._model, self.variables)
+
+    @cached_property
+    def bytes_of_values(self) -> dict[str, int]:
+        """Bytes of a draw of PyMC's values, by variable, where they are stored beside it."""
+        there = {x.name for x in self.variables}
+        values = [value for value in self._values if value.name not in there]
+        found = bytes_of_draw(self._model, values)
+        return {self._model.values_to_rvs[value].name: found[value.name] for value in values}
+
+    def is_free(self, name: str) -> bool:
+        """Return whether a variable is a free variable of the model."""
+        return name in self._free
+
+    def leave_out(self, name: str) -> None:
+        """Return a variable no longer."""
+        self._set(self._model, [x for x in self.variables if x.name != name])
+
+    def _set(self, model: Model, variables: Sequence[TensorVariable]) -> None:
+        self.variables = list(variables)
         used = set(ancestors(self.variables))
         self._values = [value for value in model.value_vars if value in used]
         self.value_names = [value.name for value in self._values]
 
     def __call__(self, draws: Arrays, shape: tuple[int, int]) -> Arrays:
         """Return the variables for values of shape ``(chain, draw, ...)``."""
-        found = {x.name: draws[x.name] for x in self.variables if x.name in draws}
-        computed = [x for x in self.variables if x.name not in draws]
-        flat = [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
-        arrays = self._computed(computed, flat, math.prod(shape)) if computed else []
+        return self._of(self.variables, draws, shape)
+
+    def kept(self, draws: Arrays, shape: tuple[int, int], *, only_free: bool = False) -> Arrays:
+        """Return what can be computed of the variables, and say what cannot.
+
+        A Deterministic is NaN at draws for which it fails, and left out if it fails for all.
+
+        Parameters
+        ----------
+        draws : dict of str to ndarray, shape (chain, draw, ...)
+            PyMC's values.
+        shape : tuple of int
+            Numbers of chains and of draws.
+        only_free : bool
+            Whether to leave out all Deterministics. If there is no memory for the free variables
+            beside PyMC's values, these are returned.
+        """
+        free = [x for x in self.variables if x.name in self._free]
+        try:
+            found = self._of(free, draws, shape)
+        except MemoryError as error:
+            if not only_free:
+                raise
+            log.warning(f"The result has PyMC's values in place of the variables: {error}.")
+            return {name: draws[name] for name in self.value_names}
+        if not only_free:
+            found |= self._deterministics(draws, shape)
+        return {x.name: found[x.name] for x in self.variables if x.name in found}
+
+    def _deterministics(self, draws: Arrays, shape: tuple[int, int]) -> Arrays:
+        graphs = [x for x in self.variables if x.name not in self._free | self._failed]
+        try:
+            return self._of(graphs, draws, shape)
+        except Exception:
+            alone = {x.name: self._alone(x, draws, shape) for x in graphs}
+        return {name: x for name, x in alone.items() if x is not None}
+
+    def _alone(
+        self, graph: TensorVariable, draws: Arrays, shape: tuple[int, int]
+    ) -> np.ndarray | None:
+        """Compute a Deterministic by itself, draw by draw if it fails; None if it fails for all."""
+        try:
+            return self._of([graph], draws, shape)[graph.name]
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            found = None
+            if not isinstance(error, MemoryError):
+                found = self._one_by_one(graph, draws, math.prod(shape))
+        if found is None:
+            self._failed.add(graph.name)
+            log.warning(
+                f"`{graph.name}` could not be computed and is left out of the result: {reason}. "
+                + how_to_compute(graph.name)
+            )
+            return None
+        values, n_failed = found
+        if n_failed and graph.name not in self._said:
+            self._said.add(graph.name)
+            log.warning(
+                f"`{graph.name}` could not be computed for {n_failed:,} of {math.prod(shape):,} "
+                f"draws, where it is NaN in the result: {reason}."
+            )
+        return values.reshape(*shape, *values.shape[1:])
+
+    def _one_by_one(
+        self, graph: TensorVariable, draws: Arrays, n_draws: int
+    ) -> tuple[np.ndarray, int] | None:
+        """Compute a Deterministic for each draw; return it and the number of failures."""
+        function, flat = self._function([graph]), self._flat(draws)
+        values: np.ndarray | None = None
+        n_failed = 0
+        for i in range(n_draws):
+            try:
+                [value] = function(1, *(x[i : i + 1] for x in flat))
+            except Exception:
+                n_failed += 1
+                if values is None and n_failed == MOST_FAILURES:
+                    return None
+                continue
+            if values is None:
+                # Integers have no NaN.
+                dtype = value.dtype if value.dtype.kind == "f" else np.dtype(float)
+                values = np.full((n_draws, *value.shape[1:]), np.nan, dtype)
+            values[i] = value[0]
+        return None if values is None else (values, n_failed)
+
+    def _of(
+        self, graphs: Sequence[TensorVariable], draws: Arrays, shape: tuple[int, int]
+    ) -> Arrays:
+        found = {x.name: draws[x.name] for x in graphs if x.name in draws}
+        computed = [x for x in graphs if x.name not in draws]
+        arrays = self._computed(computed, draws, math.prod(shape)) if computed else []
         for x, array in zip(computed, arrays, strict=True):
             found[x.name] = array.reshape(*shape, *array.shape[1:])
-        return {x.name: found[x.name] for x in self.variables}
+        return {x.name: found[x.name] for x in graphs}
 
     def _computed(
-        self, graphs: Sequence[TensorVariable], values: Sequence[np.ndarray], n_draws: int
+        self, graphs: Sequence[TensorVariable], draws: Arrays, n_draws: int
     ) -> list[np.ndarray]:
-        many = [tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values]
+        function, values = self._function(graphs), self._flat(draws)
+        # Of one draw: what goes in, what comes out, and the largest array between them.
+        first = function(1, *(x[:1] for x in values))
+        n_bytes = sum(x.nbytes // max(len(x), 1) for x in values) + sum(x.nbytes for x in first)
+        n_bytes = max(n_bytes, _largest_between(self._values, graphs), 1)
+        size = max(1, MOST_BYTES // n_bytes)
+        found = [np.empty((n_draws, *x.shape[1:]), x.dtype) for x in first]
+        for i in range(0, n_draws, size):
+            n = min(size, n_draws - i)
+            block = function(n, *(x[i : i + n] for x in values))
+            for array, part in zip(found, block, strict=True):
+                array[i : i + n] = part
+        return found
+
+    def _function(self, graphs: Sequence[TensorVariable]) -> Callable[..., list[np.ndarray]]:
+        """Return the graphs as a function of the number of draws and of values of all of them."""
+        many = [
+            graph_input(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) for v in self._values
+        ]
         replacements = dict(zip(self._values, many, strict=True))
         n = pt.lscalar("n_draws")
-        function = interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
-        n_bytes = max(sum(x.nbytes for x in values), 1)
-        size = max(1, math.floor(n_draws * MOST_BYTES / n_bytes))
-        blocks = [
-            function(min(size, n_draws - i), *(x[i : i + size] for x in values))
-            for i in range(0, n_draws, size)
-        ]
-        return [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+        return interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
+
+    def _flat(self, draws: Arrays) -> list[np.ndarray]:
+        return [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
+
+
+def how_to_compute(name: str) -> str:
+    """Return how a Deterministic is computed after a run."""
+    return (
+        "For some of the draws, `pm.compute_deterministics(idata.posterior.isel(draw=slice(None, "
+        f'None, 100)), model=model, var_names=["{name}"])` computes it.'
+    )
+
+
+def _largest_between(values: Sequence[TensorVariable], graphs: Sequence[TensorVariable]) -> int:
+    """Return the bytes of the largest array, of those of known shape, on the way to graphs."""
+    found, depends = 0, set(values)
+    for node in toposort(graphs):
+        if depends.isdisjoint(node.inputs):
+            continue
+        depends.update(node.outputs)
+        for x in node.outputs:
+            shape = getattr(x.type, "shape", (None,))
+            if None not in shape:
+                found = max(found, math.prod(shape) * np.dtype(x.type.dtype).itemsize)
+    return found
 
 
 def _for_each(

@@ -10,7 +10,7 @@ import numpy as np
 
 from pymc.model import Model
 
-from pymc_geodesic.manifolds import manifold_of
+from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.runs.choose_step import require_continuous
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
@@ -85,7 +85,7 @@ def find_starts(
     model = pymc_model(model)
     n_chains = whole("chains", chains)
     require_continuous(model)
-    is_flat = all(manifold_of(rv).is_flat for rv in model.free_RVs)
+    is_flat = all(manifold_in(model, rv).is_flat for rv in model.free_RVs)
     make = SGNHT if is_flat else gSGNHT
     with model:
         # The search compiles nothing, and JAX compiles a step only when it moves.

@@ -39,6 +39,8 @@ class Halved(NamedTuple):
         Transitions of all chains after the tuning phase.
     n_diverging : int
         Kept draws with a transition that was undone.
+    record : str
+        Record of the step.
     """
 
     coarse: Arrays
@@ -47,6 +49,7 @@ class Halved(NamedTuple):
     order: int
     n_transitions: int
     n_diverging: int
+    record: str
 
 
 def halve(
@@ -102,4 +105,5 @@ def halve(
         order=made.order,
         n_transitions=3 * settings.n_steps * n_chains * (draws + discarded),
         n_diverging=n_diverging,
+        record=made.record,
     )

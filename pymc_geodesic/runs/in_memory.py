@@ -14,11 +14,13 @@ import xarray as xr
 
 from pymc.model import Model
 
+from pymc_geodesic.run_record import ModesRecord, with_modes
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
+from pymc_geodesic.sampling.mode_groups import modes_of
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["InMemory"]
@@ -56,6 +58,7 @@ class InMemory:
         self._phases, self._model, self._traced = phases, model, traced
         self._running = running
         self._record, self._began = record, began
+        self._modes: ModesRecord | None = None
         self._values: dict[str, Arrays] = defaultdict(dict)
         self._statistics: dict[str, Arrays] = defaultdict(dict)
 
@@ -63,6 +66,7 @@ class InMemory:
         self, phase: Phase, values: Arrays, statistics: Arrays, chains: Sequence[Chain]
     ) -> None:
         """Append what a segment of a phase has drawn."""
+        self._modes = modes_of(chains)
         shape, n_kept = next(iter(statistics.values())).shape, phase.n_kept
         if self._running is not None and not phase.is_tuning:
             self._running.put(values, shape)
@@ -80,29 +84,39 @@ class InMemory:
     def close(self, *, failed: bool) -> None:
         """Do nothing."""
 
-    def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return all draws in the form of ``pm.sample``; None if there are none."""
+    def datatree(self, *, plain: bool = False) -> xr.DataTree | None:
+        """Return all draws in the form of ``pm.sample``; None if there are none.
+
+        Parameters
+        ----------
+        plain : bool
+            Whether to leave out all but the draws.
+        """
         tuning, sampling = phases = self._phases
         if not any(phase.n_kept for phase in phases):
             return None
-        drawn = Drawn(
-            _joined([(self._values[p.name], p.n_kept) for p in phases]),
-            _joined([(self._statistics[p.name], p.n_kept) for p in phases]),
-            record=self._record,
-            n_warmup=tuning.n_kept,
-            n_draws=sampling.n_kept,
+        drawn = [
+            Drawn(
+                _first(self._values[phase.name], phase.n_kept),
+                _first(self._statistics[phase.name], phase.n_kept),
+                is_tuning=phase.is_tuning,
+            )
+            for phase in phases
+            if phase.n_kept
+        ]
+        idata = to_datatree(
+            drawn,
+            model=self._model,
+            traced=self._traced,
+            record=with_modes(self._record, self._modes),
             tune=tuning.n_draws,
             seconds=time.perf_counter() - self._began,
+            plain=plain,
         )
-        idata = to_datatree(drawn, model=self._model, traced=self._traced, checks=checks)
         if self._running is not None and sampling.n_kept:
             idata["running"] = self._running.to_datatree()
         return idata
 
 
-def _joined(parts: Sequence[tuple[Arrays, int]]) -> Arrays:
-    """Join the draws of the parts."""
-    cut = [{name: x[:, :n] for name, x in arrays.items()} for arrays, n in parts if n]
-    if len(cut) == 1:
-        return cut[0]
-    return {name: np.concatenate([part[name] for part in cut], axis=1) for name in cut[0]}
+def _first(arrays: Arrays, n: int) -> Arrays:
+    return {name: x[:, :n] for name, x in arrays.items()}

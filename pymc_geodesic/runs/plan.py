@@ -114,14 +114,14 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     else:
         keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
         chains = keep.chains
-        try:
+    try:
+        if plan.checkpoint is not None:
             _count(plan, chains[0].n_drawn)
-        except ValueError:
-            keep.close(failed=True)
-            raise
-    return keep, Fold(
-        _move(plan, step, method, progress), chains, keep=keep, longest=plan.checkpoint_every
-    )
+        move = _move(plan, step, method, progress)
+    except BaseException:
+        keep.close(failed=True)
+        raise
+    return keep, Fold(move, chains, keep=keep, longest=plan.checkpoint_every)
 
 
 def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:

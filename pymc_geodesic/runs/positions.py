@@ -12,6 +12,8 @@ import xarray as xr
 from pymc.stats.convergence import SamplerWarning, WarningType
 
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
+from pymc_geodesic.run_record import read_records
+from pymc_geodesic.runs.shorter_steps import shorter
 
 __all__ = ["listed", "warnings_of_positions", "wrong_positions"]
 
@@ -74,10 +76,14 @@ def warnings_of_positions(idata: xr.DataTree) -> list[SamplerWarning]:
     off = wrong_positions(by_draw)
     if not off:
         return []
+    records, advice = read_records(idata), "Decrease `step_size`"
+    if "step_size" in stats:
+        now = float(stats["step_size"].median())
+        advice = shorter(now, now / 2, records[0] if records else None)
     message = (
         "These draws do not follow the posterior: the temperature of their positions should be 1, "
-        f"but is {listed(off)}. Above 1 they are too wide, below 1 too narrow. Take larger batches "
-        "or a smaller `accuracy` or `step_size`; `pmg.diagnose(idata)` may find the cause."
+        f"but is {listed(off)}. Above 1 they are too wide, below 1 too narrow. {advice}. Or take "
+        "larger batches. `pmg.diagnose(idata)` may find the cause."
     )
     return [SamplerWarning(WarningType.CONVERGENCE, message, "warn")]
 

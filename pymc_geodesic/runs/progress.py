@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Self
 
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import mean_text
@@ -37,12 +39,17 @@ class Progress:
     """
 
     def __init__(self, n_draws: int, *, visible: bool) -> None:
+        console = Console(theme=default_progress_theme, stderr=True)
+        if visible and console.is_jupyter and find_spec("ipywidgets") is None:
+            # Rich would warn of it at every refresh.
+            log.info("No progress bar is shown: in Jupyter it needs the package ipywidgets")
+            visible = False
         self._progress = Bar(
             TextColumn("{task.description}"),
             BarColumn(bar_width=10),
             TextColumn("{task.completed}/{task.total} draws{task.fields[told]}"),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-            console=Console(theme=default_progress_theme, stderr=True),
+            console=console,
             disable=not visible,
         )
         self._task = self._progress.add_task("Compiling", total=n_draws, told="")

@@ -49,6 +49,13 @@ class Running:
         self._traced = Traced(model, list(keep))
         self.value_names = self._traced.value_names
 
+    def n_bytes(self, n_chains: int, n_draws: int) -> int:
+        """Return the bytes of the moments of chains, and of the draws that are kept."""
+        every = self._moments.every
+        n_kept = 0 if every is None else n_draws // every
+        # The mean, the sum of squares, and the difference from the mean.
+        return n_chains * (3 + n_kept) * sum(self._traced.n_bytes.values())
+
     def put(self, values: Arrays, shape: tuple[int, int]) -> None:
         """Add draws, given PyMC's values of shape ``(chain, draw, ...)``."""
         found = self._traced(values, shape)

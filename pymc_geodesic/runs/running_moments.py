@@ -15,7 +15,12 @@ from pymc.backends.ndarray import NDArray
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.kernel.representatives import Representatives, without_seam
+from pymc_geodesic.manifolds import Circle, Manifold, Product, manifold_named
 from pymc_geodesic.potential.batch_deterministics import uses_batch
+from pymc_geodesic.potential.deterministic_angles import deterministic_angles
+from pymc_geodesic.potential.variables import geometry_names
+from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["RunningMoments", "TraceOfStatistics"]
@@ -32,7 +37,8 @@ class RunningMoments:
         m_n = m_{n-1} + \frac{x_n - m_{n-1}}{n}, \qquad
         S_n = S_{n-1} + (x_n - m_{n-1}) (x_n - m_n), \qquad s_n^2 = \frac{S_n}{n - 1},
 
-    without the draws of the tuning phase.
+    without the draws of the tuning phase. Angles and axes have the coordinates nearest to
+    :math:`m_{n-1}`, so that a mean angle may be beyond pi.
 
     Parameters
     ----------
@@ -98,8 +104,8 @@ class RunningMoments:
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)
-        self._dims = {name: model.named_vars_to_dims.get(name) for name in self.var_names}
-        self._coords = {name: list(c) for name, c in model.coords.items() if c is not None}
+        self._manifolds = _manifolds_of(model, self.var_names)
+        self._labels = labels_of(model)
         self._chains: dict[int, dict[str, _Moments]] = {}
 
     def __call__(self, trace: NDArray, draw: Any) -> None:
@@ -117,7 +123,7 @@ class RunningMoments:
             moments[name].add(value, every=self.every)
 
     def _begin(self) -> dict[str, _Moments]:
-        return {name: _Moments() for name in self.var_names}
+        return {name: _Moments(self._manifolds.get(name)) for name in self.var_names}
 
     @cached_property
     def _values(self) -> Callable[[Any], list[np.ndarray]]:
@@ -147,7 +153,7 @@ class RunningMoments:
                 "`pm.sample` as `callback`."
             )
         groups = {
-            "mean": self._dataset(chains, lambda moments: moments.mean),
+            "mean": self._dataset(chains, lambda moments: moments.mean, is_place=True),
             "sd": self._dataset(chains, lambda moments: moments.sd),
         }
         if self.every is not None:
@@ -161,6 +167,7 @@ class RunningMoments:
         chains: Sequence[Mapping[str, _Moments]],
         read: Callable[[_Moments], np.ndarray],
         *,
+        is_place: bool = False,
         n_kept: int | None = None,
     ) -> xr.Dataset:
         leading = ["chain"]
@@ -171,10 +178,14 @@ class RunningMoments:
         arrays = {}
         for name in self.var_names:
             values = np.stack([read(chain[name]) for chain in chains])
+            if is_place:
+                # The means of all chains about one center.
+                values = without_seam(self._manifolds.get(name), values[:, None])[:, 0]
             n_own = values.ndim - len(leading)
-            own = self._dims[name] or [f"{name}_dim_{i}" for i in range(n_own)]
-            arrays[name] = ([*leading, *own], values)
-            coords |= {dim: self._coords[dim] for dim in own if dim in self._coords}
+            new, known = self._labels.name(name), self._labels.coords
+            own = self._labels.dims.get(new) or [f"{new}_dim_{i}" for i in range(n_own)]
+            arrays[new] = ([*leading, *own], values)
+            coords |= {dim: known[dim] for dim in own if dim in known}
         n_draws = [min(moments.n for moments in chain.values()) for chain in chains]
         return xr.Dataset(arrays, coords, attrs={"n_draws": n_draws})
 
@@ -182,17 +193,18 @@ class RunningMoments:
 class _Moments:
     """Mean and sum of squares of one variable in one chain, and the kept draws."""
 
-    def __init__(self) -> None:
-        self.n = 0
+    def __init__(self, manifold: Manifold | None) -> None:
+        self.n, self._manifold = 0, manifold
         self.mean = np.zeros(())
         self.squares = np.zeros(())
         self.kept: list[np.ndarray] = []
+        self._representatives: Representatives | None = None
 
     def add(self, value: np.ndarray, *, every: int | None) -> None:
         if self.n == 0:
             self.mean, self.squares = np.zeros(value.shape), np.zeros(value.shape)
         self.n += 1
-        change = value - self.mean
+        change = self._near(value) - self.mean
         self.mean += change / self.n
         # The second factor, the distance from the new mean, is (1 - 1 / n) times the first.
         change *= change
@@ -201,11 +213,30 @@ class _Moments:
         if every is not None and self.n % every == 0:
             self.kept.append(np.array(value))
 
+    def _near(self, value: np.ndarray) -> np.ndarray:
+        """Return the coordinates of a draw that are nearest to the mean so far."""
+        if self._manifold is None or self.n == 1:
+            return value
+        if self._representatives is None:
+            product = Product([self._manifold], shapes=[value.shape])
+            self._representatives = Representatives(product, dtype=value.dtype.name)
+        [near] = self._representatives.of_point([value], [self.mean.astype(value.dtype)])
+        return near
+
     @property
     def sd(self) -> np.ndarray:
         return (
             np.sqrt(self.squares / (self.n - 1)) if self.n > 1 else np.full_like(self.mean, np.nan)
         )
+
+
+def _manifolds_of(model: Model, wanted: Sequence[str]) -> dict[str, Manifold]:
+    """Return the manifolds of variables of which it is known, Deterministic angles too."""
+    values = [model.rvs_to_values[rv] for rv in model.free_RVs if rv.name in wanted]
+    names = geometry_names(model, values)
+    names |= dict.fromkeys(deterministic_angles(model), Circle.name)
+    found = {key: manifold_named(name) for key, name in names.items()}
+    return {key: manifold for key, manifold in found.items() if manifold is not None}
 
 
 def _outputs_of(model: Model, names: Sequence[str]) -> list[TensorVariable]:

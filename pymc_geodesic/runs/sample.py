@@ -12,24 +12,23 @@ from typing import TYPE_CHECKING, get_args
 
 import xarray as xr
 
-from pymc.exceptions import SamplingError
 from pymc.model import Model
-from pymc.stats.convergence import log_warnings
 from threadpoolctl import threadpool_limits
 
-from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
-from pymc_geodesic.runs.checkpoints.folder import CheckpointError, folder_of
+from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Fold, Phase
-from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.plan import Plan, begin_run
-from pymc_geodesic.runs.positions import warnings_of_positions
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.results import ChainError, Stored, check, closed, datatree_of, returned
+from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
-from pymc_geodesic.runs.starts import InitialValues, RandomSeed
-from pymc_geodesic.sampling import ChainFailure, ChainMethod
+from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
+from pymc_geodesic.sampling import ChainMethod
+from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import flag, one_of, positive, pymc_model, whole
 
@@ -37,20 +36,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 __all__ = ["ChainError", "sample"]
-
-
-class ChainError(SamplingError):
-    """One chain of :func:`sample`, or all of them, failed.
-
-    Attributes
-    ----------
-    idata : DataTree or None
-        Draws that all chains made before; None if there are none.
-    """
-
-    def __init__(self, message: str, idata: xr.DataTree | None = None) -> None:
-        super().__init__(message)
-        self.idata = idata
 
 
 def sample(
@@ -81,9 +66,10 @@ def sample(
     draws, tune, chains : int
         Draws of each chain, draws of its tuning phase, and the number of chains.
     step : Step, type of Step or callable, optional
-        A step, its class, or a function that returns a step. By default :class:`SGRLD`
-        if all variables are probability vectors and one has a prior concentration below one half,
-        else :class:`gSGNHT` if a variable is on a curved manifold, else :class:`SGNHT`.
+        A step, its class, or a function that returns a step. By default :class:`SGRLD` if all
+        variables are probability vectors, and one has a prior concentration below one half or they
+        are topics of :class:`LatentDirichletAllocation`; else :class:`gSGNHT` if a variable is on
+        a curved manifold, else :class:`SGNHT`.
     model : pymc.Model, optional
         The model; by default that of the context.
     random_seed : int, sequence of int, SeedSequence or Generator, optional
@@ -111,8 +97,9 @@ def sample(
     discard_tuned_samples : bool
         Whether to leave out the draws of the tuning phase; otherwise they are groups ``warmup_*``.
     compute_convergence_checks : bool
-        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and the
-        temperatures of positions, which tell whether draws are too wide or too narrow.
+        Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and
+        whether draws are too wide or too narrow: by temperatures of positions, and by gradients of
+        all rows at up to 1,000 draws, if they take a second or a small part of the run.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as
@@ -138,6 +125,8 @@ def sample(
         If a chain fails. Its attribute ``idata`` holds the draws so far.
     SamplingError
         If the tuning phase fails before the first draw.
+    MemoryError
+        If the draws would not fit into memory, or onto the disk; nothing is sampled.
     ValueError, TypeError
         For invalid arguments, for a ``checkpoint`` of another run, and for a model without
         minibatches if no ``step`` is given.
@@ -150,8 +139,11 @@ def sample(
     on its seed and the tuned parameters, not on ``chain_method`` (except for rounding) or other
     chains.
 
-    Deterministics are computed after sampling, for all draws at once. A Deterministic that depends
-    on a minibatch is computed for one batch.
+    Deterministics are computed after sampling, in blocks of draws. A Deterministic that depends on
+    a minibatch is computed for one batch. One that fails is NaN at the draws for which it does, and
+    left out if it fails for all; one of which not all draws would fit into memory, or onto the disk
+    of a ``checkpoint``, is left out before anything is sampled, unless ``var_names`` names it. All
+    of this is logged.
 
     Examples
     --------
@@ -189,28 +181,33 @@ def sample(
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
     )
+    require_starts(initvals, model, plan.n_chains)
+    labels_of(model).log()
+    make_room(plan)
     with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        kept, stopped = _drawn(plan, step, backend, progress)
-    idata = None
-    if kept is not None:
-        is_checked = compute_convergence_checks and stopped is None
-        idata = kept.datatree(checks=is_checked)
-        if idata is not None and is_checked:
-            log_warnings(warnings_of_positions(idata))
-    if idata is not None:
+        kept, fold, sampler, stopped = _drawn(plan, step, backend, progress)
+    idata = datatree_of(kept)
+    if kept is not None and idata is not None:
+        if compute_convergence_checks and stopped is None and fold is not None:
+            seconds = time.perf_counter() - plan.began
+            check(kept, idata, model, sampler=sampler, chains=fold.chains, seconds=seconds)
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
             f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."
         )
-    return _returned(idata, stopped, plan.sampling)
+    return returned(idata, stopped, plan.sampling)
 
 
 def _drawn(
     plan: Plan, step: StepArgument, backend: str | None, progress: Progress
-) -> tuple[InMemory | Checkpoint | None, BaseException | None]:
-    """Make the draws of a run; return their storage, and the exception that ended it, if any."""
-    keep: InMemory | Checkpoint | None = None
+) -> tuple[Stored | None, Fold | None, Sampler | None, BaseException | None]:
+    """Make the draws of a run; return their storage, and the exception that ended it, if any.
+
+    The fold has the chains after the last draw, and the sampler has moved them.
+    """
+    keep: Stored | None = None
     fold: Fold | None = None
+    sampler: Sampler | None = None
     stopped: BaseException | None = None
     try:
         # The other threads of a linear algebra library wait actively between its small calls. When
@@ -218,27 +215,19 @@ def _drawn(
         # Numba use the library themselves, and may need all threads.
         with threadpool_limits(1, user_api="blas"):
             made = step_for(step, model=plan.model, backend=backend)
+        sampler = made.sampler
         keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)
-        is_jax = made.sampler.problem.backend.is_jax
+        is_jax = sampler.problem.backend.is_jax
         with threadpool_limits(1 if is_jax else None, user_api="blas"):
             for phase in (plan.tuning, plan.sampling):
                 fold.draw(phase, progress)
     except (KeyboardInterrupt, Exception) as reason:
         stopped = reason
-    except BaseException:
-        if keep is not None:
-            keep.close(failed=True)
+    except BaseException as reason:
+        closed(keep, fold, reason)
         raise
-    finally:
-        if fold is not None:
-            fold.close()
-    if keep is not None:
-        try:
-            keep.close(failed=isinstance(stopped, CheckpointError))
-        except CheckpointError as error:
-            stopped = error
-    return keep, stopped
+    return keep, fold, sampler, closed(keep, fold, stopped)
 
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
@@ -252,20 +241,3 @@ def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
             f"`{name}` expected at least `thin`={thin} draws, got {asked}. Lower `thin`."
         )
     return n_draws
-
-
-def _returned(
-    idata: xr.DataTree | None, stopped: BaseException | None, sampling: Phase
-) -> xr.DataTree:
-    """Return the draws, or raise the exception that prevented them."""
-    there = f"{sampling.n_kept} of {sampling.most} draws of each chain"
-    if isinstance(stopped, Exception) and (idata is not None or isinstance(stopped, ChainFailure)):
-        who = f"Chain {stopped.chain}" if isinstance(stopped, ChainFailure) else "The run"
-        cause = stopped.__cause__ if isinstance(stopped, ChainFailure) else stopped
-        kept = f" {there} are the attribute `idata` of this error." if idata is not None else ""
-        raise ChainError(f"{who} failed: {cause}{kept}", idata) from cause
-    if idata is None:
-        raise stopped or RuntimeError("Nothing was drawn.")
-    if stopped is not None:
-        log.warning(f"Interrupted: the run has {there}.")
-    return idata

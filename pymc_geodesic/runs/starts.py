@@ -15,7 +15,7 @@ from pymc.model import Model
 from pymc_geodesic.sampling import Chain, begin
 from pymc_geodesic.sampling.advance import Sampler
 
-__all__ = ["InitialValues", "RandomSeed", "begin_chains", "seeds"]
+__all__ = ["InitialValues", "RandomSeed", "begin_chains", "require_starts", "seeds"]
 
 RandomSeed = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
 """Source of the seeds of all chains."""
@@ -46,6 +46,38 @@ def seeds(random_seed: RandomSeed, n_chains: int) -> list[np.random.SeedSequence
     return random_seed.spawn(n_chains)
 
 
+def require_starts(initvals: InitialValues, model: Model, n_chains: int) -> None:
+    """Raise an error for initial values that are none, or of variables that the model lacks.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not as in :func:`pymc_geodesic.runs.sample`.
+    """
+    if initvals is None:
+        return
+    each = [initvals] if isinstance(initvals, Mapping) else initvals
+    is_list = isinstance(each, Sequence) and not isinstance(each, str)
+    if not (is_list and all(x is None or isinstance(x, Mapping) for x in each)):
+        raise TypeError(
+            "`initvals` expected values of variables by name, for all chains or a list of them for "
+            f"each, got {initvals!r}. Leave it out: steps that tune themselves find a start."
+        )
+    if not isinstance(initvals, Mapping) and len(each) != n_chains:
+        raise ValueError(
+            f"`initvals` expected one mapping for each of {n_chains} chains, got {len(each)}. Pass "
+            "as many, or one mapping for all chains."
+        )
+    names = {rv.name for rv in model.free_RVs} | {value.name for value in model.value_vars}
+    given = [getattr(key, "name", key) for x in each if x is not None for key in x]
+    if unknown := [str(name) for name in given if name not in names]:
+        known = ", ".join(f"`{rv.name}`" for rv in model.free_RVs)
+        raise ValueError(
+            f"`initvals` expected values of free variables, which are {known}; got `{unknown[0]}`. "
+            "Check the name."
+        )
+
+
 def begin_chains(
     sampler: Sampler,
     model: Model,
@@ -56,8 +88,11 @@ def begin_chains(
     draws: int,
 ) -> list[Chain]:
     """Begin chains at the starts of ``pm.sample``."""
+    require_starts(initvals, model, len(chain_seeds))
+    # PyMC takes other mappings for lists.
+    overrides = dict(initvals) if isinstance(initvals, Mapping) else initvals
     functions = make_initial_point_fns_per_chain(
-        model=model, overrides=initvals, jitter_rvs=set(), chains=len(chain_seeds)
+        model=model, overrides=overrides, jitter_rvs=set(), chains=len(chain_seeds)
     )
     # A separate seed, for a start that is drawn from the prior.
     points = [

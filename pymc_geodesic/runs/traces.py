@@ -1,108 +1,127 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Conversion of arrays of draws to a ``DataTree``, by PyMC's own converter."""
+"""A ``DataTree`` in the form of ``pm.sample``, from the draws of all chains."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pymc
 import xarray as xr
 
-from pymc.backends.arviz import to_inference_data
-from pymc.backends.base import MultiTrace
-from pymc.backends.ndarray import NDArray
+from pymc.backends.arviz import find_constants, find_observations
 from pymc.model import Model
-from pymc.stats.convergence import log_warnings
-from pymc.util import drop_warning_stat
 
-from pymc_geodesic.run_record import STATISTIC
-from pymc_geodesic.runs.convergence import warnings_of_convergence
+from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.running_moments import TraceOfStatistics
+from pymc_geodesic.runs.labels import Labels, labels_of
+from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 
 __all__ = ["Drawn", "to_datatree"]
 
+# Statistics that PyMC leaves out too.
+UNUSED = {"warning", "tune", "in_warmup"}
+
 
 @dataclass(frozen=True)
 class Drawn:
-    """The draws of a run, equally many for all chains.
+    """The draws of a phase, equally many for all chains.
 
     Attributes
     ----------
-    values, statistics : dict of str to ndarray, shape (chains, n_warmup + n_draws, ...)
-        PyMC's values and the statistics; those of the tuning phase, if they are kept, come first.
-    record : str
-        Record of the step.
-    n_warmup, n_draws : int
-        Numbers of kept draws.
-    tune : int
-        Length of the tuning phase.
-    seconds : float
-        Duration of the run.
+    values, statistics : dict of str to ndarray, shape (chains, draws, ...)
+        PyMC's values and the statistics.
+    is_tuning : bool
+        Whether it is the tuning phase.
     """
 
     values: Arrays
     statistics: Arrays
-    record: str
-    n_warmup: int
-    n_draws: int
-    tune: int
-    seconds: float
+    is_tuning: bool
 
 
-def to_datatree(drawn: Drawn, *, model: Model, traced: Traced, checks: bool = True) -> xr.DataTree:
+def to_datatree(
+    phases: list[Drawn],
+    *,
+    model: Model,
+    traced: Traced,
+    record: str,
+    tune: int,
+    seconds: float,
+    plain: bool = False,
+) -> xr.DataTree:
     """Return draws in the form of ``pm.sample``.
 
     Parameters
     ----------
-    drawn : Drawn
+    phases : list of Drawn
         The draws.
     model : Model
         The model, for coordinates and data.
     traced : Traced
         Variables to return.
-    checks : bool
-        Whether to check convergence.
+    record : str
+        Record of the step.
+    tune : int
+        Length of the tuning phase.
+    seconds : float
+        Duration of the run.
+    plain : bool
+        Whether to leave out all that can fail or last: Deterministics, coordinates and data.
     """
-    trace = _multitrace(drawn, model, traced)
-    idata = to_inference_data(trace, model=model, save_warmup=drawn.n_warmup > 0)
-    if checks and drawn.n_draws and traced.variables:
-        log_warnings(warnings_of_convergence(idata, model))
-    return drop_warning_stat(idata)
+    # Imported on first use, because ArviZ imports JAX if installed.
+    from arviz_base import dict_to_dataset
 
-
-def _multitrace(drawn: Drawn, model: Model, traced: Traced) -> MultiTrace:
-    [shape] = {x.shape for x in drawn.statistics.values()}
-    samples = traced(drawn.values, shape)
-    record = np.full(shape, drawn.record, dtype=object)
-    statistics = drawn.statistics | {STATISTIC: record}
-    dtypes = {name: x.dtype for name, x in statistics.items()}
-    n_chains = len(record)
-    traces = []
-    make = NDArray if traced.variables else TraceOfStatistics
-    for chain in range(n_chains):
-        trace = make(
-            model=model,
-            vars=traced.variables,
-            fn=_unused,
-            var_shapes={name: x.shape[2:] for name, x in samples.items()},
-            var_dtypes={name: x.dtype for name, x in samples.items()},
+    labels = labels_of(model)
+    dims, coords = ({}, {}) if plain else (labels.dims, labels.coords)
+    attrs = {"sampling_time": seconds, "tuning_steps": tune}
+    posteriors, statistics = {}, {}
+    for drawn in phases:
+        [shape] = {x.shape for x in drawn.statistics.values()}
+        found = traced.kept(drawn.values, shape, only_free=plain)
+        prefix = "warmup_" if drawn.is_tuning else ""
+        posteriors[f"{prefix}posterior"] = dict_to_dataset(
+            {labels.name(name): x for name, x in found.items()},
+            inference_library=pymc,
+            coords=coords,
+            dims=dims,
+            attrs=attrs,
         )
-        trace.setup(0, chain, [dtypes])
-        trace.samples = {name: x[chain] for name, x in samples.items()}
-        trace._stats = [{name: x[chain] for name, x in statistics.items()}]
-        trace.draws = trace.draw_idx = drawn.n_warmup + drawn.n_draws
-        traces.append(trace)
-    multitrace = MultiTrace(traces)
-    report = multitrace.report
-    report._n_tune, report._n_draws = drawn.tune, drawn.n_draws
-    report._t_sampling = drawn.seconds
-    return multitrace
+        statistics[f"{prefix}sample_stats"] = dict_to_dataset(
+            {name: x for name, x in drawn.statistics.items() if name not in UNUSED},
+            inference_library=pymc,
+            coords=coords,
+            attrs=attrs | {ATTRIBUTE: record},
+        )
+    groups: dict[str, xr.Dataset] = posteriors | statistics
+    if not plain:
+        for name, find in (("observed_data", find_observations), ("constant_data", find_constants)):
+            if (data := _data(name, find, model, labels)) is not None:
+                groups[name] = data
+    return xr.DataTree.from_dict(groups)
 
 
-def _unused(*arrays: np.ndarray) -> Any:
-    """Replace the function with which PyMC's traces compute variables from a point."""
-    raise NotImplementedError
+def _data(
+    name: str, find: Callable[[Model], Mapping[str, Any]], model: Model, labels: Labels
+) -> xr.Dataset | None:
+    """Return a group of the model's data; None if there are none, or if it cannot be made."""
+    from arviz_base import dict_to_dataset
+
+    try:
+        found = {key: np.asarray(value) for key, value in find(model).items()}
+        if not found and name == "constant_data":
+            return None
+        return dict_to_dataset(
+            found,
+            inference_library=pymc,
+            coords=labels.coords,
+            dims=labels.dims,
+            sample_dims=[],
+        )
+    except Exception as error:
+        log.warning(f"The group `{name}` is left out of the result: {error}.")
+        return None

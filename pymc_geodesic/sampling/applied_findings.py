@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.algorithms.halved_rule import halved_rule
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.sampling.balance import start_thermostats
@@ -31,7 +32,7 @@ class AppliedFindings:
     ----------
     algorithm : Algorithm
         The algorithm.
-    rule : callable or None
+    own_rule : callable or None
         Rule of its step size and parameters.
     options : TuningOptions
         The quantities that tuning finds.
@@ -44,17 +45,48 @@ class AppliedFindings:
     """
 
     algorithm: Algorithm
-    rule: Rule | None
+    own_rule: Rule | None
     options: TuningOptions
     manifold: Product
     has_velocity: bool
     balances: bool
 
     @property
+    def rule(self) -> Rule | None:
+        """Rule of the step size and parameters, or of the parameters at the given step size."""
+        return None if self.own_rule is None else self.options.with_step(self.own_rule)
+
+    @property
     def cools(self) -> bool:
         """Whether velocities that are too hot are noticed and cooled."""
         is_measured = self.options.tunes_itself and not self.options.noise_is_known
         return is_measured and self.algorithm.heating_noise is not None
+
+    def proposed_step(self, found: Findings) -> float | None:
+        """Return the step size that would be found if the user had not given another."""
+        if self.own_rule is None or self.options.schedule is None:
+            return None
+        rule = halved_rule if found.halved else self.own_rule
+        return rule(found.demands(self.options.accuracy))[0]
+
+    def require_scales(self, name: str) -> None:
+        """Raise an error if a step size is in scales that only the tuning phase would find.
+
+        Raises
+        ------
+        ValueError
+            If it is.
+        """
+        options = self.options
+        finds_mass = options.tunes_itself and self.has_velocity and options.mass is None
+        if not finds_mass or options.schedule is None:
+            return
+        others = " and ".join(f"`{parameter}`" for parameter in self.algorithm.parameters)
+        raise ValueError(
+            f"`step_size` of `{name}` expected a tuning phase, because it is in the scales of the "
+            f"posterior, which are found then; got `tune=0`. Tune; or pass {others} too, with a "
+            "`step_size` in the units of the model."
+        )
 
     def apply(self, chain: GradientChain, found: Findings, *, spaces: bool = True) -> None:
         """Apply the settings that follow from the findings, those of spacing if it ``spaces``."""

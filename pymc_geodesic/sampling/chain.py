@@ -17,6 +17,7 @@ from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.latents.gmc import LocalState
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.run_record import ModesRecord
 from pymc_geodesic.sampling.forecast import Clock, News
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.schedules import Schedule
@@ -100,6 +101,10 @@ class Tuning:
         Whether control variates are used.
     variance_ratio : float
         Ratio of the noise variances with and without them.
+    modes : ModesRecord or None
+        What a search for other modes has found; None if there was none.
+    mode : int
+        Which of the modes the chain began in: those of one are tuned together.
     """
 
     controlled: bool
@@ -112,6 +117,8 @@ class Tuning:
     repeats: bool = False
     center: Center | None = None
     variance_ratio: float = np.nan
+    modes: ModesRecord | None = None
+    mode: int = 0
 
     def forget_draws(self) -> None:
         """Drop the draws that were kept for measurements to come."""

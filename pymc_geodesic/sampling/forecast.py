@@ -20,6 +20,8 @@ __all__ = ["Clock", "News", "forecast", "noise_felt"]
 
 # With fewer draws neither their time nor their correlation can be estimated.
 FEWEST_DRAWS = 20
+# Up to so many entries the slowest one is told.
+FEW_ENTRIES = 10
 # Gradients that NUTS with a diagonal mass needs for an effective draw: at least so many, and two
 # for each step along the longest direction in units of the shortest.
 FEWEST_GRADIENTS = 10
@@ -101,20 +103,28 @@ def forecast(
     if clock is None or n < FEWEST_DRAWS or len(window) < n:
         return ""
     seconds = 1_000 * (time.time() - clock.time) / n
-    worth = 1_000 * clock.n_chains / autocorrelation_time(whitened(mass, window[-n:]), quantile=0.9)
+    frame = whitened(mass, window[-n:])
+    # The largest of many estimates is too large by far.
+    is_few = frame.shape[1] <= FEW_ENTRIES
+    time_of = autocorrelation_time(frame, quantile=1.0 if is_few else 0.9)
+    worth = 1_000 * clock.n_chains / time_of
     chains = f" of each of {clock.n_chains} chains" if clock.n_chains > 1 else ""
     text = (
         f". 1,000 draws{chains} take about {_rounded(seconds)} s and are worth about "
         f"{_rounded(worth)} independent ones"
     )
+    if not is_few:
+        text += " for nine in ten of their entries, and fewer for the slowest"
     by_nuts = worth * gradients_by_nuts(mass) * seconds_per_pass * COMPILED
     now = time.process_time()
     # What NUTS takes includes its tuning, and so does what is compared with it.
-    if by_nuts < now - clock.began + 1_000 * (now - clock.processor) / n:
+    by_this = now - clock.began + 1_000 * (now - clock.processor) / n
+    if by_nuts < by_this:
         text += (
             ". NUTS on all rows is probably faster for this model: `pm.sample("
             f"model=pmg.full_data(model))` should take about {_rounded(by_nuts)} s of one "
-            f"processor for as many, tuning included, within a factor of {UNCERTAIN}"
+            f"processor for as many, tuning included, within a factor of {UNCERTAIN}; this step "
+            f"takes about {_rounded(by_this)} s of one, its own tuning included"
         )
     return text
 

@@ -24,8 +24,8 @@ from pymc_geodesic.tuning.velocity_heat import VelocityHeat
 __all__ = ["Monitors"]
 
 RAN_OFF_ADVICE = (
-    "Decrease `step_size`, and check that the posterior is proper: `total_size`, the signs of "
-    "potentials and flat priors."
+    "Decrease `step_size` from {step_size:.2g}, and check that the posterior is proper: "
+    "`total_size`, the signs of potentials and flat priors."
 )
 # A step of half a posterior scale changes temperatures by a sixteenth, and a fifth is reported.
 MOST_AMPLIFIED = 3.0

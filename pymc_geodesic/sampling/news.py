@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pymc_geodesic.kernel.streams import BatchStream
+from pymc_geodesic.run_record import of_modes
 from pymc_geodesic.sampling.chain import GradientChain, Settings, Tuning
 from pymc_geodesic.sampling.forecast import News, forecast, noise_felt
 from pymc_geodesic.sampling.larger_batches import share_of_noise
@@ -15,15 +18,20 @@ __all__ = ["news_of_tuning"]
 
 # Transitions per draw, and step sizes in posterior scales, that deserve a warning.
 MANY_STEPS, SHORT_STEP = 200, 0.05
+# A given step is too long if it is so many times the one that would be found: measurements of two
+# runs differ by less.
+TOO_LONG = 1.5
 
 
 def news_of_tuning(
     name: str,
     chain: GradientChain,
     *,
+    window: Sequence[Sequence[np.ndarray]],
     has_batches: bool,
     has_velocity: bool,
     seconds_per_pass: float,
+    proposed_step: float | None = None,
 ) -> News | None:
     """Report what was found, what draws will cost, and what deserves a warning.
 
@@ -33,19 +41,23 @@ def news_of_tuning(
         Name of the step method.
     chain : GradientChain
         At the end of its tuning phase.
+    window : sequence of sequence of ndarray
+        Its draws since the last choice, in coordinates that do not jump.
     has_batches : bool
         Whether the model has minibatches.
     has_velocity : bool
         Whether the algorithm has velocities: the step sizes of others are in other units.
     seconds_per_pass : float
         Seconds of the processor for a gradient of all rows; not a number if it was not measured.
+    proposed_step : float or None
+        The step size that would have been found, if the user has given another.
     """
     settings, tuning = chain.settings, chain.tuning
     if tuning is None or tuning.found is None or not tuning.speaks:
         return None
     unit = " posterior scales" if has_velocity else ""
     parts = [
-        f"step size {settings.step_size:.3g}{unit}",
+        f"step size {settings.step_size:.3g}{unit}{'' if proposed_step is None else ', as given'}",
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
@@ -55,7 +67,7 @@ def news_of_tuning(
     text = f"{name} tuned itself: {', '.join(parts)}"
     text += forecast(
         tuning.clock,
-        tuning.window,
+        window,
         n_drawn=chain.n_drawn,
         mass=tuning.found.mass,
         seconds_per_pass=seconds_per_pass,
@@ -64,7 +76,9 @@ def news_of_tuning(
     share = 0.0 if tuning.found.halved else _share_of_noise(settings, tuning.found.noise.mean)
     warning = noise_felt(share, n_entries=sum(np.size(x) for x in chain.state.position))
     is_slow = settings.n_steps >= MANY_STEPS or settings.step_size < SHORT_STEP
-    if is_slow and has_velocity:
+    if proposed_step is not None:
+        warning += _too_long(settings.step_size, proposed_step)
+    elif is_slow and has_velocity:
         warning += (
             ". Such short steps mean that the posterior is far from Gaussian or that its gradients "
             "are very noisy. Take larger batches or reparametrise the model, and check R-hat over "
@@ -76,7 +90,27 @@ def news_of_tuning(
             "be wrong by a tenth or more. Batches of an even number of rows that `pm.Minibatch` "
             "draws anew for each transition, with replacement, mend this"
         )
+    if has_batches and not tuning.controlled and chain.batches.in_passes:
+        warning += (
+            ". Rows are taken without replacement, and gradients have no control variates. The "
+            "noise of a pass then sums to zero, and draws are too narrow, by up to a third. Pass "
+            "`variance_reduction='control_variates'`, or take rows with replacement"
+        )
+    if tuning.modes is not None and tuning.modes.others:
+        warning += (
+            f". {of_modes(tuning.modes)} Unless chains cross from one to another, which "
+            "`pmg.diagnose(idata)` tells, their draws together have other shares"
+        )
     return News(text + warning, is_warning=bool(warning))
+
+
+def _too_long(step_size: float, proposed: float) -> str:
+    if step_size <= TOO_LONG * proposed:
+        return ""
+    return (
+        f". The given step size is longer than {proposed:.2g}, with which the bias is about "
+        "`accuracy`, so that draws may be too wide or diverge"
+    )
 
 
 def _gradients(tuning: Tuning, has_batches: bool) -> str:

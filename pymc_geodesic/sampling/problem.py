@@ -15,6 +15,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_geodesic.data_checks import DataChecks
+from pymc_geodesic.data_checks.indices import require_fixed_indices
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.values import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
@@ -91,6 +92,7 @@ class Problem:
         coordinates: Coordinates | None = None,
     ) -> None:
         model = options.model
+        require_fixed_indices(model)
         self.name, self.backend = name, options.backend
         self._options, self._restarts_local = options, restarts_local
         self._full_data = full_data

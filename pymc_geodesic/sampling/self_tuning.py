@@ -19,9 +19,12 @@ from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.applied_findings import AppliedFindings
 from pymc_geodesic.sampling.balance import observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
-from pymc_geodesic.sampling.forecast import Clock, News
+from pymc_geodesic.sampling.forecast import News
 from pymc_geodesic.sampling.halving import judged
+from pymc_geodesic.sampling.large_columns import advice_on_columns
 from pymc_geodesic.sampling.larger_batches import times_as_many
+from pymc_geodesic.sampling.mode_groups import by_mode, level, restart_clock
+from pymc_geodesic.sampling.mode_search import ModeSearch, Share
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.retreat import begin_again, more_careful
@@ -54,7 +57,8 @@ class SelfTuning:
 
     For chains that are tuned together, measurements are made once, with the start and the generator
     of the first chain, and their draws are pooled. They start at draws of the Gaussian
-    approximation at the mode; a single chain starts at the mode.
+    approximation at the mode; a single chain starts at the mode. If other modes are found, chains
+    are shared out among them, and those of each mode are tuned together.
 
     Parameters
     ----------
@@ -105,7 +109,7 @@ class SelfTuning:
         balanced = faster_rule if form == "dense" else balanced_rule
         self.applied = AppliedFindings(
             algorithm,
-            rule=balanced if self.balances else algorithm.tuning_rule,
+            own_rule=balanced if self.balances else algorithm.tuning_rule,
             options=options,
             manifold=problem.manifold,
             has_velocity=has_velocity,
@@ -120,8 +124,11 @@ class SelfTuning:
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
             is_abrupt=self._is_abrupt,
+            names=[variable.name for variable in problem.variables],
+            advice=advice_on_columns(model, problem.potential.sources),
         )
         self._default_start: dict[str, np.ndarray] = {}
+        self._search = ModeSearch(problem, gradient, model=model) if options.tunes_itself else None
         if options.tunes_itself:
             self._default_start = default_start(model, problem.names, point=problem.start)
 
@@ -143,14 +150,15 @@ class SelfTuning:
         """Return the draws before which a chain is measured again."""
         if not self.options.tunes_itself:
             return []
-        stages = Stages(chain.tuning_draws)
-        return stages.all(balances=self.balances, cools=self.applied.cools)
+        return Stages(chain.tuning_draws).all(balances=self.balances, cools=self.applied.cools)
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
         first = chains[0]
         if first.tuning is None or (first.n_drawn > 0 and not first.tune):
             return
+        if not first.tune:
+            self.applied.require_scales(self._name)
         if not first.tune and self.options.reduction != "control_variates":
             for chain in chains:
                 tuning_of(chain).controlled = False
@@ -159,14 +167,14 @@ class SelfTuning:
         if first.n_drawn == 0:
             self._measure_first(chains)
         elif self.options.tunes_itself:
-            self._measure_again(chains)
+            for group in by_mode(chains):
+                self._measure_again(group)
+        level(chains)
 
     def after_draw(self, chain: GradientChain) -> None:
         """Keep the draw for the next measurement."""
         if self.options.tunes_itself and chain.tune and chain.tuning is not None:
-            window, position = chain.tuning.window, chain.state.position
-            reference = window[0] if window else position
-            window.append(list(self.gradient.nearest(*position, *reference)))
+            chain.tuning.window.append([np.array(x) for x in chain.state.position])
             if self.balances or self.applied.cools:
                 observe_velocity(chain, self._manifold)
 
@@ -174,12 +182,15 @@ class SelfTuning:
         """Describe the results of tuning, and the cost of draws, in one line."""
         if not self.options.tunes_itself or chain.tuning is None or chain.tuning.found is None:
             return None
+        [window] = self.gradient.representatives.of_chains([chain.tuning.window])
         return news_of_tuning(
             self._name,
             chain,
+            window=window,
             has_batches=bool(self.gradient.n_rows),
             has_velocity=self.applied.has_velocity,
             seconds_per_pass=self._tuner.seconds_per_pass,
+            proposed_step=self.applied.proposed_step(chain.tuning.found),
         )
 
     def _measure_first(self, chains: Sequence[GradientChain]) -> None:
@@ -188,13 +199,20 @@ class SelfTuning:
         loose = is_default(self._default_start, first.values, self._names)
         tuning_of(first).began = time.process_time()
         start, found = self._tuner.begin(first.state.position, first.rng, loose=loose)
-        found = self._judged(found, chains, start, can_enlarge=self._can_enlarge)
-        for chain in chains:
-            tuning_of(chain).speaks = chain is first
-            self.applied.apply(chain, found)
-            if chain.tune:
-                alone = len(chains) == 1
-                self._move(chain, start if alone else self._tuner.spread(start, found, chain.rng))
+        shares: list[Share] = [(chains, None)]
+        if self._search is not None and first.tune:
+            moves = all(loose) and self.options.center is None
+            shares = self._search.share_out(chains, start, found.mass, moves=moves)
+        for group, point in shares:
+            if point is not None:
+                start, found = self._tuner.begin(point, first.rng)
+            found = self._judged(found, group, start, can_enlarge=self._can_enlarge)
+            for chain in group:
+                tuning_of(chain).speaks = chain is first
+                self.applied.apply(chain, found)
+                if chain.tune:
+                    at = self._tuner.spread(start, found, chain.rng) if len(chains) > 1 else start
+                    self._move(chain, at)
 
     def _move(self, chain: GradientChain, point: Sequence[np.ndarray]) -> None:
         position = tuple(np.asarray(x, order="C") for x in point)
@@ -208,6 +226,7 @@ class SelfTuning:
         found, windows = tuning_of(first).found, [tuning_of(chain).window for chain in chains]
         if found is None or sum(map(len, windows)) < FEWEST_DRAWS:
             return
+        windows = self.gradient.representatives.of_chains(windows)
         now, stages = first.n_drawn, Stages(first.tuning_draws)
         # The center of an approximation may be many deviations off, and the way from there looks
         # like a soft direction.
@@ -229,18 +248,17 @@ class SelfTuning:
             if now in late:
                 self.applied.space(chains, found, windows, made_with=before)
         if now == stages.counted:
-            warn_if_apart(self._name, found.mass, windows)
+            warn_if_apart(self._name, found.mass, windows, self.gradient)
             self.applied.space(chains, found, windows, made_with=first.settings)
         if now in [stages.counted, *late]:
-            self._restart_clock(chains)
+            restart_clock(chains)
         # A late measurement replaces the corrections before it.
         since = max((stage for stage in late if stage <= now), default=0)
         balanced = [stage for stage in stages.balanced if stage > since]
-        is_kept = found.halved or found.noise.is_outweighed
-        if self.balances and not is_kept and now in balanced:
+        if self.balances and now in balanced and not (found.halved or found.noise.is_outweighed):
             rebalance(chains, self._manifold, weight=1 / (1 + balanced.index(now)))
         if now == stages.heated and self.applied.cool(chains, found):
-            self._restart_clock(chains)
+            restart_clock(chains)
 
     def _retreat(self, chains: Sequence[GradientChain], found: Findings) -> None:
         """Begin again near the center, with shorter steps."""
@@ -266,9 +284,8 @@ class SelfTuning:
         if not self.balances or rule is None:
             return found
         accuracy, now = self.options.accuracy, chains[0].batches.times
-        of_these = found.of_batches(now)
         of_these = judged(
-            of_these,
+            found.of_batches(now),
             rule,
             accuracy=accuracy,
             can_halve=self._can_halve,
@@ -277,20 +294,7 @@ class SelfTuning:
         # Halves of batches balance correlations, too.
         if of_these.halved or not can_enlarge:
             return of_these
-        times = times_as_many(
-            found,
-            rule,
-            self.gradient,
-            point,
-            now=now,
-            accuracy=accuracy,
-        )
+        times = times_as_many(found, rule, self.gradient, point, now=now, accuracy=accuracy)
         for chain in chains:
             chain.batches.times, tuning_of(chain).repeats = times, times > now
         return of_these.of_batches(times / now)
-
-    def _restart_clock(self, chains: Sequence[GradientChain]) -> None:
-        first = chains[0]
-        clock = Clock.started(first.n_drawn, n_chains=len(chains), began=tuning_of(first).began)
-        for chain in chains:
-            tuning_of(chain).clock = clock

@@ -11,7 +11,7 @@ import numpy as np
 
 from pymc_geodesic.algorithms.halved_rule import halved_rule
 from pymc_geodesic.algorithms.row_noise import no_covariances
-from pymc_geodesic.algorithms.tuning_rules import Rule, require_step_size
+from pymc_geodesic.algorithms.tuning_rules import Rule, require_finite
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.sampling.chain import Settings
 from pymc_geodesic.sampling.tuning_options import TuningOptions
@@ -19,7 +19,7 @@ from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.findings import Findings
 from pymc_geodesic.tuning.spacing import steps_while_tuning
 
-__all__ = ["pace", "tuned_settings"]
+__all__ = ["FRICTIONS", "pace", "tuned_settings"]
 
 # Parameters that slow the way, as samplers name them.
 FRICTIONS = "friction", "diffusion"
@@ -58,10 +58,10 @@ def tuned_settings(
         Whether to choose the transitions per draw of the tuning phase.
     """
     demands = found.demands(options.accuracy)
-    step_size, parameters = halved_rule(demands) if found.halved else rule(demands)
-    require_step_size(step_size, demands)
+    step_size, parameters = (options.with_step(halved_rule) if found.halved else rule)(demands)
+    require_finite(step_size, parameters, demands)
     changes: dict[str, Any] = {
-        "schedule": ConstantSchedule(step_size),
+        "schedule": options.schedule or ConstantSchedule(step_size),
         "parameters": {**settings.parameters, **parameters, **options.given},
     }
     if balances:

@@ -7,16 +7,19 @@ from __future__ import annotations
 import math
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from numpy.typing import ArrayLike
 
+from pymc_geodesic.algorithms.tuning_rules import Rule, at_step
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.form import MassForm, mass_form, n_flat_entries
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.tuning.secants import n_directions, without_directions
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
@@ -29,7 +32,7 @@ class TuningOptions(NamedTuple):
     Attributes
     ----------
     tunes_itself : bool
-        Whether step size, parameters and mass are found.
+        Whether step size, parameters and mass are found, as far as they are not given.
     chooses_n_steps : bool
         Whether the number of transitions per draw is chosen too.
     reduction : {"auto", "control_variates"} or None
@@ -44,6 +47,8 @@ class TuningOptions(NamedTuple):
         Given parameters of the dynamics.
     mass : Mass or None
         The given mass.
+    schedule : Schedule or None
+        The given step sizes, in the frame of the mass that is found or given.
     """
 
     tunes_itself: bool
@@ -54,6 +59,14 @@ class TuningOptions(NamedTuple):
     noise_is_known: bool
     given: Mapping[str, float]
     mass: Mass | None
+    schedule: Schedule | None = None
+
+    def with_step(self, rule: Rule) -> Rule:
+        """Return the rule of an algorithm, for the given step size if there is one."""
+        if self.schedule is None:
+            return rule
+        # Friction suits the longest steps, with which schedules begin.
+        return partial(at_step, rule=rule, step_size=float(self.schedule(np.zeros(1))[0]))
 
 
 def unit_mass(problem: Problem, *, dense: bool) -> Mass:

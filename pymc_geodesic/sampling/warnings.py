@@ -44,7 +44,8 @@ def divergence_of(
     if not diverging or chain.has_warned or chain.tune:
         return None
     chain.has_warned = True
-    message = f"{name} {mishap}; such draws are marked `diverging`. {advice}"
+    remedy = advice.format(step_size=chain.settings.step_size)
+    message = f"{name} {mishap}; such draws are marked `diverging`. {remedy}"
     return SamplerWarning(WarningType.DIVERGENCE, message, "warn")
 
 
@@ -63,7 +64,7 @@ def _unsettled(name: str, settling: ThermostatSettling) -> SamplerWarning | None
 def _too_hot(name: str, what: str) -> SamplerWarning:
     message = (
         f"{name} {what} instead of 1: the step size is too large, or the friction too small for "
-        "the noise of the gradient, and draws are too wide. `pmg.diagnose(idata)` tells which."
+        "the noise of the gradient, and draws may be too wide. `pmg.diagnose(idata)` tells which."
     )
     return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
 

@@ -42,7 +42,8 @@ class GMC(Step):
         Variables to sample; all continuous variables by default.
     step_size : float, optional
         Step size :math:`\epsilon` of the leapfrog. By default it is tuned to an acceptance rate of
-        0.8 by dual averaging in the tuning phase, then kept. On compact manifolds a step is at most
+        0.8 by dual averaging in the tuning phase, then kept. It is in the units of the model, or in
+        the frame of ``mass``, whether given or tuned. On compact manifolds a step is at most
         half a turn long.
     n_leapfrog : int, default 10
         Leapfrog steps per trajectory.

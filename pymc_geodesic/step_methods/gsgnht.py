@@ -42,11 +42,12 @@ class gSGNHT(StochasticStep, FromLearningRate):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`. By default the tuning phase finds it, see :class:`SGGMC`.
+        Step size :math:`\epsilon`. By default the tuning phase finds it. Alone it is in posterior
+        scales, together with ``diffusion`` in the units of the model; see :ref:`given-steps`.
     diffusion : float, optional
         Injected noise A, and the friction that balances it when gradients are exact; in units of
-        one over time. By default it is ``0.01 / step_size`` if ``step_size`` is given; otherwise
-        the tuning phase finds it.
+        one over time. By default the tuning phase finds it; it is ``0.01 / step_size`` in models
+        that cannot be tuned.
     steps_per_batch : int, default 1
         Transitions that share one minibatch; see :class:`SGGMC`.
     gradient_noise : float, array, mapping of name to either, "fisher" or None

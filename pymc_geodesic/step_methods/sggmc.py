@@ -52,11 +52,13 @@ class SGGMC(StochasticStep, FromLearningRate):
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`. By default the tuning phase finds it, together with the friction
-        and a mass, as :ref:`self-tuning` describes. With ``tune=0`` it is
-        ``sqrt(0.01 / N)`` with N from ``total_size``.
+        and a mass, as :ref:`self-tuning` describes. A step size alone is in the posterior scales in
+        which it is reported, and the rest is still tuned. Together with ``friction`` it is in the
+        units of the model, and nothing is tuned; see :ref:`given-steps`. With ``tune=0`` the
+        default is ``sqrt(0.01 / N)`` with N from ``total_size``.
     friction : float, array or mapping of name to either, optional
-        Friction C, in units of one over time. By default it is ``0.01 / step_size`` if
-        ``step_size`` is given; otherwise the tuning phase finds it. On Euclidean space it may be
+        Friction C, in units of one over time. By default the tuning phase finds it; it is
+        ``0.01 / step_size`` in models and steps that cannot be tuned. On Euclidean space it may be
         any symmetric positive definite matrix: over the entries of all variables in order, or of
         one variable by name; or an array with a number for each entry. A variable on another
         manifold takes a number for each point: a matrix would have to be projected onto the tangent
@@ -86,18 +88,19 @@ class SGGMC(StochasticStep, FromLearningRate):
         that is registered for their distribution on request, any variable in PyMC's unconstrained
         coordinates by :class:`Euclidean`. The posterior is the same.
     n_steps : int, optional
-        Transitions per draw. The default is one. If the step tunes itself, it is about the number
-        of transitions in which the slowest entry decorrelates.
+        Transitions per draw. By default it is tuned to about the number of transitions in which
+        the slowest entry decorrelates; it is one if nothing is tuned.
     variance_reduction : {"auto", "control_variates"} or None
         Whether to use minibatch gradients relative to those at a center, whose gradient for the
-        whole data is known: always (``"control_variates"``), never (None), or, if the step tunes
-        itself, when their noise is below half of the plain gradient's (``"auto"``). The step must
+        whole data is known: always (``"control_variates"``), never (None), or, unless nothing is
+        tuned, when their noise is below half of the plain gradient's (``"auto"``). The step must
         sample all variables of the model. See :ref:`self-tuning`.
     center : mapping, optional
         Values for the center of control variates, as ``pm.find_MAP()`` returns them. By default
         each chain searches a mode from its start.
     accuracy : float, default 0.05
-        Tolerated bias of a step that tunes itself, in posterior standard deviations.
+        Tolerated bias, in posterior standard deviations, for which the tuning phase chooses the
+        step size and the friction.
     data : mapping of str to iterable, optional
         A ``pm.Data`` of the model, by name, whose batches are read from a loader while sampling:
         :class:`ParquetRows`, or anything that gives blocks of rows each time it is iterated over.
@@ -122,13 +125,13 @@ class SGGMC(StochasticStep, FromLearningRate):
     Raises
     ------
     ValueError
-        If a parameter is not positive, or a variable is unknown or discrete; if the model's
-        minibatches have no ``total_size`` or one that is not the number of rows, a potential
-        depends on them, rows depend on each other, or the distribution of the observed variable
-        forbids some of them; for a mass that is not positive definite, has a wrong
-        shape, or is more than a number on a curved manifold; for ``manifolds`` that are not the
-        support of their variable; for ``accuracy`` outside (0, 1), and
-        for a ``center``, ``data`` or ``local`` that does not fit the model.
+        For a keyword that has no effect beside the others; if a parameter is not positive, or a
+        variable is unknown or discrete; if the model's minibatches have no ``total_size`` or one
+        that is not the number of rows, a potential depends on them, rows depend on each other, or
+        the distribution of the observed variable forbids some of them; for a mass that is not
+        positive definite, has a wrong shape, or is more than a number on a curved manifold; for
+        ``manifolds`` that are not the support of their variable; for ``accuracy`` outside (0, 1),
+        and for a ``center``, ``data`` or ``local`` that does not fit the model.
     pymc.exceptions.SamplingError
         While sampling: for a start or a center without a finite gradient, a start with an infinite
         log density of some row, and data that was changed after the step was created; for a loader

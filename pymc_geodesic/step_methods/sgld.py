@@ -32,8 +32,10 @@ class SGLD(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`, in units of the posterior variance (the square of the other
-        steps' step size). By default ``0.01 / N`` with N from ``total_size``.
+        Step size :math:`\epsilon`, a variance in the units of the model. By default the tuning
+        phase finds it; with ``tune=0`` it is ``0.01 / N`` with N from ``total_size``. Control
+        variates and ``n_steps`` are tuned beside it, unless you give them; with
+        ``variance_reduction=None`` and ``n_steps`` it is the algorithm as published.
     steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size

@@ -38,10 +38,11 @@ class SGNHT(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size h. By default the tuning phase finds it, see :class:`SGGMC`.
+        Step size h. By default the tuning phase finds it. Alone it is in posterior scales, together
+        with ``diffusion`` in the units of the model; see :ref:`given-steps`.
     diffusion : float, optional
-        Injected noise A. By default it is ``0.01 / step_size`` if ``step_size`` is given; otherwise
-        the tuning phase finds it.
+        Injected noise A. By default the tuning phase finds it; it is ``0.01 / step_size`` in models
+        that cannot be tuned, and with a matrix.
     integrator : {"splitting", "euler"}
         Discretisation of the dynamics. Euler's method needs much smaller steps.
     thermostat : {"shared", "per_variable", "per_point", "matrix"}

@@ -11,6 +11,7 @@ from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import TrajectoryOptions
 from pymc_geodesic.step_methods.stochastic import StochasticStep
+from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
 from pymc_geodesic.validation import whole
 
 __all__ = ["SGNPHMC"]
@@ -37,7 +38,8 @@ class SGNPHMC(StochasticStep):
     vars : variable, name or sequence of these, optional
         Variables to sample; all continuous variables by default.
     step_size : float or Schedule, optional
-        Step size :math:`\epsilon`. By default the tuning phase finds it; see :ref:`self-tuning`.
+        Step size :math:`\epsilon`. By default the tuning phase finds it. Alone it is in posterior
+        scales, together with ``thermal_mass`` in the units of the model; see :ref:`given-steps`.
     thermal_mass : float, optional
         Q, the inertia of the time scaling, in units of energy times time squared. By default the
         number of sampled entries. With it s follows the energy about as fast as a position of
@@ -50,8 +52,8 @@ class SGNPHMC(StochasticStep):
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         See :class:`SGHMC`.
     n_steps : int, optional
-        Trajectories per draw. By default one with a ``step_size``; otherwise the tuning phase finds
-        how many of their steps make a draw, which need not be whole trajectories.
+        Trajectories per draw. By default the tuning phase finds how many of their steps make a
+        draw, which need not be whole trajectories; it is one if nothing is tuned.
     steps_per_batch, variance_reduction, center, data, replacement, accuracy
         As for :class:`SGGMC`.
     manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
@@ -110,7 +112,8 @@ class SGNPHMC(StochasticStep):
         **options: Unpack[TrajectoryOptions],
     ) -> None:
         n_leapfrog = whole("n_leapfrog", n_leapfrog)
-        if n_steps is None and step_size is not None:
+        learns_mass = isinstance(options.get("mass"), MonteCarloEM)
+        if n_steps is None and step_size is not None and (thermal_mass is not None or learns_mass):
             n_steps = 1
         n_transitions = None if n_steps is None else whole("n_steps", n_steps) * n_leapfrog
         super().__init__(

@@ -43,10 +43,13 @@ class SGRLD(StochasticStep):
     step_size : float or Schedule, optional
         Step size :math:`\epsilon`, per unit of :math:`\theta`. By default the tuning phase finds it
         in the expanded-mean coordinates with the Fisher metric and no ``metropolis``; see
-        :ref:`self-tuning`. For the topics of :class:`LatentDirichletAllocation` the default is the
-        schedule of :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the
-        defaults. Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the
-        drift of the whole data is then a hundredth of the counts.
+        :ref:`self-tuning`. Control variates and ``n_steps`` are tuned beside it, unless you give
+        them: pass ``variance_reduction=None`` and ``n_steps`` for the paper's algorithm. Without
+        them it is for the coordinates of a step that tunes itself, whose totals do not come near
+        zero. For the topics of :class:`LatentDirichletAllocation` the default is the schedule of
+        :func:`pymc_geodesic.topic_models.sgrld_schedule`, if the other choices are the defaults.
+        Otherwise, and with ``tune=0``, it is ``0.01 / N`` with N from ``total_size``: the drift of
+        the whole data is then a hundredth of the counts.
     parameterization : {"expanded_mean", "expanded_natural", "reduced_mean", "reduced_natural"}
         Coordinates of the simplex, as in the paper's Table 1. In the reduced coordinates, steps
         that leave the simplex are reflected and normalised.
@@ -83,8 +86,9 @@ class SGRLD(StochasticStep):
 
     Notes
     -----
-    Statistics: ``step_size``, ``configurational_temperature`` (not with ``metropolis=True``),
-    ``potential_estimate``, ``n_steps``, ``diverging``, and ``acceptance_rate`` with
+    Statistics: ``step_size``, ``configurational_temperature`` (not with ``metropolis=True``, and
+    not for the topics of :class:`LatentDirichletAllocation`, most of whose probabilities are next
+    to zero), ``potential_estimate``, ``n_steps``, ``diverging``, and ``acceptance_rate`` with
     ``metropolis=True`` (else 1). With a decreasing schedule weight the
     draws by ``step_size``, see :func:`pymc_geodesic.weighted`.
 
@@ -106,7 +110,8 @@ class SGRLD(StochasticStep):
     ...     p = pm.Dirichlet("p", [0.1, 0.1, 0.1])
     ...     batch = pm.Minibatch(counts.astype("int32"), batch_size=50)
     ...     _ = pm.Multinomial("x", 20, p, observed=batch, total_size=500)
-    ...     step = pmg.SGRLD(step_size=1e-4, n_steps=50, backend="jax")
+    ...     options = {"variance_reduction": None, "n_steps": 50, "backend": "jax"}
+    ...     step = pmg.SGRLD(step_size=1e-4, **options)
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["p"].mean(("chain", "draw")).values.round(1)
     array([0.7, 0.3, 0. ])

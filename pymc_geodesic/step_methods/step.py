@@ -20,10 +20,13 @@ from rich.progress import TextColumn
 
 from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.run_record import STATISTIC, write_record
+from pymc_geodesic.potential.components import components_in
+from pymc_geodesic.potential.deterministic_angles import deterministic_angles
+from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
 from pymc_geodesic.sampling.log import log
+from pymc_geodesic.sampling.mode_groups import modes_of
 from pymc_geodesic.sampling.problem import Options
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known
@@ -114,10 +117,12 @@ class Step(BlockedStep):
         problem = self.sampler.problem
         self.vars = problem.sampled_values
         self._manifold_names = problem.manifold_names
+        self._angles = deterministic_angles(model)
         self.chain = self.sampler.begin(self.rng, problem.start, tune=0, draws=0)
         self.stats_dtypes_shapes = self.sampler.types(self.chain) | {STATISTIC: (object, [])}
         self.stats_dtypes = [{n: dtype for n, (dtype, _) in self.stats_dtypes_shapes.items()}]
         self.awaits_first_draw = False
+        self._told: tuple[ModesRecord | None, str] = None, ""
         claim(model, self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -141,7 +146,7 @@ class Step(BlockedStep):
             require_all_sampled(self.model)
         place(self.sampler, self.chain, point)
         stats = next_draw(self.sampler, self.chain)
-        stats[STATISTIC] = self.record
+        stats[STATISTIC] = self._record_of(modes_of([self.chain]))
         return {**point, **self.chain.values}, [stats]
 
     def stop_tuning(self) -> None:
@@ -167,7 +172,20 @@ class Step(BlockedStep):
     def record(self) -> str:
         """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
         _, settings = self.__getnewargs_ex__()
-        return write_record(type(self).__name__, settings, self._manifold_names)
+        pairs = components_in(self.model).items()
+        return write_record(
+            type(self).__name__,
+            settings,
+            self._manifold_names,
+            angles=self._angles,
+            components=sorted({name for rows, free in pairs for name in (rows, *free)}),
+        )
+
+    def _record_of(self, modes: ModesRecord | None) -> str:
+        """Return the record with what a chain has found, which does not change once it is there."""
+        if modes is not self._told[0]:
+            self._told = modes, with_modes(self.record, modes)
+        return self._told[1] or self.record
 
     @staticmethod
     def competence(var: TensorVariable, has_grad: bool) -> Competence:

@@ -24,6 +24,7 @@ from pymc_geodesic.schedules import ConstantSchedule, Schedule, as_schedule
 from pymc_geodesic.step_methods.arguments import DEFAULTS, GradientOptions
 from pymc_geodesic.step_methods.checks import require_shapes
 from pymc_geodesic.step_methods.fitting import require_fitting
+from pymc_geodesic.step_methods.given import Given
 from pymc_geodesic.step_methods.learning_rate import step_size_of
 from pymc_geodesic.step_methods.progress import Shown
 from pymc_geodesic.step_methods.step import Step
@@ -105,7 +106,7 @@ def _sampler(
     uses_topic_rule: bool,
 ) -> StochasticSampler:
     """Read the keywords and create the sampler."""
-    options = {**DEFAULTS, **options}
+    keywords, options = options, {**DEFAULTS, **options}
     if shared.mass is not None and "velocity" not in algorithm.state._fields:
         raise ValueError(
             f"`{name}` expected no `mass`, because it has no velocities, got {shared.mass!r}. "
@@ -120,19 +121,25 @@ def _sampler(
     algorithm.require(name, problem.variables)
     if schedule is None and uses_topic_rule:
         schedule = default_schedule(shared.model, problem.variables)
+    mass, adaptation = problem.begin_mass()
+    potential = problem.potential
+    can_reduce = bool(potential.sources) and not potential.conditioned
+    what = Given(schedule, given, n_steps, adaptation is not None, can_reduce, keywords)
+    is_local = potential.local is not None or bool(potential.expectations)
     if algorithm.bind is not None:
-        algorithm = algorithm.bind(problem.variables, tunes_itself=schedule is None)
+        tunes = what.tunes(algorithm, is_local=is_local)
+        algorithm = algorithm.bind(problem.variables, tunes_itself=tunes)
     require_fitting(
         name, algorithm, problem, options.get("gradient_noise"), has_step_size=schedule is not None
     )
     batches = BatchOptions(steps_per_batch, options["replacement"], options.get("gradient_noise"))
-    is_local = problem.potential.local is not None or bool(problem.potential.expectations)
     if is_local:
         _require_takes_local(name, shared.local, takes_local)
         n_steps = steps_per_batch if n_steps is None else n_steps
         _require_local_options(name, algorithm, schedule, n_steps, batches, options)
-    mass, _ = problem.begin_mass()
-    tuning = _tuning_options(problem, algorithm, schedule, n_steps, given, options, mass)
+    tunes = what.tunes(algorithm, is_local=is_local)
+    tuning = _tuning_options(problem, what, options, mass, tunes_itself=tunes)
+    what.require_effective(algorithm, tunes=tunes)
     _require_diagonal(mass, batches)
     if schedule is None:
         rate = step_size_of(DEFAULT_LEARNING_RATE, shared.model)
@@ -157,12 +164,11 @@ def _require_diagonal(mass: Mass | None, batches: BatchOptions) -> None:
 
 def _tuning_options(
     problem: Problem,
-    algorithm: Algorithm,
-    schedule: Schedule | None,
-    n_steps: int | None,
-    given: Mapping[str, float],
+    given: Given,
     options: Mapping[str, Any],
     mass: Mass | None,
+    *,
+    tunes_itself: bool,
 ) -> TuningOptions:
     """Decide what the tuning phase finds."""
     reduction, potential = options["variance_reduction"], problem.potential
@@ -170,8 +176,6 @@ def _tuning_options(
         raise ValueError(
             f"`variance_reduction` expected None, 'auto' or 'control_variates', got {reduction!r}."
         )
-    is_local = potential.local is not None or bool(potential.expectations)
-    tunes_itself = schedule is None and algorithm.tuning_rule is not None and not is_local
     always = reduction == "control_variates"
     if potential.conditioned:
         if always and problem.conditioned_names:
@@ -188,13 +192,14 @@ def _tuning_options(
         require_shapes("center", center, problem.start)
     return TuningOptions(
         tunes_itself,
-        chooses_n_steps=n_steps is None and tunes_itself,
+        chooses_n_steps=given.n_steps is None and tunes_itself,
         reduction=reduction,
         center=center,
         accuracy=float(options["accuracy"]),
         noise_is_known=options.get("gradient_noise") is not None,
-        given=given,
+        given=given.parameters,
         mass=mass,
+        schedule=given.schedule,
     )
 
 
@@ -221,7 +226,8 @@ def _require_local_options(
         raise ValueError(
             f"`{name}` expected a `step_size` for a model with local variables, got none. The "
             "tuning phase cannot measure the scales of a posterior whose gradient needs draws of "
-            "local variables. Pass a `step_size`."
+            "local variables. Pass a `step_size`, or sample topics with a Dirichlet prior by "
+            "`pmg.SGRLD`, which has step sizes of its own."
         )
     controlled = options["variance_reduction"] == "control_variates"
     if isinstance(batches.gradient_noise, str) or controlled:

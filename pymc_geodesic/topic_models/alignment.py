@@ -9,8 +9,9 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.diagnostics.geometry import geometries, recorded_manifolds
-from pymc_geodesic.diagnostics.labels import guessed_geometry, match_chains, match_draws, permuted
+from pymc_geodesic.component_order import guessed_geometry, match_chains, match_draws, permuted
+from pymc_geodesic.diagnostics.geometry import geometries
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.topic_models.read import RUNNING, dataset_in, posterior_variable
 
 __all__ = ["align", "require_aligned"]

@@ -16,7 +16,12 @@ from pytensor.tensor import TensorVariable
 from scipy import sparse
 
 from pymc_geodesic.potential.packed import pack
-from pymc_geodesic.topic_models.texts import fitted_vectorizer, read_texts, rows_with_words
+from pymc_geodesic.topic_models.texts import (
+    counts_of_words,
+    fitted_vectorizer,
+    read_texts,
+    rows_with_words,
+)
 from pymc_geodesic.topic_models.word_weights import (
     checked_weights,
     rarities,
@@ -26,12 +31,15 @@ from pymc_geodesic.topic_models.word_weights import (
 
 __all__ = ["BagOfWords"]
 
+# Larger numbers of documents are not whole numbers of single precision.
+_MOST_IN_SINGLE_PRECISION = 2**24
+
 
 class BagOfWords:
     r"""Documents as word numbers and weights, for ``pm.Minibatch`` and topic models.
 
-    Each distinct word of a document takes twelve bytes, whatever the size of the vocabulary. A
-    minibatch is as wide as its longest document. :meth:`from_texts` counts the words of texts, and
+    Each distinct word of a document takes twelve bytes, whatever the size of the vocabulary and the
+    length of other documents. :meth:`from_texts` counts the words of texts, and
     :meth:`like` reads new documents in the same way.
 
     Parameters
@@ -137,8 +145,9 @@ class BagOfWords:
         Parameters
         ----------
         documents : iterable of str, sparse matrix or array_like
-            Texts, if these documents come from :meth:`from_texts`; else counts of words, of shape
-            (D, V).
+            Counts of words, of shape (D, V), or texts. Texts are read by the vectorizer of
+            :meth:`from_texts`; words of a given vocabulary are counted as they stand in it, or in
+            small letters if it has no others.
 
         Returns
         -------
@@ -150,7 +159,7 @@ class BagOfWords:
         Raises
         ------
         ValueError
-            If texts are given and these documents do not come from texts, or words differ.
+            If no document has a word of these, or texts are given and the words are unknown.
 
         Examples
         --------
@@ -178,12 +187,16 @@ class BagOfWords:
         given: Any = documents if isinstance(documents, str) else list(cast("Iterable", documents))
         if not any(isinstance(document, str) for document in given):
             return sparse.csr_array(np.asarray(given))
-        if self._vectorizer is None:
+        texts = read_texts(given)
+        if self._vectorizer is not None:
+            return sparse.csr_array(self._vectorizer.transform(texts))
+        if self.vocabulary is None:
             raise ValueError(
-                "`like` expected counts of words, because these documents do not come from texts, "
-                "got texts. Make the first documents with `BagOfWords.from_texts`."
+                "`like` expected counts of words, because these documents have no vocabulary, got "
+                "texts. Make the first documents with `BagOfWords.from_texts`, or pass their "
+                "`vocabulary`."
             )
-        return sparse.csr_array(self._vectorizer.transform(read_texts(given)))
+        return counts_of_words(texts, self.vocabulary)
 
     @property
     def n_documents(self) -> int:
@@ -260,7 +273,12 @@ class BagOfWords:
         return total / np.linalg.norm(total)
 
     def as_tensor(self) -> TensorVariable:
-        """Return the packed rows of all documents as a symbolic matrix."""
+        """Return the numbers of all documents as a symbolic matrix, with the corpus behind them."""
+        if pytensor.config.floatX == "float32" and self.n_documents > _MOST_IN_SINGLE_PRECISION:
+            raise ValueError(
+                f"`BagOfWords` expected at most {_MOST_IN_SINGLE_PRECISION:,} documents in single "
+                f"precision, got {self.n_documents:,}. Sample in double precision."
+            )
         arrays = {
             "document_starts": self.matrix.indptr.astype("int64"),
             "words": self.matrix.indices.astype("int32"),
@@ -269,7 +287,7 @@ class BagOfWords:
         data = [
             pytensor.shared(array, name=name, shape=array.shape) for name, array in arrays.items()
         ]
-        return pack(*data, width=int(np.diff(self.matrix.indptr).max()))
+        return pack(*data)
 
     def __repr__(self) -> str:
         """Show the size of the corpus."""

@@ -84,7 +84,11 @@ def _sample_document(times, rows, elsewhere, alpha, assigned, found, rng, sweeps
     active, place, n_active = np.empty(n_topics, np.int64), np.empty(n_topics, np.int64), 0
     found[: len(times)] = 0.0
     share = 1.0 / (sweeps - discard)
+    # With a small alpha the first tokens would decide on the topics of all others, and a few sweeps
+    # do not undo it: the first pass has a mean of one at least.
+    spread = max(1.0, 1.0 / alpha.mean())
     for sweep in range(-1, sweeps):
+        factor = spread if sweep < 0 else 1.0
         token = 0
         for i in range(len(times)):
             row = rows[i]
@@ -96,7 +100,7 @@ def _sample_document(times, rows, elsewhere, alpha, assigned, found, rng, sweeps
                         n_active -= 1
                         active[place[k]] = active[n_active]
                         place[active[n_active]] = place[k]
-                total = elsewhere[i]
+                total = factor * elsewhere[i]
                 for j in range(n_active):
                     chances[j] = counts[active[j]] * row[active[j]]
                     total += chances[j]
@@ -104,7 +108,7 @@ def _sample_document(times, rows, elsewhere, alpha, assigned, found, rng, sweeps
                 while j < n_active and rest >= chances[j]:
                     rest -= chances[j]
                     j += 1
-                k = active[j] if j < n_active else _search(rest, alpha, row)
+                k = active[j] if j < n_active else _search(rest / factor, alpha, row)
                 if counts[k] == 0.0:
                     place[k], active[n_active] = n_active, k
                     n_active += 1

@@ -20,10 +20,17 @@ from scipy import sparse
 
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.validation import as_float_tensor
+from pymc_geodesic.potential.components import register_components
 from pymc_geodesic.potential.expectation import LocalExpectation
-from pymc_geodesic.potential.packed import is_packed, require_counts, unpack
+from pymc_geodesic.potential.packed import (
+    corpus_of,
+    is_packed,
+    require_counts,
+    rows_of_corpus,
+    tokens_of,
+)
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
-from pymc_geodesic.topic_models.topic_counts import expected_counts
+from pymc_geodesic.topic_models.topic_counts import counts_of_rows
 from pymc_geodesic.validation import whole
 
 __all__ = ["ExpectedTopicCounts", "LatentDirichletAllocation", "LatentDirichletAllocationRV"]
@@ -43,16 +50,15 @@ class ExpectedTopicCounts(LocalExpectation):
     def __init__(self, sweeps: int) -> None:
         self.sweeps = sweeps
 
-    def make_node(self, words, weights, topics, alpha) -> Apply:
-        """Apply to the word numbers and counts of documents, topics and Dirichlet parameters."""
-        return Apply(self, [words, weights, topics, alpha], [topics.type()])
+    def make_node(self, documents, starts, words, weights, topics, alpha) -> Apply:
+        """Apply to numbers of documents, their corpus, topics and Dirichlet parameters."""
+        return Apply(self, [documents, starts, words, weights, topics, alpha], [topics.type()])
 
     def estimate(self, rng: np.random.Generator, *inputs: np.ndarray) -> np.ndarray:  # noqa: D102
-        words, weights, topics, alpha = inputs
-        counts = expected_counts(
-            words,
-            weights=weights.astype("int64"),
-            topics=topics,
+        *documents, topics, alpha = inputs
+        counts = counts_of_rows(
+            *rows_of_corpus(*documents),
+            topics,
             alpha=alpha,
             rng=rng,
             sweeps=self.sweeps,
@@ -130,7 +136,8 @@ class LatentDirichletAllocation(Discrete):
     -----
     The statistic ``potential_estimate`` of the steps refers to words and their topics together.
     Draws from the distribution are dense counts, ``(D, V)``, with the lengths of the
-    observed documents.
+    observed documents. The group ``observed_data`` of a run has the numbers of the documents in
+    their corpus, not their words.
 
     References
     ----------
@@ -170,9 +177,8 @@ class LatentDirichletAllocation(Discrete):
                 "`pm.Minibatch(pmg.BagOfWords(counts), batch_size=...)`."
             )
         require_counts(observed)
-        _, weights = unpack(observed)
-        n = weights.sum(axis=-1).astype("int64")
-        # PyMC casts observed values to the type of the variable; packed counts are small integers.
+        n = tokens_of(observed)
+        # PyMC casts the numbers of documents to integers, the type of the variable.
         return super().__new__(cls, name, topics, alpha, n, observed=observed, **kwargs)
 
     @classmethod
@@ -196,6 +202,8 @@ class LatentDirichletAllocation(Discrete):
 
 @_logprob.register(LatentDirichletAllocationRV)
 def _latent_dirichlet_allocation_logp(op, values, rng, size, topics, alpha, n, **kwargs):
-    words, weights = unpack(values[0])
-    counts = ExpectedTopicCounts(op.sweeps)(words, weights, topics, alpha)
+    counts = ExpectedTopicCounts(op.sweeps)(values[0], *corpus_of(values[0]), topics, alpha)
     return (disconnected_grad(counts) * pt.log(topics)).sum()
+
+
+register_components(LatentDirichletAllocationRV, parameter=0)

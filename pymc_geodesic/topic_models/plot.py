@@ -14,7 +14,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.geometry import recorded_manifolds
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.plots.selection import (
     Coordinates,
     dataset_of,

@@ -12,7 +12,7 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_and_
 from pytensor.tensor import TensorVariable
 from scipy import sparse
 
-from pymc_geodesic.potential.packed import unpack
+from pymc_geodesic.potential.packed import Corpus, corpus_of, rows_of_corpus, unpack
 
 __all__ = ["projections"]
 
@@ -22,7 +22,7 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
 
     Parameters
     ----------
-    documents : TensorVariable, shape (D, 2 L)
+    documents : TensorVariable, shape (D, 1)
         Packed documents; there is no gradient with respect to them.
     topics : TensorVariable, shape (K, V)
         Weights of the words in the topics.
@@ -46,115 +46,127 @@ def projections(documents: TensorVariable, topics: TensorVariable) -> TensorVari
     array([[3., 0.],
            [0., 3.]])
     """
-    inputs = [documents.type(), topics.type()]
-    words, weights = unpack(inputs[0])
+    corpus = corpus_of(documents)
+    return _inner_products(documents, corpus, topics, width=corpus.width)
+
+
+def _inner_products(
+    documents: TensorVariable, corpus: Corpus, topics: TensorVariable, *, width: int
+) -> TensorVariable:
+    inputs = [x.type() for x in (documents, *corpus, topics)]
+    words, weights = unpack(inputs[0], Corpus(*inputs[1:4]), width=width)
     # Without `reshape`, for which JAX needs static shapes.
-    output = (inputs[1].T[words] * weights[:, :, None]).sum(axis=1)
-    return Projections(inputs, [output])(documents, topics)
+    output = (inputs[-1].T[words] * weights[:, :, None]).sum(axis=1)
+    return Projections(inputs, [output], width=width)(documents, *corpus, topics)
 
 
-def _word_sums(documents, coefficients, topics) -> TensorVariable:
+def _word_sums(
+    documents: TensorVariable,
+    corpus: Corpus,
+    coefficients: TensorVariable,
+    topics: TensorVariable,
+    *,
+    width: int,
+) -> TensorVariable:
     """Return the gradient of projections: sums of the documents, ``(K, V)``."""
-    inputs = [documents.type(), coefficients.type(), topics.type()]
-    words, weights = unpack(inputs[0])
-    terms = weights[:, :, None] * inputs[1][:, None, :]
-    output = inputs[2].T.zeros_like()[words].inc(terms).T
-    return WordSums(inputs, [output])(documents, coefficients, topics)
+    inputs = [x.type() for x in (documents, *corpus, coefficients, topics)]
+    words, weights = unpack(inputs[0], Corpus(*inputs[1:4]), width=width)
+    terms = weights[:, :, None] * inputs[-2][:, None, :]
+    output = inputs[-1].T.zeros_like()[words].inc(terms).T
+    return WordSums(inputs, [output], width=width)(documents, *corpus, coefficients, topics)
 
 
-class Projections(OpFromGraph):
+class OfDocuments(OpFromGraph):
+    """A function of packed documents, which are data without a gradient.
+
+    Parameters
+    ----------
+    width : int
+        Number of distinct words of the longest document.
+    """
+
+    def __init__(self, *args, width: int, **kwargs) -> None:
+        self.width = width
+        super().__init__(*args, **kwargs)
+
+
+class Projections(OfDocuments):
     """Inner products of packed documents with topics."""
 
-    gufunc_signature = "(d,l),(k,v)->(d,k)"
+    gufunc_signature = "(d,u),(s),(n),(n),(k,v)->(d,k)"
 
     def pullback(self, inputs, outputs, cotangents):
         """Pull back to the topics."""
-        documents, topics = inputs
-        return [disconnected_type(), _word_sums(documents, cotangents[0], topics)]
+        documents, *corpus, topics = inputs
+        sums = _word_sums(documents, Corpus(*corpus), cotangents[0], topics, width=self.width)
+        return [*(disconnected_type() for _ in inputs[:-1]), sums]
 
     def connection_pattern(self, node):
         """Mark documents as data, without a gradient."""
-        return [[False], [True]]
+        return [*([False] for _ in node.inputs[:-1]), [True]]
 
     def perform(self, node, inputs, outputs):
         """Compute by SciPy if the graph is interpreted."""
-        documents, topics = inputs
-        outputs[0][0] = _matrix(documents, topics.shape[1]) @ topics.T
+        outputs[0][0] = _matrix(*inputs) @ inputs[-1].T
 
 
-class WordSums(OpFromGraph):
+class WordSums(OfDocuments):
     """Sums of packed documents with coefficients for each topic, in the shape of the topics."""
 
-    gufunc_signature = "(d,l),(d,k),(k,v)->(k,v)"
+    gufunc_signature = "(d,u),(s),(n),(n),(d,k),(k,v)->(k,v)"
 
     def pullback(self, inputs, outputs, cotangents):
         """Pull back to the coefficients."""
-        documents = inputs[0]
-        return [disconnected_type(), projections(documents, cotangents[0]), disconnected_type()]
+        documents, *corpus, _, _ = inputs
+        back = _inner_products(documents, Corpus(*corpus), cotangents[0], width=self.width)
+        return [*(disconnected_type() for _ in inputs[:4]), back, disconnected_type()]
 
     def connection_pattern(self, node):
         """Mark the topics as unconnected: only their shape matters."""
-        return [[False], [True], [False]]
+        return [*([False] for _ in node.inputs[:4]), [True], [False]]
 
     def perform(self, node, inputs, outputs):
         """Compute by SciPy if the graph is interpreted."""
-        documents, coefficients, topics = inputs
-        sums = _matrix(documents, topics.shape[1]).T @ coefficients
+        *documents, coefficients, topics = inputs
+        sums = _matrix(*documents, topics).T @ coefficients
         outputs[0][0] = np.ascontiguousarray(sums.T)
 
 
-def _matrix(documents: np.ndarray, n_words: int) -> sparse.csr_array:
-    words, weights = np.split(documents, 2, axis=1)
-    starts = np.arange(0, words.size + 1, words.shape[1])
-    arrays = weights.ravel(), words.ravel().astype("int32"), starts
-    return sparse.csr_array(arrays, shape=(len(documents), n_words))
+def _matrix(*arrays: np.ndarray) -> sparse.csr_array:
+    *documents, topics = arrays
+    starts, words, weights = rows_of_corpus(*documents)
+    return sparse.csr_array((weights, words, starts), shape=(len(starts) - 1, topics.shape[1]))
 
 
 @register_funcify_and_cache_key(Projections)
 def _projections_numba(op, node=None, **kwargs):
     @numba_njit
-    def inner_products(documents, topics):
-        n_documents, n_columns = documents.shape
-        n_topics = topics.shape[0]
+    def inner_products(documents, starts, words, weights, topics):
+        n_documents, n_topics = len(documents), len(topics)
         result = np.zeros((n_documents, n_topics), dtype=topics.dtype)
-        words = np.empty(n_columns // 2, dtype=np.int64)
         for d in range(n_documents):
-            n = _read_words(documents[d], words)
+            row = int(documents[d, 0])
             for k in range(n_topics):
                 total = result[d, k]
-                for i in range(n):
-                    total += documents[d, n_columns // 2 + i] * topics[k, words[i]]
+                for i in range(starts[row], starts[row + 1]):
+                    total += weights[i] * topics[k, words[i]]
                 result[d, k] = total
         return result
 
-    return inner_products, "pymc_geodesic.Projections.2"
+    return inner_products, "pymc_geodesic.Projections.3"
 
 
 @register_funcify_and_cache_key(WordSums)
 def _word_sums_numba(op, node=None, **kwargs):
     @numba_njit
-    def sums(documents, coefficients, topics):
-        n_documents, n_columns = documents.shape
-        n_topics = topics.shape[0]
+    def sums(documents, starts, words, weights, coefficients, topics):
         result = np.zeros(topics.shape, dtype=topics.dtype)
-        words = np.empty(n_columns // 2, dtype=np.int64)
-        for d in range(n_documents):
-            n = _read_words(documents[d], words)
-            for k in range(n_topics):
+        for d in range(len(documents)):
+            row = int(documents[d, 0])
+            for k in range(len(topics)):
                 coefficient = coefficients[d, k]
-                for i in range(n):
-                    result[k, words[i]] += coefficient * documents[d, n_columns // 2 + i]
+                for i in range(starts[row], starts[row + 1]):
+                    result[k, words[i]] += coefficient * weights[i]
         return result
 
-    return sums, "pymc_geodesic.WordSums.2"
-
-
-@numba_njit
-def _read_words(document, words):
-    """Write the word numbers of a packed document to ``words``; return their number."""
-    half = len(words)
-    for i in range(half):
-        if document[half + i] == 0:
-            return i
-        words[i] = int(document[i])
-    return half
+    return sums, "pymc_geodesic.WordSums.3"

@@ -14,7 +14,7 @@ import numpy as np
 
 from scipy import sparse
 
-__all__ = ["fitted_vectorizer", "read_texts", "rows_with_words"]
+__all__ = ["counts_of_words", "fitted_vectorizer", "read_texts", "rows_with_words"]
 
 # Words of three letters or more, in any alphabet, without digits.
 _WORDS = r"(?u)\b[^\W\d_]{3,}\b"
@@ -31,17 +31,14 @@ def fitted_vectorizer(texts: list[str], vectorizer: Any) -> tuple[Any, sparse.cs
         If scikit-learn is not installed.
     TypeError
         If the vectorizer cannot name its words.
+    ValueError
+        If it keeps none.
     """
-    if find_spec("sklearn") is None:
-        raise ImportError(
-            "`BagOfWords.from_texts` expected the package scikit-learn, which is not installed. "
-            'Install it with `pip install "pymc_geodesic[text]"`.'
-        )
+    make = _count_vectorizer()
     from sklearn.base import clone
-    from sklearn.feature_extraction.text import CountVectorizer
 
     if vectorizer is None:
-        vectorizer = CountVectorizer(
+        vectorizer = make(
             stop_words="english",
             token_pattern=_WORDS,
             min_df=_LEAST_DOCUMENTS,
@@ -56,7 +53,52 @@ def fitted_vectorizer(texts: list[str], vectorizer: Any) -> tuple[Any, sparse.cs
             "`TfidfVectorizer` of scikit-learn."
         )
     fitted = clone(vectorizer)
-    return fitted, sparse.csr_array(fitted.fit_transform(texts))
+    try:
+        return fitted, sparse.csr_array(fitted.fit_transform(texts))
+    except ValueError as error:
+        raise ValueError(
+            "`texts` expected texts with words that the `vectorizer` keeps, by default those in at "
+            f"least {_LEAST_DOCUMENTS} and at most half of the texts; got {len(texts)} texts: "
+            f"{error} Pass another `vectorizer`, such as a `CountVectorizer()` of scikit-learn."
+        ) from error
+
+
+def counts_of_words(texts: list[str], vocabulary: np.ndarray) -> sparse.csr_array:
+    """Count the words of a vocabulary in texts.
+
+    Raises
+    ------
+    ImportError
+        If scikit-learn is not installed.
+    ValueError
+        If a word of the vocabulary would not be found in a text that has it.
+    """
+    words = vocabulary.tolist()
+    vectorizer = _count_vectorizer()(
+        vocabulary=words,
+        token_pattern=r"(?u)\b\w+\b",
+        lowercase=all(word == word.lower() for word in words),
+        ngram_range=(1, max(len(word.split()) for word in words)),
+    )
+    split = vectorizer.build_analyzer()
+    if lost := [word for word in words if word not in split(word)]:
+        raise ValueError(
+            f"`like` expected a vocabulary of words that can be found in texts, got {len(lost)} "
+            f"others, such as {lost[0]!r}. Count the words as you counted them for these "
+            "documents, and pass the counts."
+        )
+    return sparse.csr_array(vectorizer.transform(texts))
+
+
+def _count_vectorizer() -> Any:
+    if find_spec("sklearn") is None:
+        raise ImportError(
+            "Texts expected the package scikit-learn, which is not installed. "
+            'Install it with `pip install "pymc_geodesic[text]"`.'
+        )
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer
 
 
 def read_texts(texts: Iterable[str]) -> list[str]:
@@ -77,10 +119,21 @@ def read_texts(texts: Iterable[str]) -> list[str]:
 
 
 def rows_with_words(weights: sparse.csr_array, what: str) -> np.ndarray:
-    """Return the numbers of the rows that are not empty; warn if there are others."""
+    """Return the numbers of the rows that are not empty; warn if there are others.
+
+    Raises
+    ------
+    ValueError
+        If all are empty.
+    """
     weights.eliminate_zeros()
     filled = np.diff(weights.indptr) > 0
     n_empty = int(np.sum(~filled))
+    if not filled.any():
+        raise ValueError(
+            f"`{what}` expected at least one with a word that has a weight, got {n_empty:,} "
+            f"without. The vocabulary has {weights.shape[1]:,} words; compare it with their words."
+        )
     if n_empty:
         warnings.warn(
             f"{n_empty:,} of {len(filled):,} {what} have no word with a weight and were left out; "

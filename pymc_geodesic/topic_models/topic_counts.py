@@ -53,7 +53,9 @@ def expected_counts(
             \bigl(\alpha_k + n_{dk}^{\setminus di}\bigr) \, \pi_{k w_{di}},
 
     where :math:`n_{dk}^{\setminus di}` counts the document's other tokens of topic k. The first
-    pass assigns topics one token after another, by the same formula with the counts so far.
+    pass assigns topics one token after another, by the same formula with the counts so far and
+    :math:`\alpha` multiplied so that its mean is one at least. With a small :math:`\alpha` the
+    first tokens would otherwise decide on the topics of the document.
 
     By Fisher's identity the counts are the gradient of the documents' log probability with
     respect to the logarithms of the probabilities, as long as these need not sum to one,

@@ -229,7 +229,11 @@ def approximate(
             if settled:
                 averaged.append((center, np.log(scales)))
             settled = settled or _has_settled(bounds, rests=rests)
-    center = np.mean([c for c, _ in averaged], axis=0)
+    centers = split(np.array([c for c, _ in averaged], dtype), scaling.shapes)
+    last = split(averaged[-1][0].astype(dtype), scaling.shapes)
+    # Of angles about pi, one center may be on either side.
+    near = gradient.representatives.nearest(centers, last)
+    center = joined([x.mean(axis=0, dtype=float) for x in near])
     scales = np.exp(np.mean([s for _, s in averaged], axis=0))
     center = _projected(gradient, center, scaling.shapes, dtype)
     found = [part.astype(dtype) for part in split(center, scaling.shapes)]
@@ -237,9 +241,12 @@ def approximate(
 
 
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:
-    """Divide rows of every source among the pairs."""
+    """Divide rows of every source among the pairs; each gets all rows if there are fewer."""
     rows = [rng.permutation(row) for row in gradient.rows(rng, N_ROWS)]
-    return [[np.array_split(row, N_PAIRS)[i] for row in rows] for i in range(N_PAIRS)]
+    parts = [
+        np.array_split(row, N_PAIRS) if len(row) >= N_PAIRS else [row] * N_PAIRS for row in rows
+    ]
+    return [[part[i] for part in parts] for i in range(N_PAIRS)]
 
 
 def _narrowed(one: _Round, center: np.ndarray, scales: np.ndarray) -> np.ndarray | None:

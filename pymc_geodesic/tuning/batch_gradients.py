@@ -52,7 +52,7 @@ def gradients_of_batches(
     here = [found.gradient for found in gradient.many([point] * n, rows)]
     if center is None:
         return here, []
-    nearest = gradient.nearest(*center, *point)
+    nearest = gradient.representatives.of_point(center, point)
     there = [found.gradient for found in gradient.many([nearest] * n, rows)]
     pairs = zip(here, there, strict=True)
     return here, [[a - b for a, b in zip(*pair, strict=True)] for pair in pairs]

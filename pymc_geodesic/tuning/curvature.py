@@ -15,7 +15,13 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.form import LARGEST_DENSE
 
-__all__ = ["curvature_mass", "frame_curvature", "largest_curvature", "tangent_curvature"]
+__all__ = [
+    "curvature_mass",
+    "frame_curvature",
+    "largest_curvature",
+    "second_derivatives",
+    "tangent_curvature",
+]
 
 # Up to this number, entries are measured separately; more are measured by random directions.
 LARGEST_EXACT = 300
@@ -55,9 +61,8 @@ def curvature_mass(
     size = sum(math.prod(shape) for shape in shapes)
     factors = gradient.manifold.factors
     if dense and all(factor.mass == "matrix" for factor in factors) and size <= LARGEST_DENSE:
-        directions = [split(unit, shapes) for unit in np.eye(size)]
-        columns = [joined(change) for change in _changes(at, point, directions)]
-        return JointMass(_positive(np.array(columns)), shapes=shapes, dtype=dtype.name)
+        matrix = _positive(second_derivatives(gradient, point, rows=rows))
+        return JointMass(matrix, shapes=shapes, dtype=dtype.name)
     masses = [
         _mean_curvature(gradient, at, point, i, rng)
         if factor.mass == "number"
@@ -65,6 +70,20 @@ def curvature_mass(
         for i, factor in enumerate(factors)
     ]
     return VariableMasses(masses, dense=[False] * len(masses), shapes=shapes, dtype=dtype.name)
+
+
+def second_derivatives(
+    gradient: HostGradient, point: Sequence[np.ndarray], *, rows: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Return the second derivatives of the energy of the projected point, a matrix over entries.
+
+    They are zero along directions across the manifold.
+    """
+    shapes = [np.shape(x) for x in point]
+    size = sum(math.prod(shape) for shape in shapes)
+    directions = [split(unit, shapes) for unit in np.eye(size)]
+    changes = _changes(_with_rows(gradient, rows), point, directions)
+    return np.array([joined(change) for change in changes], dtype=float)
 
 
 def largest_curvature(

@@ -60,6 +60,10 @@ class SelfTuner:
     is_abrupt : bool
         Whether the posterior may become stiff within a few standard deviations, so that curvature
         must be measured at many points.
+    names : sequence of str
+        Names of the variables, for messages.
+    advice : str
+        What to do if the gradient at the center is not finite.
     """
 
     def __init__(
@@ -72,8 +76,13 @@ class SelfTuner:
         fixed_mass: Mass | None = None,
         by_entry: bool = False,
         is_abrupt: bool = False,
+        names: Sequence[str] = (),
+        advice: str = "",
     ) -> None:
         self.gradient = gradient
+        self._names = names
+        self._center_name = "`center`" if center is not None else "the center that tuning found"
+        self._advice = "Pass another `center`." if center is not None else advice
         self.reduction = reduction if gradient.n_rows else None
         self.fixed_mass = fixed_mass
         self._surroundings = _surroundings(gradient, form, center, fixed_mass)
@@ -115,10 +124,11 @@ class SelfTuner:
         gradient = self.gradient.whole(point).gradient
         self.seconds_per_pass = self.gradient.seconds_per_pass
         if not all(np.all(np.isfinite(g)) for g in gradient):
+            pairs = zip(self._names, gradient, strict=True)
+            bad = ", ".join(f"`{name}`" for name, g in pairs if not np.all(np.isfinite(g)))
             raise SamplingError(
-                "Control variates expected a finite gradient of the log density at their center, "
-                "got a gradient that is not finite. Pass another `center`, or "
-                "`variance_reduction=None`."
+                f"Control variates expected a finite gradient of the log density at "
+                f"{self._center_name}, got one that is not finite for {bad}. {self._advice}"
             )
         return Center(point, gradient)
 
@@ -140,7 +150,11 @@ class SelfTuner:
         center, *others = self.gradient.many(points, [rows] * len(points))
         # Of a million rows a subsample slopes by ten energies for each deviation from the center.
         slope = joined(center.gradient) - joined(found.center.gradient)
-        moves = [joined(point) - joined(found.center.point) for point in points[1:]]
+        origin = found.center.point
+        moves = [
+            joined(self.gradient.representatives.of_point(x, origin)) - joined(origin)
+            for x in points[1:]
+        ]
         most = center.energy + MOST_ENERGY * (1 + moves[0].size)
         energies = [one.energy - slope @ move for one, move in zip(others, moves, strict=True)]
         # An energy that is not a number is not below any other.

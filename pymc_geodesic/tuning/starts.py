@@ -123,12 +123,13 @@ def scattered(
         for i, (x, factor) in enumerate(zip(point, gradient.manifold.factors, strict=True))
         if loose[i] and not factor.is_flat and _coincide(x, factor)
     ]
-    first, *others = [_drawn(gradient, point, numbers, rng) for _ in range(N_DRAWN)]
+    drawn = [_drawn(gradient, point, numbers, rng) for _ in range(N_DRAWN)]
+    near = [gradient.representatives.of_point(one, point) for one in drawn]
     for i in numbers:
-        chosen[i] = first[i]
+        chosen[i] = drawn[0][i]
         if gradient.manifold.factors[i].core_shape(point[i].shape) == point[i].shape:
-            alike = [first[i], *(other[i] for other in others)]
-            chosen[i] = alike[np.argmax([np.sum((x - point[i]) ** 2) for x in alike])]
+            distances = [np.sum((x[i] - point[i]) ** 2) for x in near]
+            chosen[i] = drawn[int(np.argmax(distances))][i]
     return _folded(gradient, chosen)
 
 

@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """Rows that the distribution of the observed variable forbids do not go through a batch."""
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -43,7 +45,7 @@ def model_of(observe, data, *, in_stream=False):
 def step_of(observe, data, *, loader=None):
     model = model_of(observe, data, in_stream=loader is not None)
     streams = {} if loader is None else {"data": {"batch": loader}}
-    return pmg.SGNHT(step_size=1e-4, model=model, backend="jax", **streams)
+    return pmg.SGNHT(step_size=1e-4, diffusion=100.0, model=model, backend="jax", **streams)
 
 
 def accept(observe, data, *, loader=None):
@@ -241,7 +243,9 @@ def test_data_set_before_the_step_is_checked():
         pmg.gSGNHT(step_size=1e-3, model=model, backend="jax")
 
 
-@pytest.mark.parametrize("method", [pmg.SGNHT, pmg.GMC])
+@pytest.mark.parametrize(
+    "method", [partial(pmg.SGNHT, diffusion=10.0), pmg.GMC], ids=["SGNHT", "GMC"]
+)
 def test_data_set_after_the_step_is_not_what_it_samples(method):
     with pm.Model() as model:
         data = pm.Data("data", NORMAL)
@@ -255,10 +259,24 @@ def test_data_set_after_the_step_is_not_what_it_samples(method):
 
     draw()
     pm.set_data({"data": NORMAL + 1}, model=model)
-    with pytest.raises(SamplingError, match=r"`data` expected the data that the step.*Create"):
+    with pytest.raises(SamplingError, match=r"`data` expected the data with which.*Create"):
         draw()
     pm.set_data({"data": NORMAL}, model=model)
     draw()
+
+
+def test_arrays_that_change_in_place_after_the_step_are_noticed():
+    y = NORMAL.copy()
+    with pm.Model() as model:
+        batch = pm.Minibatch(y, batch_size=BATCH)
+        pm.Normal("y", pm.Normal("x"), observed=batch, total_size=N)
+    step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+    y[:] = np.random.default_rng(1).permutation(y)
+    step.setup_chain(np.random.default_rng(1), 0, 1)
+    with pytest.raises(
+        SamplingError, match=r"An array of shape \(400,\) expected the data with wh"
+    ):
+        step.step(model.initial_point())
 
 
 def uniform(x, batch, observed):

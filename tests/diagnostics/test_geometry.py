@@ -9,9 +9,9 @@ import xarray as xr
 from pymc_geodesic.diagnostics.geometry import (
     geometries,
     intrinsic_dimension,
-    recorded_manifolds,
 )
 from pymc_geodesic.manifolds import Euclidean, Simplex, Sphere
+from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.run_record import ATTRIBUTE, write_record
 
 RNG = np.random.default_rng(1)

@@ -47,7 +47,7 @@ def test_simplexes_keep_their_name_whatever_coordinates_they_are_moved_in():
     with pm.Model():
         pm.Dirichlet("p", np.ones(3))
         schedule = pmg.PolynomialSchedule(1e-3, 100, 0.6)
-        step = pmg.SGRLD(step_size=schedule, backend="jax")
+        step = pmg.SGRLD(step_size=schedule, n_steps=1, backend="jax")
         idata = pm.sample(chains=1, cores=1, step=step, **OPTIONS)
     [record] = read_records(idata)
     assert record.manifolds == {"p": "Simplex"}

@@ -51,3 +51,26 @@ def test_bad_input():
         rayleigh_test([1.0, 0.0])
     with pytest.raises(ValueError, match="two or more angles"):
         watson_test([1.0])
+
+
+def test_degrees_are_an_argument_and_not_taken_for_radians():
+    radians = np.mod(np.random.default_rng(1).vonmises(2.0, 0.5, 500), 2 * np.pi)
+    degrees = np.rad2deg(radians)
+    found = [watson_test(degrees, unit="degrees").p_value, watson_test(radians).p_value]
+    assert found[0] == pytest.approx(found[1])
+    assert found[0] < 1e-4
+    with pytest.raises(ValueError, match=r'`angles` expected .* radians .* `unit="degrees"`'):
+        watson_test(degrees)
+    with pytest.raises(ValueError, match=r"degrees from -360 to 360, .* codes of missing values"):
+        watson_test([*degrees, 999], unit="degrees")
+    with pytest.raises(ValueError, match="`unit` expected one of 'radians', 'degrees', got 'turn"):
+        watson_test(radians, unit="turns")
+    with pytest.raises(ValueError, match="1 that are missing"):
+        watson_test([*radians, np.nan])
+
+
+@pytest.mark.parametrize("test", [rayleigh_test, bingham_test])
+def test_vectors_of_other_lengths_are_refused(test):
+    with pytest.raises(ValueError, match="`X` expected unit vectors in its rows, got norms in"):
+        test(np.random.default_rng(1).uniform(0, 360, (20, 2)))
+    assert test(np.eye(3).round(3)).p_value > 0.1

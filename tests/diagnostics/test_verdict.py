@@ -218,7 +218,7 @@ def test_functions_of_the_variables_are_left_out_of_their_scales():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="expected sample statistics of a step of this package"):
+    with pytest.raises(ValueError, match="expected the group `sample_stats`"):
         pmg.diagnose(az.from_dict({"posterior": {"x": np.zeros((2, 30))}}))
     short = run(x=np.zeros((2, 10, 3)))
     with pytest.raises(ValueError, match="at least 20 draws per chain, got 10"):

@@ -8,6 +8,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.run_record import ATTRIBUTE, write_record
+
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(2, 5))
 P = RNG.dirichlet(np.ones(3), size=(2, 5))
@@ -58,3 +60,17 @@ def test_without_step_sizes():
     idata = az.from_dict({"posterior": {"x": X}, "sample_stats": {"lp": X}})
     with pytest.raises(ValueError, match=r"expected a `step_size`.*got \['lp'\]"):
         pmg.weighted(idata)
+
+
+def test_angles_across_the_seam():
+    x = np.angle(np.exp(1j * (np.pi + 0.1 * X)))
+    idata = draws(STEP_SIZES, x=x)
+    record = write_record("gSGNHT", {}, {"x": "Circle"})
+    idata["sample_stats"].attrs[ATTRIBUTE] = record
+    weights = STEP_SIZES / STEP_SIZES.sum()
+    found = pmg.weighted(idata)["x"]
+    expected = np.pi + 0.1 * (weights * X).sum()
+    off = float(found.sel(statistic="mean")) - expected
+    assert abs(np.angle(np.exp(1j * off))) < 1e-12
+    sd = 0.1 * np.sqrt((weights * (X - (weights * X).sum()) ** 2).sum())
+    assert float(found.sel(statistic="sd")) == pytest.approx(sd, rel=1e-10)

@@ -189,3 +189,18 @@ def test_two_free_angles_have_a_log_density_for_nuts():
     expected = pm.logp(pmg.BivariateVonMises.dist(*parameters), wrapped).sum().eval()
     assert found == pytest.approx(expected)
     assert isinstance(pmg.manifold_of(model["x"]), pmg.Circle)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda mu: pmg.WrappedNormal.dist(mu, 1.0),
+        lambda mu: pmg.WrappedCauchy.dist(mu, 0.5),
+        lambda mu: pmg.Cardioid.dist(mu, 0.2),
+        lambda mu: pmg.BivariateVonMises.dist([0.0, mu], 1.0, 0.5),
+    ],
+)
+def test_means_in_degrees_are_refused(make):
+    make(2 * np.pi)
+    with pytest.raises(ValueError, match=r"angles from -2 pi to 2 pi in `mu`.*`np.deg2rad`"):
+        make(180.0)

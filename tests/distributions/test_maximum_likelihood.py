@@ -104,3 +104,22 @@ def test_angles_return():
         pmg.vectors_to_angles([0.0, 0.0])
     with pytest.raises(ValueError, match="two entries"):
         pmg.vectors_to_angles([1.0, 0.0, 0.0])
+
+
+def test_angles_in_degrees():
+    expected = pmg.angles_to_vectors([0.5, np.pi])
+    for degrees in ({"unit": "degrees"}, {"degrees": True}):
+        x = pmg.angles_to_vectors(np.rad2deg([0.5, np.pi]), **degrees)
+        np.testing.assert_allclose(x, expected, atol=1e-15)
+        np.testing.assert_allclose(pmg.vectors_to_angles(x, **degrees), np.rad2deg([0.5, np.pi]))
+    with pytest.raises(ValueError, match="`angles` expected angles in radians from -2 pi to 2 pi"):
+        pmg.angles_to_vectors([90.0])
+
+
+def test_a_kent_distribution_needs_rows_in_two_directions():
+    rows = np.random.default_rng(1).normal([3.0, 0.0, 0.0], 0.3, (3, 3))
+    with pytest.raises(ValueError, match=r"`X` expected 5 rows or more, .* got 3"):
+        pmg.fit_kent(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    angles = np.linspace(0.1, 0.9, 9)
+    with pytest.raises(ValueError, match="`X` expected rows that scatter in two directions"):
+        pmg.fit_kent(np.column_stack([pmg.angles_to_vectors(angles), 0 * angles]))

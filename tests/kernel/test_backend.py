@@ -66,7 +66,7 @@ data = np.random.default_rng(1).standard_normal((n, 25), dtype="float32")
 with pm.Model():
     x = pm.Minibatch(data, batch_size=100)
     pm.Normal("x", pm.Normal("mu", shape=25), 1, observed=x, total_size=n)
-    step = pmg.SGNHT(backend="jax", step_size=1e-4, variance_reduction=None)
+    step = pmg.SGNHT(backend="jax", step_size=1e-4, diffusion=100.0, variance_reduction=None)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
 """
 
@@ -123,7 +123,7 @@ data = np.random.default_rng(1).normal(size=(200, 3))
 with pm.Model():
     mu = pm.Normal("mu", 0, 10, shape=3)
     pm.Normal("x", mu, 1, observed=pm.Minibatch(data, batch_size=20), total_size=200)
-    step = pmg.SGNHT(step_size=1e-3, backend="numba", rng=1)
+    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, backend="numba", rng=1)
     trace = pm.sample(5, tune=5, step=step, chains=1, progressbar=False)
 print(np.isfinite(trace.posterior["mu"]).all().item())
 """

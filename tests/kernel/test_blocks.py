@@ -39,15 +39,17 @@ def model_of(n, *, minibatch):
 
 MASS = {"a0": 2.0, "a3": 0.5, "s": 3.0, "b": np.array([1.0, 2.0, 3.0])}
 STEPS = {
-    "gSGNHT": lambda **k: pmg.gSGNHT(step_size=0.01, variance_reduction=None, **k),
-    "SGGMC with a mass": lambda **k: pmg.SGGMC(step_size=0.01, mass=MASS, **k),
+    "gSGNHT": lambda **k: pmg.gSGNHT(step_size=0.01, diffusion=1.0, variance_reduction=None, **k),
+    "SGGMC with a mass": lambda **k: pmg.SGGMC(step_size=0.01, friction=1.0, mass=MASS, **k),
     "control variates": lambda **k: pmg.gSGNHT(
-        step_size=0.01, variance_reduction="control_variates", **k
+        step_size=0.01, diffusion=1.0, variance_reduction="control_variates", **k
     ),
     "a thermostat for each": lambda **k: pmg.gSGNHT(
-        step_size=0.01, thermostat="per_variable", variance_reduction=None, **k
+        step_size=0.01, diffusion=1.0, thermostat="per_variable", variance_reduction=None, **k
     ),
-    "Fisher noise": lambda **k: pmg.SGGMC(step_size=0.01, gradient_noise="fisher", **k),
+    "Fisher noise": lambda **k: pmg.SGGMC(
+        step_size=0.01, friction=1.0, gradient_noise="fisher", **k
+    ),
     "GMC": lambda **k: pmg.GMC(step_size=0.01, **k),
     "GMC with a mass": lambda **k: pmg.GMC(step_size=0.01, mass=MASS, **k),
 }

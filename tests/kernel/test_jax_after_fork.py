@@ -25,7 +25,7 @@ with pm.Model():
     batch = pm.Minibatch(np.arange(40.0), batch_size=4)
     pm.Normal("y", x, 1.0, observed=batch, total_size=40)
     steps = {
-        "SGLD": lambda: pmg.SGLD(step_size=1e-3, backend="jax"),
+        "SGLD": lambda: pmg.SGLD(step_size=1e-3, variance_reduction=None, n_steps=1, backend="jax"),
         "SGNHT": lambda: pmg.SGNHT(backend="jax"),
         "GMC": lambda: pmg.GMC(step_size=0.1, n_leapfrog=3, backend="jax"),
     }
@@ -89,7 +89,7 @@ def test_a_step_that_has_not_compiled_draws_in_another_process():
     """As forkserver and spawn pickle it: without the potential, from which kernels are made."""
     with pm.Model() as model:
         pm.Normal("x")
-        step = pmg.SGLD(step_size=0.1, variance_reduction=None, backend="jax")
+        step = pmg.SGLD(step_size=0.1, n_steps=1, backend="jax")
     points = []
     for each in (cloudpickle.loads(cloudpickle.dumps(step)), step):
         each.setup_chain(np.random.default_rng(1), 0, 1)

@@ -83,7 +83,11 @@ def test_float32_models_stay_float32():
             # More entries than 16 bits count, whose number times float32 would be float64.
             pm.Normal("x", shape=40_000)
         step = pmg.gSGNHT(
-            model=model, step_size=0.1, n_steps=10, compile_kwargs={"mode": "FAST_COMPILE"}
+            model=model,
+            step_size=0.1,
+            diffusion=0.1,
+            n_steps=10,
+            compile_kwargs={"mode": "FAST_COMPILE"},
         )
         step.setup_chain(np.random.default_rng(1), 0, 1)
         point, [stats] = step.step(model.initial_point())

@@ -194,7 +194,7 @@ with pm.Model():
     mu = pm.Normal("mu", 0, 10, shape=3)
     batch = pm.Minibatch(data, batch_size=20)
     pm.Normal("x", mu, 1, observed=batch, total_size=len(data))
-    step = pmg.SGNHT(step_size=1e-3, backend="numba")
+    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, backend="numba")
     pm.sample(3, tune=3, step=step, chains=1, progressbar=False, compute_convergence_checks=False)
 # The pointers to BLAS are looked up anew in each process.
 print([name for name in Compilations.names if not name.endswith("_pointer")])

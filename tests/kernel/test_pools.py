@@ -113,7 +113,9 @@ def test_a_forked_process_reads_too(rows):
 
 
 def test_rows_that_are_not_there(folder, tmp_path):
-    with pytest.raises(ValueError, match=r"`columns` expected names among .* got \['z'\]"):
+    with pytest.raises(
+        ValueError, match="`columns` expected names of columns of every file, got 'z'"
+    ):
         pmg.ParquetRows(folder, columns=["a", "z"])
     with pytest.raises(ValueError, match="`source` expected rows, got none"):
         pmg.ParquetRows(folder, columns=["a"], filter=dataset.field("a") > 1e9)
@@ -133,7 +135,14 @@ def test_the_model_has_the_rows_of_the_data(rows):
 
 
 def reader_of(rows, monkeypatch, n_pool=1_000):
-    step = pmg.SGLD(step_size=1e-6, data={"batch": rows}, model=model_of(), backend="jax")
+    step = pmg.SGLD(
+        step_size=1e-6,
+        variance_reduction=None,
+        n_steps=1,
+        data={"batch": rows},
+        model=model_of(),
+        backend="jax",
+    )
     reader = step.sampler.calls.reader
     assert isinstance(reader, PoolReader)
     monkeypatch.setattr(reader, "_size", n_pool)

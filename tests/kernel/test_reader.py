@@ -80,6 +80,65 @@ def test_buffers_follow_the_loader_pass_after_pass():
     assert cursor.n_read == (4 * 5) % N_BATCHES
 
 
+class OneBuffer(Loader):
+    """A loader that reads every block into the same memory, as ``np.copyto`` does."""
+
+    def __init__(self, rows_per_block):
+        self.rows_per_block = rows_per_block
+
+    def __iter__(self):
+        rows = np.arange(N_BATCHES * SIZE).reshape(-1, self.rows_per_block, 1) / 2
+        buffer = np.empty(rows.shape[1:])
+        for block in rows:
+            np.copyto(buffer, block)
+            yield buffer
+
+
+@pytest.mark.parametrize("rows_per_block", [1, SIZE, 13])
+def test_a_loader_may_use_one_buffer_for_all_blocks(rows_per_block):
+    # Buffers and passes end together after five passes.
+    found = taken(make(OneBuffer(rows_per_block)), n=5 * N_BATCHES)
+    expected = np.repeat(np.arange(N_BATCHES * SIZE) / 2, 5)
+    np.testing.assert_array_equal(np.sort(found.ravel()), expected)
+
+
+class Endless:
+    """A loader that begins again by itself."""
+
+    def __iter__(self):
+        while True:
+            yield np.zeros((SIZE, 1))
+
+
+def test_a_pass_without_an_end_is_refused():
+    with pytest.raises(SamplingError, match=r"expected 26 rows per pass.*got more.*end after"):
+        taken(make(Endless()))
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (np.ma.masked_equal([[1.0], [-9.0]], -9.0), "got masked entries after 0 rows"),
+        (np.array([[1 + 2j], [3.0]]), "expected real numbers, got entries of type complex128"),
+        (np.array([["1.5"], ["2"]]), "expected real numbers, got entries of type <U3"),
+        (np.array([["a"], [2.0]], dtype=object), "expected real numbers, got entries of type obj"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), r"got entries of type datetime64\[D\]"),
+        (np.array([[1.0], [None]], dtype=object), "expected finite numbers, got NaN"),
+    ],
+)
+def test_blocks_that_are_no_numbers_are_refused(block, message):
+    with pytest.raises(SamplingError, match=message):
+        make([block])
+
+
+def test_blocks_may_be_masked_arrays_without_a_mask_and_objects_that_are_numbers():
+    rows = np.arange(N_BATCHES * SIZE)[:, None]
+    half = len(rows) // 2
+    reader = make([np.ma.masked_equal(rows[:half], -9), rows[half:].astype(object)])
+    found = np.sort(taken(reader, n=5 * N_BATCHES).ravel())
+    np.testing.assert_array_equal(found, np.repeat(rows, 5))
+
+
 def test_a_new_chain_gets_the_same_rows_every_time():
     expected = taken(make())
     reader = make()

@@ -31,7 +31,7 @@ def test_areas_of_a_rose_are_shares():
 
 def test_a_torus_shows_pairs_and_regions():
     log_density = lambda x: 4 * np.cos(x - 3.0).sum(-1)  # noqa: E731
-    ax = pmg.plot_torus(ANGLES + 2 * np.pi, log_density=log_density, max_draws=100)
+    ax = pmg.plot_torus(np.mod(ANGLES, 2 * np.pi), log_density=log_density, max_draws=100)
     ax.figure.canvas.draw()
     [dots] = ax.lines
     assert len(dots.get_xdata()) == 100
@@ -57,3 +57,19 @@ def test_bad_input():
         pmg.plot_torus(np.zeros(3))
     with pytest.raises(ValueError, match="one or more finite angles"):
         pmg.plot_rose([np.nan])
+
+
+def test_degrees_are_an_argument():
+    degrees = np.rad2deg(ANGLES) % 360
+    roses = [pmg.plot_rose(x, unit=unit) for x, unit in ((ANGLES, "radians"), (degrees, "degrees"))]
+    heights = [[bar.get_height() for bar in ax.patches] for ax in roses]
+    assert heights[0] == pytest.approx(heights[1])
+    [dots] = pmg.plot_torus(degrees, unit="degrees").lines
+    [expected] = pmg.plot_torus(ANGLES).lines
+    assert dots.get_xdata() == pytest.approx(expected.get_xdata())
+
+
+@pytest.mark.parametrize("plot", [pmg.plot_rose, pmg.plot_torus])
+def test_degrees_are_not_taken_for_radians(plot):
+    with pytest.raises(ValueError, match=r'radians from -2 pi to 2 pi, .* `unit="degrees"`'):
+        plot(np.rad2deg(ANGLES))

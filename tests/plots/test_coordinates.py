@@ -24,3 +24,22 @@ def test_round_trip_keeps_direction_and_shape():
 def test_other_dimensions_are_refused(shape):
     with pytest.raises(ValueError, match="three dimensions"):
         to_longitude_latitude(np.ones(shape))
+
+
+def test_radians_are_an_argument():
+    x = from_longitude_latitude(0.3, -1.2, unit="radians")
+    np.testing.assert_allclose(to_longitude_latitude(x, unit="radians"), [0.3, -1.2])
+    np.testing.assert_allclose(from_longitude_latitude(*np.rad2deg([0.3, -1.2])), x)
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ((10, 120), "`latitude` expected degrees from -90 to 90, got values up to 120"),
+        ((999, 10), "`longitude` expected angles in degrees from -360 to 360"),
+        (([0, 1], [-95.0, np.nan]), "got values up to 95"),
+    ],
+)
+def test_places_beyond_the_sphere_are_refused(place, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        from_longitude_latitude(*place)

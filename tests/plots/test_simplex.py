@@ -124,3 +124,9 @@ def test_one_draw_has_no_interval():
     assert ax.get_ylabel() == "probability"
     assert not ax.collections
     assert "interval" in pmg.plot_simplex(RNG.dirichlet(np.ones(4), size=20)).get_ylabel()
+
+
+@pytest.mark.parametrize("draws", [100 * THREE, {"a": THREE, "b": 100 * THREE}])
+def test_percentages_are_refused(draws):
+    with pytest.raises(ValueError, match="`draws` expected probability vectors, got"):
+        pmg.plot_simplex(draws)

@@ -195,6 +195,30 @@ def test_data_that_is_not_finite_is_refused(bad):
         potential_of(model_of(data))
 
 
+@pytest.mark.parametrize("form", ["arrays", "data", "set_data"])
+def test_arrays_of_different_lengths_are_refused(form):
+    with pm.Model() as model:
+        x, y = (Y, Y[20:]) if form == "arrays" else (pm.Data("X", Y), pm.Data("Y", Y))
+        xb, yb = pm.Minibatch(x, y, batch_size=10)
+        pm.Normal("y", xb * pm.Normal("theta"), observed=yb, total_size=180)
+        if form != "arrays":
+            pm.set_data({"Y": Y[20:]})
+    names = r"argument 1, 180 in argument 2" if form == "arrays" else "`X`, 180 in `Y`"
+    message = f"expected arrays with one number of rows, got 200 in {names}"
+    with pytest.raises(ValueError, match=message):
+        potential_of(model)
+    with pytest.raises(ValueError, match=message):
+        pmg.full_data(model)
+
+
+def test_complex_data_are_refused():
+    with pm.Model() as model:
+        x, y = pm.Minibatch(Y + 1j * Y, Y, batch_size=10)
+        pm.Normal("y", x.real * pm.Normal("theta"), observed=y, total_size=200)
+    with pytest.raises(ValueError, match="expected real numbers, got complex128"):
+        potential_of(model)
+
+
 def test_discrete_variables_are_refused():
     with pm.Model() as model:
         pm.Poisson("n", 3.0)

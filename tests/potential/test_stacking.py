@@ -101,6 +101,7 @@ def test_kernels_have_as_many_operations_for_twice_the_scalars(reduction):
         step = pmg.SGNHT(
             model=regression_on_scalars(n),
             step_size=0.01,
+            diffusion=1.0,
             variance_reduction=reduction,
             n_steps=5,
             backend="jax",

@@ -33,6 +33,7 @@ FRICTION, DIFFUSION = FIXED | {"friction": 2.0}, FIXED | {"diffusion": 2.0}
 # Small enough that rounding does not grow: the two backends agree.
 SMALL = {"step_size": 0.004, "n_steps": 2}
 SLOW, SLOW_DIFFUSION = SMALL | {"friction": 10.0}, SMALL | {"diffusion": 10.0}
+PLAIN = {"variance_reduction": None, "n_steps": 2}
 TUNED = {"n_steps": 3}
 EXACT = {"minibatch": False}
 
@@ -69,10 +70,10 @@ CASES = {
     "vector-SGLD": Case(
         models.vector,
         pmg.SGLD,
-        {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6), "n_steps": 2},
+        PLAIN | {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6)},
     ),
     "vector-SGLD-tuned": Case(models.vector, pmg.SGLD, TUNED),
-    "vector-SGNPHMC": Case(models.vector, pmg.SGNPHMC, {"step_size": 0.01}),
+    "vector-SGNPHMC": Case(models.vector, pmg.SGNPHMC, {"step_size": 0.01, "thermal_mass": 4.0}),
     "vector-GMC": Case(partial(models.vector, **EXACT), pmg.GMC, {"n_leapfrog": 3}),
     "sphere-SGGMC": Case(models.sphere, pmg.SGGMC, FRICTION | {"gradient_noise": "fisher"}),
     "sphere-gSGNHT": Case(models.sphere, pmg.gSGNHT, DIFFUSION),
@@ -80,7 +81,7 @@ CASES = {
     "sphere-GMC": Case(partial(models.sphere, **EXACT), pmg.GMC, {"n_leapfrog": 3}),
     "simplex-SGGMC": Case(models.simplex, pmg.SGGMC, SLOW),
     "simplex-gSGNHT": Case(models.simplex, pmg.gSGNHT, SLOW_DIFFUSION),
-    "simplex-SGRLD": Case(models.simplex, pmg.SGRLD, {"step_size": 1e-3, "n_steps": 2}),
+    "simplex-SGRLD": Case(models.simplex, pmg.SGRLD, PLAIN | {"step_size": 1e-3}),
     "simplex-SGRLD-cir": Case(
         models.simplex, pmg.SGRLD, {"step_size": 1e-3, "n_steps": 2, "dynamics": "cir"}
     ),
@@ -95,7 +96,11 @@ CASES = {
     "local-GMCWithinGibbs": Case(partial(models.local, **EXACT), _gibbs, {"n_leapfrog": 3}),
     "lda-SGRLD": Case(models.lda, pmg.SGRLD, {"step_size": 1e-3, "n_steps": 2}),
     "stream-SGNHT": Case(models.stream, partial(_stream, pmg.SGNHT), DIFFUSION),
-    "stream-SGLD": Case(models.stream, partial(_stream, pmg.SGLD), {"step_size": 1e-3}),
+    "stream-SGLD": Case(
+        models.stream,
+        partial(_stream, pmg.SGLD),
+        PLAIN | {"step_size": 1e-3, "n_steps": 1},
+    ),
     "stream-gSGNHT-tuned": Case(models.stream, partial(_stream, pmg.gSGNHT), TUNED),
 }
 

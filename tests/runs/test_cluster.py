@@ -52,7 +52,7 @@ def regression():
 def made():
     """A model, and a step for it."""
     with regression() as model:
-        return model, pmg.gSGNHT(step_size=0.02, n_steps=2, backend="jax")
+        return model, pmg.gSGNHT(step_size=0.02, diffusion=0.5, n_steps=2, backend="jax")
 
 
 @contextlib.contextmanager

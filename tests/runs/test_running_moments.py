@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 
 import pymc_geodesic as pmg
@@ -125,7 +126,7 @@ def test_memory_of_a_run():
         x = pm.Normal("x", shape=size)
         pm.Normal("y", x[:3] * scale, observed=pm.Minibatch(DATA, batch_size=20), total_size=200)
         running = pmg.RunningMoments(["x"])
-        step = pmg.SGLD(step_size=0.01)
+        step = pmg.SGLD(step_size=0.01, variance_reduction=None, n_steps=1)
         tracemalloc.start()
         try:
             idata = pm.sample(
@@ -139,3 +140,29 @@ def test_memory_of_a_run():
     # The chain's position, velocity and mean, a copy of its beginning, the moments, and what passes
     # through: 13 arrays measured.
     assert peak < 16 * 8 * size
+
+
+def test_angles_and_axes_have_means_across_the_seam():
+    with pm.Model() as model:
+        pm.VonMises("angle", 0.0, 1.0, shape=2)
+        pmg.Watson("axis", [0.0, 0.0, 1.0], 0.0)
+        x = pm.Normal("x", shape=2)
+        pm.Deterministic("turned", pt.arctan2(x[1], x[0]))
+    names = ["angle", "axis", "turned", "x"]
+    running = pmg.RunningMoments(names, model=model)
+    rng = np.random.default_rng(1)
+    plain = rng.normal([np.pi, 0.0], 0.2, (2, 300, 2))
+    for chain, draws in enumerate(plain):
+        for draw in draws:
+            angle = np.angle(np.exp(1j * draw))
+            axis = rng.choice([-1, 1]) * np.array([np.cos(draw[1]), np.sin(draw[1]), 0.0])
+            running.add(chain, [angle, axis, angle[0], angle])
+    found = running.to_datatree()
+    means, deviations = found["mean"].to_dataset(), found["sd"].to_dataset()
+    mean = means["angle"].mean("chain").to_numpy()
+    expected = plain.mean(axis=(0, 1))
+    assert np.abs(np.angle(np.exp(1j * (mean - expected)))).max() < 1e-12
+    np.testing.assert_allclose(deviations["angle"], plain.std(axis=1, ddof=1), rtol=1e-10)
+    np.testing.assert_allclose(means["turned"], means["angle"][:, 0], rtol=1e-12)
+    assert abs(float(means["axis"].mean("chain")[0])) > 0.95
+    assert deviations["x"].to_numpy()[:, 0].min() > 2.5

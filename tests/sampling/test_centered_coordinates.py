@@ -76,10 +76,10 @@ def test_the_run_says_that_it_moves_products(caplog):
     assert sum(MOVES in record.message for record in caplog.records) == 1
 
 
-def test_given_step_sizes_keep_the_coordinates_of_the_model(caplog):
+def test_given_dynamics_keep_the_coordinates_of_the_model(caplog):
     model, _ = effects()
     with caplog.at_level(logging.INFO, logger="pymc"), model:
-        step = pmg.SGNHT(step_size=0.01, backend="jax")
+        step = pmg.SGNHT(step_size=0.01, diffusion=1.0, backend="jax")
     assert not step.sampler.problem.is_centered
     assert not any(MOVES in record.message for record in caplog.records)
 

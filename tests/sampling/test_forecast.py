@@ -65,6 +65,30 @@ def test_it_advises_nuts_where_it_is_expected_to_be_faster(seconds_per_pass, n_c
     assert "NUTS" not in said(0.5)
 
 
+def test_what_nuts_takes_stands_beside_all_that_this_step_takes():
+    """It is said of 2.1 s that 5.1 s are faster only if tuning took the rest."""
+    text = said(0.5, seconds_per_pass=0.02)
+    nuts = text.split("should take about ")[1].split(" s")[0]
+    own = text.split("this step takes about ")[1].split(" s")[0]
+    assert float(nuts) < float(own)
+
+
+def test_the_forecast_says_of_which_entries_it_is():
+    """One in two hundred entries is slow: the others do not speak for it."""
+    rng = np.random.default_rng(1)
+    rows = [[row] for row in rng.standard_normal((400, 200))]
+    mass = VariableMasses([np.ones(200)], dense=[False], shapes=[(200,)], dtype="float64")
+    text = forecast(
+        Clock.started(600, n_chains=1, began=0.0),
+        rows,
+        n_drawn=1_000,
+        mass=mass,
+        seconds_per_pass=np.nan,
+    )
+    assert "for nine in ten of their entries, and fewer for the slowest" in text
+    assert "nine in ten" not in said(0.5)
+
+
 def test_few_draws_say_nothing():
     options = {"n_drawn": 610, "mass": UNIT, "seconds_per_pass": 1.0}
     assert forecast(Clock(time.time() - 1, 600), window(0.0), **options) == ""

@@ -73,7 +73,7 @@ def small():
     with pm.Model():
         pm.Normal("x", shape=2)
         pm.Normal("z")
-        return pmg.SGNHT(step_size=0.1, backend="jax").sampler
+        return pmg.SGNHT(step_size=0.1, diffusion=0.1, backend="jax").sampler
 
 
 @pytest.mark.parametrize("method", ["vectorized", "sequential"])
@@ -102,7 +102,7 @@ def test_copies_of_a_chain_share_what_is_never_written_to(name):
     with pm.Model():
         batch = pm.Minibatch(np.ones(100), batch_size=10)
         pm.Normal("y", pm.Normal("x", shape=50)[0], observed=batch, total_size=100)
-        sampler = pmg.SGHMC(step_size=1e-3, backend=name).sampler
+        sampler = pmg.SGHMC(step_size=1e-3, friction=10.0, backend=name).sampler
     first = begin_all(sampler, n=1)
     [second], _, _ = run(sampler, first, 3)
     [copy] = _copied([second])

@@ -18,6 +18,7 @@ STEPS = {
     "tuned": {},
     "decreasing steps, batches shared": {
         "step_size": pmg.PolynomialSchedule(1e-2, 100, 0.6),
+        "diffusion": 1.0,
         "n_steps": 3,
         "steps_per_batch": 2,
     },

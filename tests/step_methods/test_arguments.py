@@ -15,7 +15,7 @@ from pymc.exceptions import SamplingError
 import pymc_geodesic as pmg
 
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
-from pymc_geodesic.algorithms.tuning_rules import require_step_size
+from pymc_geodesic.algorithms.tuning_rules import require_finite
 
 RNG = np.random.default_rng(1)
 X = RNG.normal([2.0, 0.0, 0.0], 1.0, (200, 3))
@@ -148,7 +148,7 @@ def test_a_center_far_from_the_posterior():
 def test_a_step_size_that_follows_from_no_number():
     demands = Demands(GradientNoise(np.nan, np.nan), 1.0, 0.05)
     with pytest.raises(SamplingError, match="expected a finite curvature and gradient noise"):
-        require_step_size(np.nan, demands)
+        require_finite(np.nan, {}, demands)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_symbolic_parameters_that_are_impossible_are_named(parameters, message):
     with pm.Model() as model:
         mu, kappa = parameters(pm.Normal("b", shape=3), pm.Normal("k"))
         pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=X)
-    step = pmg.gSGNHT(model=model, step_size=0.01, backend="jax")
+    step = pmg.gSGNHT(model=model, step_size=0.01, diffusion=1.0, backend="jax")
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(SamplingError, match=message):
         step.step(model.initial_point())

@@ -203,7 +203,7 @@ def test_every_chain_checks_its_own_start(sphere):
 UNSTABLE = {
     "SGGMC": (pmg.SGGMC, {"friction": 0.1}),
     "gSGNHT": (pmg.gSGNHT, {"diffusion": 0.1}),
-    "SGLD": (pmg.SGLD, {}),
+    "SGLD": (pmg.SGLD, {"n_steps": 1}),
 }
 
 

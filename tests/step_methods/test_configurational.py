@@ -85,15 +85,19 @@ GOOD = {
         {"step_size": 5e-4, "diffusion": 60.0, "n_steps": 50, "variance_reduction": None},
     ),
     "SGHMC": (normal, pmg.SGHMC, {}),
-    "SGLD": (normal, pmg.SGLD, {"step_size": 0.01, "n_steps": 100}),
-    "SGNPHMC": (normal, pmg.SGNPHMC, {"step_size": 0.1}),
+    "SGLD": (normal, pmg.SGLD, {"step_size": 0.01, "variance_reduction": None, "n_steps": 100}),
+    "SGNPHMC": (normal, pmg.SGNPHMC, {"step_size": 0.1, "thermal_mass": 3.0}),
     "SGGMC": (curved, pmg.SGGMC, {"step_size": 0.1, "friction": 2.0, "n_steps": 20}),
     "gSGNHT": (
         curved,
         pmg.gSGNHT,
-        {"step_size": 0.05, "thermostat": "per_variable", "n_steps": 50},
+        {"step_size": 0.05, "diffusion": 0.2, "thermostat": "per_variable", "n_steps": 50},
     ),
-    "SGRLD-euler": (counts, pmg.SGRLD, {"step_size": 2e-5, "n_steps": 200}),
+    "SGRLD-euler": (
+        counts,
+        pmg.SGRLD,
+        {"step_size": 2e-5, "variance_reduction": None, "n_steps": 200},
+    ),
     "SGRLD-cir": (counts, pmg.SGRLD, {"step_size": 3e-2, "n_steps": 20, "dynamics": "cir"}),
 }
 # What the step sizes above may be off by; 0.5^2 / 4 for a thermostat at half a posterior scale.
@@ -224,7 +228,12 @@ def test_numba_agrees():
     found = []
     for backend in ("jax", None):
         step = pmg.gSGNHT(
-            model=curved(), step_size=0.1, thermostat="per_variable", n_steps=5, backend=backend
+            model=curved(),
+            step_size=0.1,
+            diffusion=0.1,
+            thermostat="per_variable",
+            n_steps=5,
+            backend=backend,
         )
         stats = [s for _, s in run(step, step.model.initial_point(), draws=40, tune=20)][1:]
         found.append([[s[name] for name in s if name.startswith(POSITIONS)] for s in stats])

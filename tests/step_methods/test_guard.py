@@ -2,13 +2,18 @@
 #   SPDX-License-Identifier: Apache-2.0
 """PyMC's own steps are kept away from random gradients, and let be everywhere else."""
 
+import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
 
+from pymc.sampling import forward
 from pymc.sampling.mcmc import assign_step_methods
+from pymc.stats import log_density
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic.minibatch_guard import install
 
 N = 40
 DATA = np.random.default_rng(1).normal(1.0, 1.0, N)
@@ -37,7 +42,7 @@ def model_of(*, minibatch):
 def test_compound_with_nuts_on_the_full_data():
     with model_of(minibatch=False) as model:
         steps = [
-            pmg.SGGMC([model["location"]], step_size=0.01, backend="jax"),
+            pmg.SGGMC([model["location"]], step_size=0.01, friction=1.0, backend="jax"),
             pm.NUTS([model["scale"]], compile_kwargs=CHEAP),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
@@ -48,8 +53,8 @@ def test_compound_with_nuts_on_the_full_data():
 def test_compound_of_our_own_on_minibatches():
     with model_of(minibatch=True):
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
-            pmg.SGLD(["scale"], step_size=1e-4, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
+            pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax"),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
     assert np.ptp(idata.posterior["scale"].values) > 0
@@ -58,7 +63,7 @@ def test_compound_of_our_own_on_minibatches():
 def test_compound_with_another_step_on_minibatches_is_refused():
     with model_of(minibatch=True) as model:
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -67,9 +72,9 @@ def test_compound_with_another_step_on_minibatches_is_refused():
 
 def test_an_older_step_does_not_vouch_for_another():
     with model_of(minibatch=True) as model:
-        older = pmg.SGLD(["scale"], step_size=1e-4, backend="jax")
+        older = pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax")
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -79,7 +84,7 @@ def test_an_older_step_does_not_vouch_for_another():
 
 def test_left_over_variables_of_minibatch_models_are_refused():
     with model_of(minibatch=True):
-        step = pmg.SGGMC(["location"], step_size=0.01, backend="jax")
+        step = pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax")
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
             pm.sample(step=step, **SAMPLE)
 
@@ -91,7 +96,7 @@ def test_nuts_for_a_minibatch_model_is_warned_of():
 
 def test_nuts_is_warned_of_also_after_a_run_with_our_own_step():
     with model_of(minibatch=True) as model:
-        step = pmg.SGGMC(step_size=0.01, backend="jax")
+        step = pmg.SGGMC(step_size=0.01, friction=1.0, backend="jax")
         with pytest.warns(UserWarning, match="meaningless draws"):
             assign_step_methods(model)
     assert step.vars == model.value_vars
@@ -100,3 +105,68 @@ def test_nuts_is_warned_of_also_after_a_run_with_our_own_step():
 def test_full_data_models_are_not_warned_of():
     with model_of(minibatch=False) as model:
         assign_step_methods(model)
+
+
+def draws_of():
+    rng = np.random.default_rng(1)
+    return az.from_dict(
+        {"posterior": {"location": rng.normal(size=(1, 3)), "scale": rng.uniform(size=(1, 3))}}
+    )
+
+
+def log_likelihood(model, **keywords):
+    return pm.compute_log_likelihood(
+        draws_of(), model=model, progressbar=False, compile_kwargs=CHEAP, **keywords
+    )
+
+
+def predict(model, **keywords):
+    return pm.sample_posterior_predictive(
+        draws_of(), model=model, progressbar=False, compile_kwargs=CHEAP, **keywords
+    )
+
+
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [
+        (log_likelihood, r"all rows of `x`, got one random batch.*scaled by `total_size`.*full_da"),
+        (predict, r"one random batch of `pm.Minibatch` for each draw of \['x'\].*pmg.full_data"),
+    ],
+)
+def test_values_of_a_random_batch_are_warned_of(compute, message):
+    model = model_of(minibatch=True)
+    with pytest.warns(UserWarning, match=message) as found:
+        compute(model)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    assert compute(pmg.full_data(model))
+    assert compute(model_of(minibatch=False))
+
+
+def test_values_that_do_not_depend_on_a_batch_are_not_warned_of():
+    with model_of(minibatch=True) as model:
+        pm.Deterministic("twice", 2 * model["location"])
+    predict(model, var_names=["twice"])
+    pm.stats.compute_log_prior(draws_of(), model=model, progressbar=False, compile_kwargs=CHEAP)
+    pm.sample_prior_predictive(3, model=model, compile_kwargs=CHEAP)
+
+
+def test_log_likelihoods_of_the_place_of_a_stream_are_warned_of():
+    with pm.Model() as model:
+        batch = pm.Data("batch", np.zeros(5))
+        mean, scale = pm.Normal("location"), pm.HalfNormal("scale")
+        pm.Normal("x", mean, scale, observed=batch, total_size=N)
+    with pytest.warns(UserWarning, match="all rows of `x`, 40 by its `total_size`, got 5, each"):
+        log_likelihood(model)
+    pm.set_data({"batch": DATA}, model=model)
+    log_likelihood(model)
+
+
+def test_the_guard_is_installed_once():
+    functions = log_density.compute_log_density, forward.compile_forward_sampling_function
+    install()
+    assert functions == (
+        log_density.compute_log_density,
+        forward.compile_forward_sampling_function,
+    )
+    assert not hasattr(functions[0].__wrapped__, "__wrapped__")

@@ -18,6 +18,7 @@ N = 60
 DATA = np.random.default_rng(1).normal([0.5, 1.0], 1.0, (N, 2))
 DIRECTIONS = DATA / np.linalg.norm(DATA, axis=1, keepdims=True)
 
+PLAIN = {"variance_reduction": None, "n_steps": 1}
 FLAT = {
     "SGNHT": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0}),
     "SGNHT-euler": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "integrator": "euler"}),
@@ -28,12 +29,12 @@ FLAT = {
         {"step_size": 0.02, "friction": [2.0, 3.0], "gradient_noise": "fisher_matrix"},
     ),
     "SGNHT-matrix": (pmg.SGNHT, {"step_size": 0.02, "diffusion": 2.0, "thermostat": "matrix"}),
-    "SGLD": (pmg.SGLD, {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6)}),
+    "SGLD": (pmg.SGLD, {"step_size": pmg.PolynomialSchedule(1e-3, 100, 0.6), **PLAIN}),
 }
 CURVED = {
     "SGGMC": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0, "gradient_noise": "fisher"}),
     "gSGNHT": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 2.0, "thermostat": "per_variable"}),
-    "gSGNHT-points": (pmg.gSGNHT, {"step_size": 0.02, "thermostat": "per_point"}),
+    "gSGNHT-points": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 0.5, "thermostat": "per_point"}),
     "GMC": (pmg.GMC, {"n_leapfrog": 3}),
 }
 STEPS = CURVED | FLAT
@@ -328,7 +329,7 @@ def test_transitions_of_a_draw_are_the_same_as_draws(name):
 
 def test_schedule_sets_the_step_sizes_of_all_transitions():
     schedule = pmg.PolynomialSchedule(0.02, 10, 0.5)
-    step = make("SGHMC", step_size=schedule, n_steps=4)
+    step = make("SGHMC", step_size=schedule, friction=0.5, n_steps=4)
     _, statistics = draw(step, 3)
     expected = schedule(np.array([3, 7, 11]))
     np.testing.assert_allclose([stats["step_size"] for stats in statistics], expected)

@@ -85,7 +85,11 @@ CASES = {
     "SGNHT-vector": (pmg.SGNHT, vector, {}),
     "SGHMC-vector": (pmg.SGHMC, vector, {}),
     "SGLD-vector": (pmg.SGLD, vector, {}),
-    "SGNPHMC-vector": (pmg.SGNPHMC, vector, {"step_size": 0.002, "n_leapfrog": 3}),
+    "SGNPHMC-vector": (
+        pmg.SGNPHMC,
+        vector,
+        {"step_size": 0.002, "thermal_mass": 4.0, "n_leapfrog": 3},
+    ),
     "SGHMC-fisher": (pmg.SGHMC, vector, {"gradient_noise": "fisher"}),
     "SGHMC-learned-mass": (pmg.SGHMC, vector, GIVEN | {"mass": pmg.MonteCarloEM(update_every=9)}),
     "SGHMC-given": (pmg.SGHMC, vector, GIVEN | {"n_steps": 2, "steps_per_batch": 3}),
@@ -98,7 +102,16 @@ CASES = {
     "SGRLD-simplex": (pmg.SGRLD, simplex, {}),
     "SGRLD-cir": (pmg.SGRLD, simplex, {"dynamics": "cir"}),
     "SGNHT-stream": (pmg.SGNHT, stream, {"data": {"rows": loader()}}),
-    "SGLD-stream": (pmg.SGLD, stream, {"step_size": 1e-5, "data": {"rows": loader()}}),
+    "SGLD-stream": (
+        pmg.SGLD,
+        stream,
+        {
+            "step_size": 1e-5,
+            "variance_reduction": None,
+            "n_steps": 1,
+            "data": {"rows": loader()},
+        },
+    ),
     "GMC-mixed": (pmg.GMC, mixed, {"n_leapfrog": 3}),
     "SGNHT-numba": (pmg.SGNHT, vector, {"backend": "numba"}),
 }

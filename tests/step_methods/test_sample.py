@@ -111,7 +111,7 @@ STEPS = {
     "SGGMC": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0}),
     "Fisher": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0, "gradient_noise": "fisher"}),
     "GMC": (pmg.GMC, {"step_size": 0.05, "n_leapfrog": 3}),
-    "gSGNHT": (pmg.gSGNHT, {"step_size": 0.02, "thermostat": "per_variable"}),
+    "gSGNHT": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 0.5, "thermostat": "per_variable"}),
 }
 # Numba takes a quarter of a minute to compile each for the first time.
 CASES = ["SGGMC", *(pytest.param(name, marks=pytest.mark.slow) for name in list(STEPS)[1:])]

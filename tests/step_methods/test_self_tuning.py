@@ -184,13 +184,29 @@ def test_infinite_gradient_at_the_center():
     step = pmg.SGLD(
         step_size=1e-4,
         variance_reduction="control_variates",
+        n_steps=1,
         center={"x": 0.0},
         initial_point={"x": np.array(1.0)},
         model=model,
         backend="jax",
     )
-    with pytest.raises(pm.exceptions.SamplingError, match="finite gradient of the log density"):
+    message = r"finite gradient of the log density at `center`, got .* for `x`\. Pass another"
+    with pytest.raises(pm.exceptions.SamplingError, match=message):
         list(run(step, {"x": np.array(1.0)}, draws=1))
+
+
+def test_infinite_gradient_names_the_column():
+    """An exponential of a coefficient and a raw column overflows."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(2_000, 2)) * [1.0, 1e4]
+    with pm.Model() as model:
+        batch, y = pm.Minibatch(x, rng.poisson(1e6, 2_000).astype("int32"), batch_size=100)
+        beta = pm.Normal("beta", shape=2)
+        pm.Poisson("y", pm.math.exp(batch @ beta), observed=y, total_size=2_000)
+    step = pmg.SGNHT(model=model)
+    found = r"not finite for `beta`\. .* as large as [34][.\d]*e\+04, in column 1 of argument 1 of"
+    with pytest.raises(pm.exceptions.SamplingError, match=found + ".*Standardise the columns"):
+        step.sampler.tuning._tuner.center_at([np.array([0.0, 1.0])])
 
 
 def test_cir_refuses_control_variates():

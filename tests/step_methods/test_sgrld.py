@@ -218,7 +218,8 @@ def test_euler_is_the_update_of_the_paper(batch_size):
         p = pm.Dirichlet("p", alpha)
         data = rows if batch_size is None else pm.Minibatch(rows, batch_size=batch_size)
         pm.Multinomial("x", 20, p, observed=data, total_size=len(rows))
-    step = pmg.SGRLD(model=model, step_size=step_size, backend="jax")
+    options = {"variance_reduction": None, "n_steps": 1, "backend": "jax"}
+    step = pmg.SGRLD(model=model, step_size=step_size, **options)
     [name] = [value.name for value in step.vars]
     start = {name: np.array([-0.4, 0.3, 0.5])}
     [(point, stats)] = run(step, start, draws=1, seed=7)
@@ -361,7 +362,7 @@ def test_cir_from_a_start_with_a_negative_weight():
     with pm.Model() as model:
         p = pm.Dirichlet("p", [1.0, 1.0, 1.0])
         pm.Potential("pull", -3 * pm.math.log(p[0]))
-    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", backend="jax")
+    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=1, backend="jax")
     with pytest.raises(SamplingError, match=r"weights .* of `p` above -1, .*got -3 .*'euler'"):
         list(run(step, model.initial_point(), draws=1))
 

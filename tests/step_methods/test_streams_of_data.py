@@ -78,6 +78,7 @@ def test_blocks_of_any_length_give_the_same_draws(block):
         draws_of(
             pmg.SGLD(
                 step_size=1e-6,
+                variance_reduction=None,
                 n_steps=150,
                 data={"batch": Loader(rows, batch_size=size)},
                 model=model,
@@ -97,7 +98,14 @@ def test_stream_is_reproducible_and_resumes():
 
     def build():
         loader = {"batch": Loader(table())}
-        return pmg.SGLD(step_size=1e-6, n_steps=30, data=loader, model=model, backend="jax")
+        return pmg.SGLD(
+            step_size=1e-6,
+            variance_reduction=None,
+            n_steps=30,
+            data=loader,
+            model=model,
+            backend="jax",
+        )
 
     step, other = build(), build()
     first, second = (draws_of(each, model, tune=0, draws=20)["beta"] for each in (step, other))
@@ -113,7 +121,8 @@ def test_stream_is_reproducible_and_resumes():
 def test_a_step_that_has_read_a_stream_goes_on_in_processes(context):
     """A forked worker has none of the threads that read for its parent."""
     with model_of():
-        step = pmg.SGLD(step_size=1e-6, n_steps=30, data={"batch": Loader(table())})
+        loader = {"batch": Loader(table())}
+        step = pmg.SGLD(step_size=1e-6, variance_reduction=None, n_steps=30, data=loader)
         options = {"draws": 5, "tune": 5, "chains": 2, "random_seed": 1, "step": step}
         quiet = {"progressbar": False, "quiet": True, "compute_convergence_checks": False}
         alone = pm.sample(cores=1, **options, **quiet)
@@ -142,7 +151,12 @@ def test_loaders_that_are_wrong(loader, message):
     with pytest.raises(SamplingError, match=message):
         draws_of(
             pmg.SGLD(
-                step_size=1e-6, n_steps=100, data={"batch": loader}, model=model, backend="jax"
+                step_size=1e-6,
+                variance_reduction=None,
+                n_steps=100,
+                data={"batch": loader},
+                model=model,
+                backend="jax",
             ),
             model,
             tune=0,
@@ -161,6 +175,13 @@ def test_loaders_that_are_wrong(loader, message):
 def test_bad_data(data, message):
     with pytest.raises(ValueError, match=message):
         pmg.SGLD(data=data, model=model_of())
+
+
+def test_batch_with_more_rows_than_the_stream():
+    with pytest.raises(
+        ValueError, match=r"`batch` expected a batch of 1 to 50 rows, the `total_si"
+    ):
+        pmg.SGLD(data={"batch": [table()[:50]]}, model=model_of(total_size=50))
 
 
 def test_stream_without_total_size():

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 import pytest
 
@@ -12,7 +13,14 @@ from scipy import sparse
 import pymc_geodesic as pmg
 
 from pymc_geodesic.potential.minibatch import find_batch_sources
-from pymc_geodesic.potential.packed import is_packed, take_rows, unpack
+from pymc_geodesic.potential.packed import (
+    corpus_of,
+    is_packed,
+    rows_of_corpus,
+    take_rows,
+    tokens_of,
+    unpack,
+)
 
 COUNTS = np.random.default_rng(1).poisson(0.4, (30, 12))
 COUNTS[:, 3] += 1
@@ -26,37 +34,42 @@ def dense(words, weights, n_words):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, sparse.coo_array])
-def test_packed_rows_hold_the_documents(make):
-    corpus = pmg.BagOfWords(make(COUNTS))
-    words, weights = (x.eval() for x in unpack(pt.as_tensor(corpus)))
-    np.testing.assert_array_equal(dense(words, weights, 12), COUNTS)
+@pytest.mark.parametrize("rows", [None, np.array([4, 0, 29, 4])])
+def test_packed_rows_are_the_documents(make, rows):
+    documents = pt.as_tensor(pmg.BagOfWords(make(COUNTS)))
+    expected = COUNTS
+    if rows is not None:
+        documents, expected = take_rows(documents, pt.constant(rows)), COUNTS[rows]
+    corpus = corpus_of(documents)
+    words, weights = (x.eval() for x in unpack(documents, corpus, width=corpus.width))
+    np.testing.assert_array_equal(dense(words, weights, 12), expected)
     assert words.shape[1] == np.count_nonzero(COUNTS, axis=1).max()
+    starts, words, weights = rows_of_corpus(documents.eval(), *(x.eval() for x in corpus))
+    found = sparse.csr_array((weights, words, starts), shape=(len(expected), 12))
+    np.testing.assert_array_equal(found.toarray(), expected)
+    np.testing.assert_array_equal(tokens_of(documents).eval(), expected.sum(axis=1))
 
 
-@pytest.mark.parametrize("static_shapes", [True, False])
-def test_rows_of_a_batch(static_shapes):
-    rows = np.array([4, 0, 29, 4])
-    packed = take_rows(
-        pt.as_tensor(pmg.BagOfWords(COUNTS)), pt.constant(rows), static_shapes=static_shapes
-    )
-    words, weights = (x.eval() for x in unpack(packed))
-    np.testing.assert_array_equal(dense(words, weights, 12), COUNTS[rows])
-    longest = np.count_nonzero(COUNTS if static_shapes else COUNTS[rows], axis=1).max()
-    assert words.shape[1] == longest
-
-
-def test_minibatch_keeps_the_memory_of_the_words():
+def test_minibatch_of_documents():
     corpus = pmg.BagOfWords(COUNTS)
     batch = pm.Minibatch(corpus, batch_size=5)
     assert is_packed(batch)
-    words, weights = (x.eval() for x in unpack(batch))
-    found = dense(words, weights, 12)
-    assert all(any(np.array_equal(row, document) for document in COUNTS) for row in found)
+    numbers = batch.eval()
+    assert numbers.shape == (5, 1)
+    assert set(numbers.ravel()) <= set(range(30))
     with pm.Model() as model:
         topics = pmg.SymmetricDirichlet("topics", 1.0, shape=(2, 12))
         pmg.LatentDirichletAllocation("w", topics, 1.0, observed=batch, total_size=30)
     [source] = find_batch_sources(model)
     assert (source.n_rows, source.batch_size) == (30, 5)
+
+
+def test_numbers_of_documents_are_exact(monkeypatch):
+    monkeypatch.setattr("pymc_geodesic.topic_models.bag_of_words._MOST_IN_SINGLE_PRECISION", 20)
+    with pytensor.config.change_flags(floatX="float32"):
+        with pytest.raises(ValueError, match="at most 20 documents in single precision, got 30"):
+            pt.as_tensor(pmg.BagOfWords(COUNTS))
+        pt.as_tensor(pmg.BagOfWords(COUNTS[:20]))
 
 
 def test_unit_vectors_and_tf_idf():
@@ -107,7 +120,7 @@ def test_a_large_corpus_stays_small():
     starts = np.arange(0, words.size + 1, length)
     matrix = sparse.csr_array((np.ones(words.size), words.ravel(), starts), (n_documents, n_words))
     packed = pt.as_tensor(pmg.BagOfWords(matrix))
-    held = sum(array.get_value(borrow=True).nbytes for array in packed.owner.inputs)
+    held = sum(array.get_value(borrow=True).nbytes for array in corpus_of(packed))
     assert held < 16 * words.size
 
 

@@ -3,6 +3,7 @@
 """Latent Dirichlet allocation with proportions and assignments summed out."""
 
 import itertools
+import tracemalloc
 
 import arviz as az
 import numpy as np
@@ -10,6 +11,8 @@ import pymc as pm
 import pytest
 
 from chains import FOUR_ERRORS, assert_mean
+from pymc.backends.arviz import find_observations
+from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
 import pymc_geodesic as pmg
@@ -25,7 +28,7 @@ def model_of(counts, batch_size=None, n_topics=N_TOPICS, beta=BETA, **options):
     with pm.Model() as model:
         topics = pmg.SymmetricDirichlet("topics", beta, shape=(n_topics, counts.shape[1]))
         pmg.LatentDirichletAllocation(
-            "w", topics, ALPHA, observed=observed, total_size=len(counts), **options
+            "w", topics, ALPHA, observed=observed, total_size=counts.shape[0], **options
         )
     return model
 
@@ -97,6 +100,24 @@ def test_draws_have_the_lengths_and_shares_of_the_documents():
     expected = np.array([2.0, 1.0]) / 3 @ topics
     for word in range(3):
         assert_mean(draws[:, 0, word], 5 * expected[word])
+
+
+def test_one_long_document_makes_no_other_longer():
+    """Padded to the longest document, the corpus would take 160 MB."""
+    rng = np.random.default_rng(4)
+    words = [np.arange(5000), *(rng.choice(5000, 5, replace=False) for _ in range(1999))]
+    starts = np.cumsum([0, *map(len, words)])
+    counts = sparse.csr_array((np.ones(starts[-1]), np.concatenate(words), starts), (2000, 5000))
+    with model_of(counts, batch_size=20) as model:
+        step = pmg.SGRLD(backend="jax")
+        point, _ = step.step(model.initial_point())
+        tracemalloc.start()
+        step.step(point)
+        [documents] = find_observations(model).values()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    np.testing.assert_array_equal(documents, np.arange(2000)[:, None])
+    assert peak < 2e7
 
 
 def test_density_is_refused_with_advice():

@@ -24,7 +24,7 @@ TOPICS, COEFFICIENTS, DIRECTION = (RNG.normal(size=s) for s in ((3, 11), (4, 3),
 def graphs(*, static_shapes):
     corpus = pmg.BagOfWords(COUNTS).unit_vectors()
     rows = pt.constant(ROWS) if static_shapes else pt.lvector()
-    documents = take_rows(pt.as_tensor(corpus), rows, static_shapes=static_shapes)
+    documents = take_rows(pt.as_tensor(corpus), rows)
     topics = pt.dmatrix()
     products = projections(documents, topics)
     gradient = pytensor.grad((pt.sin(products) * COEFFICIENTS).sum(), topics)
@@ -63,7 +63,7 @@ def test_jax_takes_gradients_within_a_scan():
     pytest.importorskip("jax")
     corpus = pmg.BagOfWords(COUNTS).unit_vectors()
     rows = pt.lvector(shape=(4,))
-    documents = take_rows(pt.as_tensor(corpus), rows, static_shapes=True)
+    documents = take_rows(pt.as_tensor(corpus), rows)
     topics = pt.dmatrix(shape=(3, 11))
 
     def step(x, documents):

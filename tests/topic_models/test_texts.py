@@ -56,6 +56,27 @@ def test_new_texts_have_the_same_words(corpus):
     np.testing.assert_array_equal(new.like(["vote"]).matrix.toarray(), [[0, 0, 1]])
 
 
+@pytest.mark.parametrize(
+    ("vocabulary", "text", "expected"),
+    [
+        (["game", "a", "vote"], "A game, a VOTE; gamer", [1, 2, 1]),
+        (["Game", "game", "new game"], "Game game. The new game", [1, 2, 1]),
+    ],
+)
+def test_texts_are_counted_by_the_words_of_given_counts(vocabulary, text, expected):
+    learned = pmg.BagOfWords(np.eye(3, dtype=int) + 1, vocabulary=vocabulary)
+    new = learned.like([text])
+    np.testing.assert_array_equal(new.matrix.toarray(), [expected])
+    again = learned.unit_vectors().like([text]).matrix.toarray()
+    np.testing.assert_allclose(again, [np.divide(expected, np.linalg.norm(expected))])
+
+
+def test_a_vocabulary_that_is_not_words_of_texts():
+    learned = pmg.BagOfWords([[1, 1, 1]], vocabulary=["game", "can't", "u.s."])
+    with pytest.raises(ValueError, match=r"got 2 others, such as \"can't\""):
+        learned.like(["a game"])
+
+
 @pytest.mark.parametrize("weigh", ["unit_vectors", "tf_idf"])
 def test_new_texts_have_the_same_weights(corpus, weigh):
     weighted = getattr(corpus, weigh)()
@@ -110,8 +131,13 @@ def test_bad_new_documents(corpus):
         corpus.like("one text")
     with pytest.raises(ValueError, match="expected 3 columns, one per word, got 2"):
         corpus.like([[1, 2]])
-    with pytest.raises(ValueError, match=r"do not come from texts, got texts"):
+    with pytest.raises(ValueError, match=r"have no vocabulary, got texts"):
         pmg.BagOfWords([[1, 2]]).like(["a text"])
+    for unknown in ["zzzz"], ["", "of a"], [[0, 0, 0]]:
+        with pytest.raises(ValueError, match="`documents` expected at least one with a word"):
+            corpus.like(unknown)
+    with pytest.raises(ValueError, match=r"expected texts with words .* got 1 texts: .* Pass an"):
+        pmg.BagOfWords.from_texts(["one text"])
     with pytest.raises(ValueError, match="`vocabulary` expected 2 words, one per column, got 1"):
         pmg.BagOfWords([[1, 2]], vocabulary=["a"])
 

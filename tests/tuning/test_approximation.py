@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """The Gaussian approximation, the check of a mode, and the directions that a diagonal misses."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -11,7 +13,7 @@ from pymc_geodesic.mass.arrays import VariableMasses, joined
 from pymc_geodesic.mass.low_rank import LowRankMass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.tuning.anchor import around, is_gaussian_around
-from pymc_geodesic.tuning.approximation import approximate
+from pymc_geodesic.tuning.approximation import N_PAIRS, _parts, approximate
 from pymc_geodesic.tuning.center import find_center
 from pymc_geodesic.tuning.curvature import curvature_mass
 from pymc_geodesic.tuning.noise import rebalanced
@@ -183,6 +185,18 @@ def test_a_start_without_a_finite_energy_is_refused():
     assert approximate(setting.gradient, setting.start, rng=np.random.default_rng(0)) is None
 
 
+@pytest.mark.parametrize("n_rows", [1, 4, 5, 16, 33])
+def test_data_with_fewer_rows_than_pairs(n_rows):
+    rng = np.random.default_rng(1)
+    rows = SimpleNamespace(rows=lambda rng, size: [np.arange(n_rows), np.arange(20)])
+    first, second = zip(*_parts(rows, rng), strict=True)
+    assert all(len(part) >= 1 for part in first)
+    found = [np.sort(part) for part in first] if n_rows < N_PAIRS else [np.concatenate(first)]
+    for part in found:
+        np.testing.assert_array_equal(np.sort(part), np.arange(n_rows))
+    np.testing.assert_array_equal(np.sort(np.concatenate(second)), np.arange(20))
+
+
 @pytest.fixture(scope="module")
 def hierarchy():
     setting = Setting(varying_intercepts())
@@ -284,3 +298,17 @@ def test_the_mass_of_scales_keeps_one_number_for_a_curved_variable():
     assert scale.shape == (1,)
     np.testing.assert_allclose(scale, expected, rtol=0.25)
     assert np.linalg.norm(mean - direction) < 2 * expected
+
+
+def test_centers_of_an_angle_at_pi_are_averaged_along_the_circle():
+    """The centers of the last rounds, of other rows each, are on both sides of the seam."""
+    n = 60_000
+    rows = np.random.default_rng(1).vonmises(0.0, 2.0, (n, 8))
+    rows = np.angle(np.exp(1j * (rows - np.angle(np.exp(1j * rows).mean(axis=0)) + np.pi)))
+    with pm.Model() as model:
+        mean = pm.VonMises("mean", 0.0, 0.01, shape=8)
+        batch = pm.Minibatch(rows, batch_size=20)
+        pm.VonMises("rows", mean, 2.0, observed=batch, total_size=(n, None))
+    start = [np.full(8, 3.0)]
+    [found] = approximate(Setting(model).gradient, start, rng=np.random.default_rng(1)).center
+    assert np.abs(np.angle(np.exp(1j * (found - np.pi)))).max() < 0.03

@@ -47,7 +47,7 @@ def sampled(step, model, theta, *, seed, tune, draws):
 def test_the_friction_does_not_lock_at_what_it_met(normal, seed):
     """From far away the thermostat meets a temperature of thousands before it finds the noise."""
     model, mean = normal
-    step = pmg.SGNHT(step_size=0.1 * SD, n_steps=10, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model, backend="jax")
     draws, stats, warnings = sampled(step, model, [100.0] * 3, seed=seed, tune=3_000, draws=1_000)
     assert not warnings
     assert np.max(stats["thermostat"] * stats["step_size"]) < 0.8
@@ -61,7 +61,7 @@ def test_the_friction_does_not_lock_at_what_it_met(normal, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_chain_on_its_way_says_so(normal, seed):
     model, _ = normal
-    step = pmg.SGNHT(step_size=0.1 * SD, n_steps=10, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model, backend="jax")
     _, _, [warning] = sampled(step, model, [100.0] * 3, seed=seed, tune=300, draws=20)
     assert "the potential energy was still falling" in warning
     assert "Increase `tune`" in warning
@@ -72,7 +72,12 @@ def test_good_starts_are_silent(normal, grouping):
     model, mean = normal
     for n_steps, tune in ((10, 300), (1, 1_000)):
         step = pmg.SGNHT(
-            step_size=0.1 * SD, n_steps=n_steps, thermostat=grouping, model=model, backend="jax"
+            step_size=0.1 * SD,
+            diffusion=0.1 / SD,
+            n_steps=n_steps,
+            thermostat=grouping,
+            model=model,
+            backend="jax",
         )
         for seed in range(20):
             *_, warnings = sampled(step, model, mean, seed=seed, tune=tune, draws=2)

@@ -20,9 +20,9 @@ __all__ = ["require_alive"]
 
 ADVICE = (
     "`backend='jax'` expected a process that was not forked from one that has computed with JAX, "
-    "got a forked one, in which JAX can hang. Pass `mp_ctx='forkserver'` to `pm.sample`, in a "
-    "script below `if __name__ == '__main__':`; or pass `cores=1`; or call `pmg.sample`, which "
-    "runs all chains in one process."
+    "got a forked one, in which JAX can hang. Pass `mp_ctx='forkserver'` or `cores=1` to "
+    "`pm.sample`; begin processes of your own by `multiprocessing.get_context('forkserver')`, in a "
+    "script below `if __name__ == '__main__':`; or use `backend='numba'`."
 )
 
 

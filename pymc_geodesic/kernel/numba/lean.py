@@ -15,8 +15,7 @@ from pytensor.link.numba.cache import CACHED_SRC_FUNCTIONS
 from pytensor.link.numba.dispatch.basic import numba_funcify_and_cache_key
 from pytensor.link.numba.linker import NumbaLinker
 
-import pymc_geodesic.kernel.numba.cache
-import pymc_geodesic.kernel.numba.packed_rows  # noqa: F401
+import pymc_geodesic.kernel.numba.cache  # noqa: F401
 
 from pymc_geodesic.kernel.numba.fixed_shapes import to_fixed_shape
 from pymc_geodesic.kernel.numba.matrix_products import to_matrix_product

@@ -8,8 +8,9 @@ import pickle
 import time
 import warnings
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,23 @@ import numpy as np
 import xarray as xr
 
 from pymc.model import Model
-from pymc.stats.convergence import log_warnings
 
+from pymc_geodesic.run_record import with_modes
 from pymc_geodesic.runs.checkpoints.identity import Identity, require_same
 from pymc_geodesic.runs.checkpoints.remake import recipe
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
-from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.traces import Drawn, to_datatree
 from pymc_geodesic.sampling import Chain
+from pymc_geodesic.sampling.mode_groups import modes_of
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.step_methods.step import Step
 
 __all__ = ["Checkpoint", "RunOnDisk"]
+
+# Bytes of the draws that wait in memory, and of those that are written at once.
+WAITING_BYTES, WRITTEN_BYTES = 2**28, 2**26
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,11 @@ class _Segment:
     first: int
     values: Arrays
     statistics: Arrays
+
+    @property
+    def n_draws(self) -> int:
+        """Draws of each chain."""
+        return next(iter(self.statistics.values())).shape[1]
 
 
 class Checkpoint:
@@ -124,7 +133,7 @@ class Checkpoint:
         if phase.is_kept:
             segments = [*segments, _Segment(phase, phase.n_kept, values, statistics)]
         self._waiting = list(chains), segments
-        if time.perf_counter() - self._last >= self._run.every:
+        if time.perf_counter() - self._last >= self._run.every or self._is_much(segments):
             self.write()
 
     def write(self) -> None:
@@ -132,10 +141,7 @@ class Checkpoint:
         now = time.perf_counter()
         seconds = self._seconds + now - self._last
         chains, segments = self._waiting
-        parts = []
-        for kind in (True, False):
-            if alike := [s for s in segments if s.phase.is_tuning is kind]:
-                parts.append((alike[0].first, self._tree(alike, seconds)))
+        parts = self._parts(segments, seconds)
         self._store.commit(parts, self._attributes(seconds), self._state(chains))
         self._waiting, self._seconds, self._last = (chains, []), seconds, now
 
@@ -147,16 +153,26 @@ class Checkpoint:
         finally:
             self._store.close()
 
-    def datatree(self, *, checks: bool) -> xr.DataTree | None:
-        """Return the draws on disk, loaded when used; None if there are none."""
-        tree, _ = read_draws(self._run.path)
-        if not tree.children:
-            return None
-        if checks and "posterior" in tree:
-            log_warnings(warnings_of_convergence(tree, self._run.model))
-            # Opened again, without the values that the checks have loaded.
+    def datatree(self, *, plain: bool = False) -> xr.DataTree | None:
+        """Return all draws; None if there are none.
+
+        Those on disk are loaded when used. Others are there if writing has failed.
+
+        Parameters
+        ----------
+        plain : bool
+            Whether to leave out all but the draws of those that are not on disk.
+        """
+        waiting = self._waiting[1]
+        try:
             tree, _ = read_draws(self._run.path)
-        return tree
+        except Exception:
+            if not waiting:
+                raise
+            tree = xr.DataTree()
+        for first, part in self._parts(waiting, self._seconds, plain=plain):
+            tree = _appended(tree, part, first)
+        return tree if tree.children else None
 
     def _continued(self) -> list[Chain]:
         """Return the chains on disk, after checking that they belong to this run."""
@@ -180,25 +196,72 @@ class Checkpoint:
         state = {"chains": list(chains), "step": recipe(self._run.step)}
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 
-    def _tree(self, segments: Sequence[_Segment], seconds: float) -> xr.DataTree:
-        """Join segments of a phase."""
-        phase, run = segments[0].phase, self._run
-        statistics = _joined([segment.statistics for segment in segments])
-        n = next(iter(statistics.values())).shape[1]
-        drawn = Drawn(
-            _joined([segment.values for segment in segments]),
-            statistics,
-            record=run.step.record,
-            n_warmup=n if phase.is_tuning else 0,
-            n_draws=0 if phase.is_tuning else n,
-            tune=run.arguments["tune"],
-            seconds=seconds,
-        )
+    def _is_much(self, segments: Sequence[_Segment]) -> bool:
+        n_draws = sum(segment.n_draws for segment in segments)
+        return n_draws * self._n_bytes > WAITING_BYTES
+
+    @cached_property
+    def _n_bytes(self) -> int:
+        """Bytes of a draw of all chains."""
+        return len(self.chains) * max(1, sum(self._run.traced.n_bytes.values()))
+
+    def _parts(
+        self, segments: Sequence[_Segment], seconds: float, *, plain: bool = False
+    ) -> Iterator[tuple[int, xr.DataTree]]:
+        """Yield draws of limited size, each with the index of its first one."""
+        size = max(1, WRITTEN_BYTES // self._n_bytes)
+        for is_tuning in (True, False):
+            alike = [x for x in segments if x.phase.is_tuning is is_tuning]
+            if not alike:
+                continue
+            values = _joined([segment.values for segment in alike])
+            statistics = _joined([segment.statistics for segment in alike])
+            for start in range(0, sum(segment.n_draws for segment in alike), size):
+                part = slice(start, start + size)
+                drawn = Drawn(_cut(values, part), _cut(statistics, part), is_tuning=is_tuning)
+                yield alike[0].first + start, self._tree(drawn, seconds, plain=plain)
+
+    def _tree(self, drawn: Drawn, seconds: float, *, plain: bool) -> xr.DataTree:
+        run = self._run
         with warnings.catch_warnings():
-            # A segment may have fewer draws than there are chains.
+            # There may be fewer draws than chains.
             warnings.filterwarnings("ignore", message="Found chain dimension to be longer than")
-            return to_datatree(drawn, model=run.model, traced=run.traced, checks=False)
+            return to_datatree(
+                [drawn],
+                model=run.model,
+                traced=run.traced,
+                record=with_modes(run.step.record, modes_of(self.chains)),
+                tune=run.arguments["tune"],
+                seconds=seconds,
+                plain=plain,
+            )
 
 
 def _joined(parts: Sequence[Arrays]) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts], axis=1) for name in parts[0]}
+
+
+def _cut(arrays: Arrays, part: slice) -> Arrays:
+    return {name: x[:, part] for name, x in arrays.items()}
+
+
+def _appended(tree: xr.DataTree, part: xr.DataTree, first: int) -> xr.DataTree:
+    """Append draws, the first of which has this index."""
+    groups = {name: child.to_dataset() for name, child in tree.children.items()}
+    for name, child in part.children.items():
+        new = child.to_dataset()
+        if "draw" not in new.dims:
+            groups.setdefault(name, new)
+            continue
+        new = new.assign_coords(draw=new["draw"] + first)
+        before = [groups[name]] if name in groups else []
+        groups[name] = xr.concat(
+            [*before, new],
+            dim="draw",
+            data_vars="minimal",
+            coords="minimal",
+            compat="override",
+            join="outer",
+            combine_attrs="override",
+        )
+    return xr.DataTree.from_dict(groups)

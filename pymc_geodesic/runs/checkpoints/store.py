@@ -14,7 +14,7 @@ import os
 import shutil
 import warnings
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -84,7 +84,7 @@ class RunStore:
         return self._root[STATES][self.attributes["slot"]][:].tobytes()
 
     def commit(
-        self, parts: Sequence[tuple[int, xr.DataTree]], attributes: dict[str, Any], state: bytes
+        self, parts: Iterable[tuple[int, xr.DataTree]], attributes: dict[str, Any], state: bytes
     ) -> None:
         """Append draws and replace attributes and state, or leave everything unchanged.
 
@@ -92,7 +92,7 @@ class RunStore:
 
         Parameters
         ----------
-        parts : sequence of (int, DataTree)
+        parts : iterable of (int, DataTree)
             The index of the first draw, and the draws.
         attributes : dict
             Attributes, which can be written as JSON.
@@ -104,17 +104,20 @@ class RunStore:
         CheckpointError
             If writing fails.
         """
-        committed = _committed(self.path)
-        slot = SLOTS[1 - SLOTS.index(committed[STATES].attrs["slot"])]
-        attributes = attributes | {"slot": slot}
+        self._require_same_folder()
         # A chunk that is left out could not be told from one that is lost.
         with _said(self.path), _zarr().config.set({"array.write_empty_chunks": True}):
+            committed = _committed(self.path)
+            slot = SLOTS[1 - SLOTS.index(committed[STATES].attrs["slot"])]
+            attributes = attributes | {"slot": slot}
+            there = set(committed.group_keys())
             for first, tree in parts:
                 for name, child in tree.children.items():
-                    if name in committed:
+                    if name in there:
                         self._append(name, child.to_dataset(), first)
                     else:
                         self._begin(name, child.to_dataset())
+                        there.add(name)
             _put_state(self._root, attributes, state)
             _consolidate(self.path)
         self.attributes = attributes
@@ -124,6 +127,15 @@ class RunStore:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def _require_same_folder(self) -> None:
+        """Raise an error if the directory is no longer the one that was opened."""
+        opened = None if self._lock is None else os.fstat(self._lock)
+        if not self.path.exists() or (opened and not os.path.samestat(opened, self.path.stat())):
+            raise CheckpointError(
+                f"The checkpoint {str(self.path)!r} expected its directory, got none or another. "
+                "It was removed or renamed while the run wrote to it. Do so after the run."
+            )
 
     def _begin(self, name: str, dataset: xr.Dataset) -> None:
         encoding: dict[Any, dict[str, Any]] = {
@@ -148,13 +160,18 @@ class RunStore:
         group = self._root[name]
         group.attrs.update(dataset.attrs)
         dataset = dataset.assign_coords(draw=dataset["draw"] + first)
-        for variable_name, variable in dataset.variables.items():
-            if "draw" not in variable.dims:
+        end = first + dataset.sizes["draw"]
+        for variable_name, array in group.arrays():
+            dims = array.metadata.dimension_names
+            if "draw" not in dims:
                 continue
-            array, axis = group[variable_name], variable.dims.index("draw")
-            end = first + variable.shape[axis]
+            axis = dims.index("draw")
             array.resize((*array.shape[:axis], end, *array.shape[axis + 1 :]))
-            array[(slice(None),) * axis + (slice(first, end),)] = variable.values
+            # A Deterministic that fails for all of these draws.
+            values = dataset[variable_name].values if variable_name in dataset else np.nan
+            if array.dtype.kind != "f" and np.asarray(values).dtype.kind == "f":
+                raise ValueError(f"`{variable_name}` is no whole number in all draws")
+            array[(slice(None),) * axis + (slice(first, end),)] = values
 
 
 def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
@@ -277,8 +294,9 @@ def _said(path: Path) -> Iterator[None]:
         yield
     except CheckpointError:
         raise
-    except OSError as error:
+    except (OSError, ValueError, KeyError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise CheckpointError(
-            f"The checkpoint {str(path)!r} could not be written: {error.strerror or error}. Its "
+            f"The checkpoint {str(path)!r} could not be written: {reason}. Its "
             "previous content can be read with `pmg.read`, and the same call continues from there."
         ) from error

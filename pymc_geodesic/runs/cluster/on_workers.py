@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -140,7 +141,9 @@ class OnWorkers:
                 found[future] = result = _result(future, block)
                 self._watch(block, segments[0].n_draws, result[2])
         except BaseException:
-            self._client.cancel(futures, force=True)
+            # A scheduler that is gone cancels nothing, and is not what ended the run.
+            with suppress(Exception):
+                self._client.cancel(futures, force=True)
             raise
         return [found[future] for future in futures]
 

@@ -4,21 +4,41 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from scipy.optimize import linear_sum_assignment
 
-from pymc_geodesic.diagnostics.geometry import Geometry
+__all__ = [
+    "DIFFERENT",
+    "Geometry",
+    "Matching",
+    "are_alike",
+    "distances",
+    "guessed_geometry",
+    "match_chains",
+    "match_draws",
+    "permuted",
+]
 
-__all__ = ["Matching", "distances", "guessed_geometry", "match_chains", "match_draws", "permuted"]
+Geometry = Literal["direction", "composition", "frame", "plain"]
+"""A unit vector or a probability vector along the last axis, orthonormal columns, or neither."""
 
 # Iterations that update the average of the chains, and then the matching to it.
 MAX_ROUNDS = 20
 # Nearly equal components are matched either way by chance. A new order counts only if it reduces
 # the distances of the components that it moves by a sixth.
 SMALLEST_GAIN = 1.2
+# Components are alike if they are nearer to each other than to other components by this factor.
+LARGEST_SHARE = 0.25
+# What to do if they are not.
+DIFFERENT = (
+    "Models of topics have many solutions that predict nearly equally well. Read one chain, such "
+    "as the best one by `pmg.topics.document_completion_perplexity`, or start all chains with the "
+    "same `initvals`."
+)
 
 
 class Matching(NamedTuple):
@@ -128,6 +148,17 @@ def match_chains(draws: np.ndarray, geometry: Geometry) -> Matching:
     before = np.diagonal(costs, axis1=1, axis2=2)
     after = np.take_along_axis(costs, orders[:, :, None], axis=2)[..., 0]
     return Matching(orders, before, after, noise)
+
+
+def are_alike(draws: np.ndarray, matching: Matching, geometry: Geometry) -> np.ndarray:
+    """Whether all chains have found a component, of shape (K,), up to what it moves within them."""
+    means = draws.mean(axis=1, dtype=float)
+    between = np.mean([distances(mean, mean, geometry) for mean in means], axis=0)
+    typical = between[~np.eye(len(between), dtype=bool)].mean()
+    noise = np.take_along_axis(matching.noise, matching.orders, axis=1).mean(axis=0)
+    pairs = combinations(permuted(means, matching.orders), 2)
+    partners = [np.diagonal(distances(one, other, geometry)) for one, other in pairs]
+    return np.max(partners, axis=0) < LARGEST_SHARE * typical + noise
 
 
 def match_draws(draws: np.ndarray, reference: np.ndarray, geometry: Geometry) -> np.ndarray:

@@ -1,0 +1,152 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What gradients at some of the draws add to a verdict, and which doubts they clear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model
+from pymc.util import RandomState
+
+from pymc_geodesic.diagnostics.findings import Finding
+from pymc_geodesic.diagnostics.gradients import Batches, GradientDraws, gradient_draws
+from pymc_geodesic.diagnostics.model_checks import check_positions
+from pymc_geodesic.diagnostics.temperature import temperatures_of
+from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.run_record import RunRecord
+from pymc_geodesic.runs.widths import Widths, compared_widths
+
+__all__ = ["with_gradients"]
+
+# Draws of a chain at which gradients are evaluated.
+MAX_DRAWS = 250
+# Rows, over all draws, whose gradients take some seconds; and the draws that are worth it. Where
+# there is no time for all rows, batches give gradients that are right on average.
+MOST_ROWS, FEWEST_DRAWS = 10**8, 80
+DIVERGING = "diverging"
+
+
+def with_gradients(
+    findings: Sequence[Finding],
+    idata: xr.DataTree,
+    model: Model,
+    stats: Mapping[str, np.ndarray] | None,
+    *,
+    records: Sequence[RunRecord],
+    random_seed: RandomState,
+) -> list[Finding]:
+    """Return findings with those that gradients add; doubts that gradients clear are warnings.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        What the draws have shown. Chains that have not converged need no gradients.
+    idata : DataTree
+        The run.
+    model : Model
+        Its model.
+    stats : mapping of str to ndarray, or None
+        Sample statistics; None if the step is not of this package.
+    records : sequence of RunRecord
+        Records of the steps.
+    random_seed : int or Generator, optional
+        For the minibatches.
+    """
+    if not all(_is_open(finding, stats or {}) for finding in findings):
+        return list(findings)
+    batches, max_draws = _affordable(idata, model)
+    try:
+        draws = gradient_draws(
+            idata, model=model, batches=batches, max_draws=max_draws, random_seed=random_seed
+        )
+    except ValueError:
+        # Draws that have run off have no gradient, which is no news.
+        if any(DIVERGING in finding.evidence for finding in findings):
+            return list(findings)
+        raise
+    temperatures, widths = temperatures_of(draws), _widths(draws)
+    added = []
+    if stats is not None:
+        friction = float(np.mean(stats["friction"])) if "friction" in stats else None
+        step_size = float(np.median(stats["step_size"])) if stats["step_size"].ndim == 2 else None
+        record = records[0] if records else None
+        added = check_positions(temperatures, friction=friction, step_size=step_size, record=record)
+    if not added and widths is not None and widths.wrong:
+        added = [_contradiction(widths, batches)]
+    if batches == "all" and widths is not None:
+        findings = [_judged(finding, widths) for finding in findings]
+    return [*findings, *added]
+
+
+def _is_open(finding: Finding, stats: Mapping[str, np.ndarray]) -> bool:
+    """Return whether gradients can tell more of a fault: its cause, or that it does no harm."""
+    # Only the gradient can distinguish the causes of heating.
+    if finding.name == "positions_too_wide":
+        return "friction" in stats
+    return DIVERGING in finding.evidence or finding.name in (
+        "shared_thermostat",
+        "few_effective_draws",
+    )
+
+
+def _affordable(idata: xr.DataTree, model: Model) -> tuple[Batches, int]:
+    """Choose between all rows and batches, and the number of draws of each chain."""
+    sizes = idata["posterior"].sizes
+    n_rows = sum(source.n_rows for source in find_batch_sources(model))
+    n_draws = min(MAX_DRAWS, sizes["draw"])
+    affordable = MOST_ROWS // max(n_rows, 1)
+    if affordable < min(FEWEST_DRAWS, n_draws * sizes["chain"]):
+        return 1, n_draws
+    return "all", max(1, min(n_draws, affordable // sizes["chain"]))
+
+
+def _widths(draws: GradientDraws) -> Widths | None:
+    """Compare the widths of the draws of all variables on flat space; None if there are none."""
+    flat = [x for x in zip(*draws, strict=True) if x[0].manifold.is_flat]
+    if not flat:
+        return None
+    names = [
+        f"{variable.name}[{', '.join(map(str, index))}]" if index else variable.name
+        for variable, x, _ in flat
+        for index in np.ndindex(x.shape[2:])
+    ]
+    x = np.concatenate([part.reshape(*part.shape[:2], -1) for _, part, _ in flat], axis=-1)
+    gradient = np.concatenate([g.reshape(*g.shape[:2], -1) for *_, g in flat], axis=-1)
+    # On a ridge, entries by themselves tell little, and which are on one is unknown here.
+    found = compared_widths(names, x, gradient, are_telling=np.zeros(len(names), bool))
+    are_all = len(flat) == len(draws.variables)
+    return found._replace(are_right=found.are_right and are_all)
+
+
+def _contradiction(widths: Widths, batches: Batches) -> Finding:
+    rows = "all rows" if batches == "all" else "random batches"
+    sentence = (
+        "The draws do not follow the posterior of this model: by the gradients of "
+        f"{rows} at {widths.n_draws} of the draws, {widths.wrong}."
+    )
+    advice = (
+        "Check that `model` has the data of the run. If it does, take larger batches or shorter "
+        "steps."
+    )
+    evidence = {"n_draws": widths.n_draws}
+    return Finding("contradicted_by_gradients", "error", sentence, advice, evidence)
+
+
+def _judged(finding: Finding, widths: Widths) -> Finding:
+    """Say of a doubt whether the gradients of all rows clear it."""
+    if DIVERGING not in finding.evidence and finding.name != "shared_thermostat":
+        return finding
+    at = f"The gradients of all rows at {widths.n_draws} of the draws"
+    if widths.are_right:
+        said = (
+            f"{at} show that means and standard deviations are nevertheless right to about a "
+            "quarter of a standard deviation."
+        )
+        return replace(finding, severity="warning", sentence=f"{finding.sentence} {said}")
+    said = f"These draws do not follow the posterior: {at[0].lower()}{at[1:]} do not clear them."
+    return replace(finding, severity="error", sentence=f"{finding.sentence} {said}")

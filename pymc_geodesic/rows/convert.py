@@ -1,0 +1,78 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The model that its author would have written with ``pm.Minibatch``."""
+
+from __future__ import annotations
+
+import warnings
+
+from pymc.model import Model
+
+from pymc_geodesic.rows.conversion import Conversion
+from pymc_geodesic.rows.proof import require_equal
+from pymc_geodesic.validation import pymc_model, whole
+
+__all__ = ["minibatch"]
+
+BATCH_SIZE = 500
+"""Rows of a batch: enough that a transition costs more than its overhead."""
+
+
+def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Model:
+    """Return a model with minibatches of its data, from one that was written for all rows.
+
+    Each observed variable with more rows than a batch is drawn from ``pm.Minibatch`` and scaled by
+    ``total_size``; priors, names, transforms and initial values stay. From each observed variable
+    the index of rows is moved through the model, operation by operation, until it meets data, of
+    which rows are taken, or a free variable, which is indexed. Each rule is an identity. The log
+    density of all rows, put together from batches, is then compared with that of the model at two
+    points.
+
+    Parameters
+    ----------
+    model : pymc.Model, optional
+        A model with all of its data; by default that of the context. It is not changed.
+    batch_size : int
+        Rows of a batch. Observed variables with at most so many rows keep all of them.
+
+    Returns
+    -------
+    pymc.Model
+        A new model with the same free variables. Deterministics of the rows are left out: compute
+        them with the model that was given.
+
+    Raises
+    ------
+    DependentRowsError
+        If rows depend on each other; the operation that is the reason is named.
+    ValueError
+        If the model already has minibatches, or no more rows than a batch.
+
+    Warns
+    -----
+    UserWarning
+        If a free variable has an entry for each row, since all of them move at every transition.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal(2.0, 1.0, 10_000)
+    >>> with pm.Model(coords={"row": range(10_000)}) as model:
+    ...     mean = pm.Normal("mean", 0.0, 10.0)
+    ...     _ = pm.Normal("y", mean, 1.0, observed=y, dims="row")
+    >>> batches = pmg.minibatch(model, batch_size=100)
+    >>> [rv.name for rv in batches.free_RVs], batches["y"].type.shape
+    (['mean'], (100,))
+    """
+    model = pymc_model(model)
+    conversion = Conversion(model, whole("batch_size", batch_size))
+    found = conversion.model_of_batches()
+    for name, n in conversion.entries_of_rows():
+        warnings.warn(
+            f"`{name}` expected fewer entries than rows, got one for each of the {n:,} rows. "
+            "All of them move at every transition, which takes as long as all rows.",
+            UserWarning,
+            stacklevel=2,
+        )
+    require_equal(model, found)
+    return found

@@ -1,0 +1,81 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Functions of the free variables of a model, at the draws of a posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from pymc.model import Model
+from pytensor.graph.replace import clone_replace
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.kernel.interpreted import interpreted
+
+__all__ = ["at_draws", "to_value"]
+
+
+def at_draws(
+    idata: xr.DataTree,
+    free: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    *,
+    max_draws: int,
+) -> list[np.ndarray]:
+    """Evaluate graphs of free variables at draws, evenly thinned.
+
+    Parameters
+    ----------
+    idata : DataTree
+        Result of ``pm.sample``.
+    free : sequence of TensorVariable
+        The free variables on which the graphs depend.
+    outputs : sequence of TensorVariable
+        The graphs.
+    max_draws : int
+        Maximum number of draws per chain.
+
+    Returns
+    -------
+    list of ndarray
+        For each graph ``(chain, draw, *shape)``.
+
+    Raises
+    ------
+    ValueError
+        If the posterior lacks a variable.
+    """
+    draws = _free_draws(idata, free, max_draws=max_draws)
+    values = {rv: rv.type() for rv in free}
+    graphs = clone_replace(list(outputs), replace=values, rebuild_strict=False)
+    function = interpreted(list(values.values()), graphs)
+    shape = draws[0].shape[:2]
+    found = [function(*(column[index] for column in draws)) for index in np.ndindex(shape)]
+    return [np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)]
+
+
+def to_value(model: Model, rv: TensorVariable) -> TensorVariable:
+    """Write PyMC's value of a free variable."""
+    transform = model.rvs_to_transforms[rv]
+    return rv if transform is None else transform.forward(rv, *rv.owner.inputs)
+
+
+def _free_draws(
+    idata: xr.DataTree, free: Sequence[TensorVariable], *, max_draws: int
+) -> list[np.ndarray]:
+    posterior, names = idata["posterior"].to_dataset(), [rv.name for rv in free]
+    if missing := [name for name in names if name not in posterior]:
+        raise ValueError(
+            f"`idata` expected draws of all free variables of the model, {names}, got no draws of "
+            f"{missing}. Pass the model that was sampled, and sample without `var_names`."
+        )
+    every = -(-posterior.sizes["draw"] // max_draws)
+    # If the number is not divisible, the last draws are kept rather than the first.
+    start = (posterior.sizes["draw"] - 1) % every
+    thinned = posterior.isel(draw=slice(start, None, every))
+    return [
+        thinned[rv.name].transpose("chain", "draw", ...).to_numpy().astype(rv.dtype) for rv in free
+    ]

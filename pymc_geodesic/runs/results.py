@@ -1,0 +1,131 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What a run returns or raises: its draws first, whatever happens after the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import xarray as xr
+
+from pymc.exceptions import SamplingError
+from pymc.model import Model
+from pymc.stats.convergence import log_warnings
+
+from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
+from pymc_geodesic.runs.checkpoints.folder import CheckpointError
+from pymc_geodesic.runs.convergence import warnings_of_convergence
+from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.verdict import warnings_of_rows
+from pymc_geodesic.sampling import Chain, ChainFailure
+from pymc_geodesic.sampling.advance import Sampler
+from pymc_geodesic.sampling.log import log
+
+__all__ = ["ChainError", "Stored", "check", "closed", "datatree_of", "returned"]
+
+type Stored = InMemory | Checkpoint
+"""Where the draws of a run are."""
+
+
+class ChainError(SamplingError):
+    """One chain of :func:`sample`, or all of them, failed.
+
+    Attributes
+    ----------
+    idata : DataTree or None
+        Draws that all chains made before; None if there are none.
+    """
+
+    def __init__(self, message: str, idata: xr.DataTree | None = None) -> None:
+        super().__init__(message)
+        self.idata = idata
+
+
+def closed(
+    kept: Stored | None, fold: Fold | None, stopped: BaseException | None
+) -> BaseException | None:
+    """Release what a run holds; return why it ended.
+
+    A cluster that is gone prevents neither the last draws from being written nor the release of a
+    checkpoint's lock.
+    """
+    if fold is not None:
+        try:
+            fold.close()
+        except (KeyboardInterrupt, Exception) as error:
+            log.warning(f"The cluster was not told that the run has ended: {_short(error)}.")
+    if kept is not None:
+        try:
+            kept.close(failed=isinstance(stopped, CheckpointError))
+        except (KeyboardInterrupt, Exception) as error:
+            return error if stopped is None else stopped
+    return stopped
+
+
+def datatree_of(kept: Stored | None) -> xr.DataTree | None:
+    """Return the draws of a run, without what is interrupted or fails; None if there are none."""
+    if kept is None:
+        return None
+    try:
+        return kept.datatree()
+    except KeyboardInterrupt:
+        log.warning(
+            "Interrupted: the result has the free variables only. `pm.compute_deterministics("
+            "idata.posterior, model=model)` computes the Deterministics."
+        )
+    except Exception as error:
+        log.warning(
+            f"The result has the free variables only, without coordinates: {_short(error)}. "
+            "`pm.compute_deterministics(idata.posterior, model=model)` computes the Deterministics."
+        )
+    return kept.datatree(plain=True)
+
+
+def check(
+    kept: Stored,
+    idata: xr.DataTree,
+    model: Model,
+    *,
+    sampler: Sampler | None,
+    chains: Sequence[Chain],
+    seconds: float,
+) -> None:
+    """Warn of draws that do not represent the posterior; see :func:`warnings_of_rows`."""
+    try:
+        if isinstance(kept, Checkpoint):
+            # The values that the checks load are not to stay in memory with the result.
+            idata = kept.datatree() or idata
+        log_warnings(warnings_of_convergence(idata, model))
+        log_warnings(warnings_of_rows(idata, sampler, chains, model=model, seconds=seconds))
+    except KeyboardInterrupt:
+        log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
+    except Exception as error:
+        log.warning(f"The draws were not checked, because the checks failed: {_short(error)}.")
+
+
+def returned(
+    idata: xr.DataTree | None, stopped: BaseException | None, sampling: Phase
+) -> xr.DataTree:
+    """Return the draws, or raise the exception that prevented them."""
+    there = f"{_n_draws(idata)} of {sampling.most} draws of each chain"
+    if isinstance(stopped, Exception) and (idata is not None or isinstance(stopped, ChainFailure)):
+        who = f"Chain {stopped.chain}" if isinstance(stopped, ChainFailure) else "The run"
+        cause = stopped.__cause__ if isinstance(stopped, ChainFailure) else stopped
+        kept = f" {there} are the attribute `idata` of this error." if idata is not None else ""
+        raise ChainError(f"{who} failed: {cause}{kept}", idata) from cause
+    if idata is None:
+        raise stopped or RuntimeError("Nothing was drawn.")
+    if stopped is not None:
+        log.warning(f"Interrupted: the run has {there}.")
+    return idata
+
+
+def _n_draws(idata: xr.DataTree | None) -> int:
+    if idata is None or "sample_stats" not in idata:
+        return 0
+    return idata["sample_stats"].sizes["draw"]
+
+
+def _short(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(".: ")

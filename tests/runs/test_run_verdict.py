@@ -1,0 +1,113 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What is said of a finished run: gradients of all rows condemn it, or clear it."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.runs import verdict
+from pymc_geodesic.runs.verdict import warnings_of_rows
+
+N = 2_000
+
+
+def regression():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(N, 2))
+    y = x @ [1.0, -1.0] + rng.normal(size=N)
+    precision = x.T @ x + np.eye(2)
+    with pm.Model() as model:
+        x_batch, y_batch = pm.Minibatch(x, y, batch_size=50)
+        beta = pm.Normal("beta", shape=2)
+        pm.Normal("y", x_batch @ beta, 1.0, observed=y_batch, total_size=N)
+    return model, np.linalg.solve(precision, x.T @ y), np.linalg.inv(precision)
+
+
+@pytest.fixture(scope="module")
+def case():
+    model, mean, covariance = regression()
+    with model:
+        sampler = pmg.SGNHT(backend="jax").sampler
+    draws = np.random.default_rng(2).multivariate_normal(mean, covariance, (4, 250))
+    return model, sampler, draws, mean
+
+
+def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), seconds=60.0):
+    import arviz_base as az
+
+    model, sampler, *_ = case
+    diverging = np.zeros(1000, bool)
+    diverging[:n_diverging] = True
+    heat = temperature * np.random.default_rng(3).chisquare(2, (4, 250)) / 2
+    stats = {
+        "diverging": diverging.reshape(4, 250),
+        "kinetic_temperature": heat,
+        "thermostat": heat,
+    }
+    idata = az.from_dict({"posterior": dict.fromkeys(names, draws), "sample_stats": stats})
+    found = warnings_of_rows(idata, sampler, [], model=model, seconds=seconds)
+    return [(warning.level, warning.message) for warning in found]
+
+
+def test_nothing_is_said_of_draws_of_the_posterior(case):
+    assert said(case, case[2]) == []
+
+
+def test_draws_that_are_too_wide_are_condemned_though_nothing_diverged(case):
+    _, _, draws, mean = case
+    [(level, text)] = said(case, mean + (draws - mean) * [1.0, 1.5])
+    assert level == "error"
+    assert text.startswith("These draws do not follow the posterior: by the gradients of all rows")
+    assert "`beta[1]` is too wide" in text
+
+
+def test_divergences_condemn_draws_unless_all_rows_clear_them(case, monkeypatch):
+    _, _, draws, mean = case
+    [(level, text)] = said(case, draws, n_diverging=3)
+    assert level == "warn"
+    assert text.startswith("3 of 1000 draws after tuning diverged. The gradients of all rows at ")
+    [(level, text)] = said(case, mean + (draws - mean) * [1.0, 1.18], n_diverging=3)
+    assert level == "error"
+    assert "3 of 1000 draws after tuning diverged" in text
+    monkeypatch.setattr(verdict, "NEVER_TOO_MUCH", 0.0)
+    [(level, text)] = said(case, draws, n_diverging=3, seconds=1e-9)
+    assert level == "error"
+    assert "was not checked with the gradients of all rows, because one of them takes" in text
+
+
+def test_noise_that_was_misstated_condemns_draws_unless_all_rows_clear_them(case):
+    [(level, text)] = said(case, case[2], temperature=1.3)
+    assert level == "warn"
+    assert text.startswith("The noise of gradients was mis-stated")
+    _, _, draws, mean = case
+    [(level, text)] = said(case, mean + 1.2 * (draws - mean), temperature=1.3)
+    assert level == "error"
+
+
+def test_draws_that_are_not_kept_are_not_cleared(case):
+    [(level, text)] = said(case, case[2], n_diverging=1, names=("other",))
+    assert level == "error"
+    assert "because the draws of `beta` are not kept" in text
+
+
+def test_draws_survive_a_check_that_fails(case, monkeypatch):
+    def fails(*arguments):
+        raise MemoryError("Unable to allocate 30 GiB.")
+
+    monkeypatch.setattr(verdict, "gradients_of_all_rows", fails)
+    [(level, text)] = said(case, case[2])
+    assert level == "warn"
+    assert text.endswith("because that failed: Unable to allocate 30 GiB.")
+
+
+def test_a_run_that_is_heated_by_noise_says_so(caplog):
+    """Its velocities know, too, but from the average of both directions."""
+    model, *_ = regression()
+    with model:
+        step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20, backend="jax")
+    pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
+    assert "These draws do not follow the posterior" in caplog.text
+    assert "by the gradients of all rows at" in caplog.text
