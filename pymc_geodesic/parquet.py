@@ -256,7 +256,13 @@ def _dataset(source: Any, storage_options: Mapping[str, Any]) -> Any:
         filesystem, path = url_to_fs(source, **storage_options)
         return dataset.dataset(path, filesystem=filesystem, format="parquet", partitioning="hive")
     paths = [os.fspath(p) for p in source] if isinstance(source, list | tuple) else source
-    return dataset.dataset(paths, format="parquet", partitioning="hive")
+    try:
+        return dataset.dataset(paths, format="parquet", partitioning="hive")
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"`source` expected a Parquet file or a folder of them, got {source!r}, where there is "
+            "none. Check the path."
+        ) from None
 
 
 def _as_array(batch: Any) -> np.ndarray:

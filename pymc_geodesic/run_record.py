@@ -243,7 +243,8 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
-    if np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf":
-        return np.asarray(value).item()
+    is_number = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biuf"
+    if is_number and value.ndim == 0:
+        return value.item()
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

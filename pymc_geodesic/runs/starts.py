@@ -76,6 +76,22 @@ def require_starts(initvals: InitialValues, model: Model, n_chains: int) -> None
             f"`initvals` expected values of free variables, which are {known}; got `{unknown[0]}`. "
             "Check the name."
         )
+    shapes = {rv.name: rv.type.shape for rv in model.free_RVs}
+    for key, value in [item for x in each if x is not None for item in x.items()]:
+        name = getattr(key, "name", key)
+        # Names of PyMC's own strategies, and graphs, have no shape.
+        if name in shapes and not isinstance(value, str) and not hasattr(value, "owner"):
+            _require_shape(str(name), np.shape(value), shapes[name])
+
+
+def _require_shape(name: str, shape: tuple[int, ...], expected: tuple[int | None, ...]) -> None:
+    """Raise an error unless a value can be repeated to the shape of a variable."""
+    pairs = zip(reversed(shape), reversed(expected), strict=False)
+    if len(shape) > len(expected) or any(m is not None and n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"`initvals` expected a value of shape {expected} for `{name}`, got shape {shape}. The "
+            "model's own are `model.initial_point()`."
+        )
 
 
 def begin_chains(
