@@ -8,14 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
-import pytensor
 import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 from scipy import sparse
 
-from pymc_geodesic.potential.packed import pack
+from pymc_geodesic.topic_models.corpus_rows import as_rows
 from pymc_geodesic.topic_models.texts import (
     counts_of_words,
     fitted_vectorizer,
@@ -30,9 +29,6 @@ from pymc_geodesic.topic_models.word_weights import (
 )
 
 __all__ = ["BagOfWords"]
-
-# Larger numbers of documents are not whole numbers of single precision.
-_MOST_IN_SINGLE_PRECISION = 2**24
 
 
 class BagOfWords:
@@ -274,20 +270,7 @@ class BagOfWords:
 
     def as_tensor(self) -> TensorVariable:
         """Return the numbers of all documents as a symbolic matrix, with the corpus behind them."""
-        if pytensor.config.floatX == "float32" and self.n_documents > _MOST_IN_SINGLE_PRECISION:
-            raise ValueError(
-                f"`BagOfWords` expected at most {_MOST_IN_SINGLE_PRECISION:,} documents in single "
-                f"precision, got {self.n_documents:,}. Sample in double precision."
-            )
-        arrays = {
-            "document_starts": self.matrix.indptr.astype("int64"),
-            "words": self.matrix.indices.astype("int32"),
-            "weights": self.matrix.data.astype(pytensor.config.floatX),
-        }
-        data = [
-            pytensor.shared(array, name=name, shape=array.shape) for name, array in arrays.items()
-        ]
-        return pack(*data)
+        return as_rows(self.matrix)
 
     def __repr__(self) -> str:
         """Show the size of the corpus."""

@@ -86,9 +86,7 @@ class RunStore:
     def commit(
         self, parts: Iterable[tuple[int, xr.DataTree]], attributes: dict[str, Any], state: bytes
     ) -> None:
-        """Append draws and replace attributes and state, or leave everything unchanged.
-
-        After an interrupt it can be called again.
+        """Append draws and replace attributes and state, or leave all as it was, to try again.
 
         Parameters
         ----------
