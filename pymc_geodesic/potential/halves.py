@@ -11,11 +11,15 @@ gradient of the batch, and
 
 at the very place where the gradient is taken, in all directions, and at the cost of the gradient.
 For Gaussian noise d and the noise of the gradient are independent. Rows are drawn with replacement.
+Points of curved manifolds may take part alone: what is zero in d is not damped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
+
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
@@ -25,7 +29,10 @@ from pymc_geodesic.potential.estimator import MinibatchEstimator
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["HalvedEstimator", "has_any_size", "has_halves"]
+__all__ = ["Halved", "HalvedEstimator", "has_any_size", "has_halves"]
+
+Halved = Literal["all", "curved"]
+"""Variables whose noise the halves of a batch tell: all, or those on curved manifolds."""
 
 
 class HalvedEstimator:
@@ -35,6 +42,8 @@ class HalvedEstimator:
     ----------
     whole : MinibatchEstimator
         Estimator of the whole batch, for energies.
+    which : {"all", "curved"}
+        Variables whose noise the difference tells; that of others is zero.
 
     Attributes
     ----------
@@ -44,8 +53,8 @@ class HalvedEstimator:
         The point at which the gradient was evaluated, and the gradient in the embedding.
     """
 
-    def __init__(self, whole: MinibatchEstimator) -> None:
-        self.whole = whole
+    def __init__(self, whole: MinibatchEstimator, *, which: Halved = "all") -> None:
+        self.whole, self.which = whole, which
         self.energy, self.energy_change = whole.energy, whole.energy_change
         self.energy_and_gradient = whole.energy_and_gradient
         self.memory = whole.memory
@@ -60,8 +69,11 @@ class HalvedEstimator:
         other_half = half.of_rows(second)
         other = other_half(position)
         self.evaluation = position, _means(_evaluated(half), _evaluated(other_half))
-        pairs = zip(one.gradient, other.gradient, strict=True)
-        apart = tuple((a - b) / 2 for a, b in pairs)
+        factors = self.whole.manifold.factors
+        apart = tuple(
+            pt.zeros_like(a) if factor.is_flat and self.which == "curved" else (a - b) / 2
+            for factor, a, b in zip(factors, one.gradient, other.gradient, strict=True)
+        )
         return one._replace(
             gradient=_means(one.gradient, other.gradient),
             difference=self.whole.manifold.to_tangent(position, apart),

@@ -74,8 +74,9 @@ class SelfTuning:
         The quantities that tuning finds.
     has_velocity : bool
         Whether the algorithm has velocities, and hence a mass.
-    can_halve, can_enlarge : bool
-        Whether batches can be divided into halves, and whether they may have more rows.
+    can_halve, can_calm, can_enlarge : bool
+        Whether batches can be divided into halves, whether these can balance the noise of curved
+        points, and whether batches may have more rows.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class SelfTuning:
         options: TuningOptions,
         has_velocity: bool,
         can_halve: bool = False,
+        can_calm: bool = False,
         can_enlarge: bool = False,
     ) -> None:
         self.options = options
@@ -114,6 +116,7 @@ class SelfTuning:
             manifold=problem.manifold,
             has_velocity=has_velocity,
             balances=self.balances,
+            can_calm=can_calm,
         )
         center = options.center
         self._tuner = SelfTuner(
