@@ -24,13 +24,13 @@ from pymc_geodesic.monte_carlo import mean_and_mcse
 __all__ = ["Extreme", "check_directions", "extremes"]
 
 # Coordinates of a variable from which on it is left out, and of all from which on the principal
-# axes of draws and of gradients are compared, half of each.
-MOST_COORDINATES, MOST_COMPARED = 2000, 60
+# axes of draws and of gradients are compared, half of each: as many as the draws determine.
+MOST_COORDINATES, MOST_COMPARED, FEWEST_COMPARED = 2000, 150, 10
 # A self-tuned step accepts a tenth. What exceeds it must be three standard errors, which two
 # directions of right draws do by chance once in 700 runs at the most, and a fifth in all.
 ACCEPTED, WRONG_TEMPERATURE, SIGNIFICANT = 0.1, 0.2, 3.0
-# Draws of a part, for each coordinate, that determine its covariance.
-FEWEST_DRAWS = 4
+# Draws of a part, for each coordinate, that determine its covariance and the slopes.
+DRAWS_EACH = 3
 NO_WIDTH = 1e-10
 
 
@@ -113,18 +113,17 @@ def check_directions(draws: GradientDraws, points: Sequence[np.ndarray]) -> list
 
 def extremes(draws: DirectionDraws) -> list[Extreme]:
     """Return the directions of the highest and the lowest temperature; none of too few draws."""
-    folds = _folds(draws.everywhere), _folds(draws.here)
+    folds = list(zip(_folds(draws.everywhere), _folds(draws.here), strict=True))
     judged = []
-    for train, test in ((0, 1), (1, 0)):
-        frame = _frame(draws, folds[0][train], folds[1][train])
+    for train, test in (folds, folds[::-1]):
+        frame = _frame(draws, *train)
         if frame is None:
             return []
-        parts = [_part(draws, frame, folds[0][i], folds[1][i]) for i in (train, test)]
-        metrics = [_metric(draws, frame, folds[1][i]) for i in (train, test)]
-        for e in _most_extreme(parts[0], metrics[0]):
-            excess, error = _excess(e, parts, metrics)
+        parts = [_part(draws, frame, *fold) for fold in (train, test)]
+        for e in _most_extreme(draws, frame, parts[0], train[1]):
+            widths = [_width(draws, frame, e, fold[1]) for fold in (train, test)]
             moved = (frame.to_slopes @ e) / draws.everywhere.std(axis=(0, 1))
-            judged.append((excess, error, moved**2))
+            judged.append((*_excess(e, parts, widths), moved**2))
     return [_both(draws.owners, judged[i], judged[i + 2]) for i in (0, 1)]
 
 
@@ -150,22 +149,21 @@ def _frame(draws: DirectionDraws, every: Fold, some: Fold) -> _Frame | None:
     mean, scale = z.mean(axis=0), z.std(axis=0)
     if not np.all(np.isfinite(z)) or not np.all(scale > 0):
         return None
-    scaled = (z - mean) / scale
-    axes = np.eye(len(mean))
-    if len(mean) > MOST_COMPARED:
-        slopes = scale * draws.slopes[some].reshape(-1, len(mean))
-        axes = _principal(scaled, slopes - slopes.mean(axis=0))
-    if len(z) < FEWEST_DRAWS * axes.shape[1]:
+    scaled, slopes = (z - mean) / scale, scale * draws.slopes[some].reshape(-1, len(mean))
+    most = min(MOST_COMPARED, len(z) // DRAWS_EACH, len(slopes) // DRAWS_EACH)
+    if most < min(FEWEST_COMPARED, len(mean)):
         return None
+    axes = np.eye(len(mean))
+    if len(mean) > most:
+        axes = _principal(scaled, slopes - slopes.mean(axis=0), n=most // 2)
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(scaled @ axes, rowvar=False)))
     kept = values > NO_WIDTH * values[-1]
     roots, vectors = np.sqrt(values[kept]), axes @ vectors[:, kept]
     return _Frame(mean, vectors / roots / scale[:, None], vectors * roots * scale[:, None])
 
 
-def _principal(*samples: np.ndarray) -> np.ndarray:
-    """Return orthonormal axes of the space of the first principal axes of each sample."""
-    n = MOST_COMPARED // len(samples)
+def _principal(*samples: np.ndarray, n: int) -> np.ndarray:
+    """Return orthonormal axes of the space of the first n principal axes of each sample."""
     axes = [np.linalg.svd(x, full_matrices=False)[2][:n] for x in samples]
     return np.linalg.qr(np.concatenate(axes).T)[0]
 
@@ -176,50 +174,60 @@ def _part(draws: DirectionDraws, frame: _Frame, every: Fold, some: Fold) -> _Par
     return _Part(*[(z - frame.mean) @ frame.to_draws for z in found], *rates)
 
 
-def _metric(draws: DirectionDraws, frame: _Frame, some: Fold) -> np.ndarray:
-    """Return a' P b at each draw for the pairs of vectors of the frame, and the projector P."""
-    n_chains, n_draws = draws.here[some].shape[:2]
+def _is_flat(draws: DirectionDraws) -> np.ndarray:
     flat = np.ones(len(draws.owners), dtype=bool)
     for place, _ in draws.projectors:
         flat[place] = False
-    a, b = frame.to_draws, frame.to_slopes
-    found = np.broadcast_to(a[flat].T @ b[flat], (n_chains, n_draws, a.shape[1], a.shape[1])).copy()
+    return flat
+
+
+def _width(draws: DirectionDraws, frame: _Frame, e: np.ndarray, some: Fold) -> np.ndarray:
+    """Return a' P b at each draw, for the vectors a and b of a direction and the projector P."""
+    a, b, flat = frame.to_draws @ e, frame.to_slopes @ e, _is_flat(draws)
+    found = np.full(draws.here[some].shape[:2], float(a[flat] @ b[flat]))
     for place, projector in draws.projectors:
-        found += a[place].T @ projector[some] @ b[place]
+        found += projector[some] @ b[place] @ a[place]
     return found
 
 
-def _most_extreme(part: _Part, metric: np.ndarray) -> list[np.ndarray]:
-    """Return the directions in which Stein's identity is violated most, to both sides."""
+def _most_extreme(
+    draws: DirectionDraws, frame: _Frame, part: _Part, some: Fold
+) -> list[np.ndarray]:
+    """Return the directions in which Stein's identity is violated most, to both sides.
+
+    The matrix that maps positions to slopes comes from a regression, which is exact for a Gaussian
+    posterior, where averages of products would need many more draws than coordinates.
+    """
     k = part.here.shape[-1]
     y, pull = part.here.reshape(-1, k), (part.slopes - part.laplacians).reshape(-1, k)
-    excess = y.T @ pull / len(y) - metric.mean(axis=(0, 1))
+    excess = np.linalg.lstsq(y - y.mean(axis=0), pull - pull.mean(axis=0), rcond=None)[0]
+    a, b, flat = frame.to_draws, frame.to_slopes, _is_flat(draws)
+    excess -= a[flat].T @ b[flat]
+    for place, projector in draws.projectors:
+        excess -= a[place].T @ projector[some].mean(axis=(0, 1)) @ b[place]
     vectors = np.linalg.eigh(0.5 * (excess + excess.T))[1]
     return [vectors[:, -1], vectors[:, 0]]
 
 
 def _excess(
-    e: np.ndarray, parts: Sequence[_Part], metrics: Sequence[np.ndarray]
+    e: np.ndarray, parts: Sequence[_Part], widths: Sequence[np.ndarray]
 ) -> tuple[float, float]:
     """Return by how much the temperature along a direction exceeds one, and its standard error.
 
     For a Gaussian posterior the violation of the identity at a draw is a multiple of the squared
     position, whose mean all draws tell. The multiple is that of the other part.
     """
-    known, square, _ = _violations(e, parts[0], metrics[0])
+    known, square = _violations(e, parts[0], widths[0])
     centered = square - square.mean()
     slope = float(np.sum(centered * known) / max(np.sum(centered**2), NO_WIDTH))
-    found, square, width = _violations(e, parts[1], metrics[1])
+    found, square = _violations(e, parts[1], widths[1])
     rest, rest_error = mean_and_mcse(found - slope * square)
     of_all, error = mean_and_mcse((parts[1].everywhere @ e) ** 2)
-    scale = max(float(width.mean()), NO_WIDTH)
+    scale = max(float(widths[1].mean()), NO_WIDTH)
     return (rest + slope * of_all) / scale, float(np.hypot(rest_error, slope * error)) / scale
 
 
-def _violations(
-    e: np.ndarray, part: _Part, metric: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the violation of the identity at each draw, the squared position and a' P b."""
-    y, width = part.here @ e, np.einsum("i,cdij,j->cd", e, metric, e)
-    violation = y * ((part.slopes - part.laplacians) @ e) - width
-    return violation, y**2, width
+def _violations(e: np.ndarray, part: _Part, width: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the violation of the identity at each draw, and the squared position."""
+    y = part.here @ e
+    return y * ((part.slopes - part.laplacians) @ e) - width, y**2

@@ -20,7 +20,13 @@ from pymc_geodesic.potential import (
 from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
 
 # An odd number of rows is divided unequally.
-SIZES = [6, 5]
+CASES = [
+    (regression, False, 6),
+    (regression, True, 6),
+    (directions, False, 6),
+    (directions, True, 6),
+    (directions, True, 5),
+]
 
 
 def potential_of(model):
@@ -61,9 +67,7 @@ def compiled(potential, host, *, controlled, size):
     return whole_gradient, pytensor.function(rows, outputs, mode="FAST_COMPILE")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("controlled", [False, True])
-@pytest.mark.parametrize("build", [regression, directions])
+@pytest.mark.parametrize(("build", "controlled", "size"), CASES)
 def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled, size):
     potential = potential_of(build(size))
     whole, halved = compiled(potential, HostGradient(potential), controlled=controlled, size=size)
@@ -75,9 +79,7 @@ def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled, 
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("controlled", [False, True])
-@pytest.mark.parametrize("build", [regression, directions])
+@pytest.mark.parametrize(("build", "controlled", "size"), CASES)
 def test_differences_have_the_covariance_of_the_noise(build, controlled, size):
     potential = potential_of(build(size))
     whole, halved = compiled(potential, HostGradient(potential), controlled=controlled, size=size)
