@@ -26,8 +26,8 @@ __all__ = ["Extreme", "check_directions", "extremes"]
 # Coordinates of a variable from which on it is left out, and of all from which on the principal
 # axes of draws and of gradients are compared, half of each: as many as the draws determine.
 MOST_COORDINATES, MOST_COMPARED, FEWEST_COMPARED = 2000, 150, 10
-# A self-tuned step accepts a tenth. What exceeds it must be four standard errors, and a fifth in all:
-# with three errors one of 180 right runs of dependent draws was blamed.
+# A self-tuned step accepts a tenth. What exceeds it must be four standard errors, and a fifth in
+# all: with three errors one of 180 right runs of dependent draws was blamed.
 ACCEPTED, WRONG_TEMPERATURE, SIGNIFICANT = 0.1, 0.2, 4.0
 # Draws of a part, for each coordinate, that determine its covariance and the slopes.
 DRAWS_EACH = 3
