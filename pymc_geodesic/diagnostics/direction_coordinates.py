@@ -20,8 +20,8 @@ import pytensor.tensor as pt
 from pytensor.tensor import tensor
 
 from pymc_geodesic.diagnostics.gradients import GradientDraws
-from pymc_geodesic.diagnostics.seams import without_seam
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["DirectionDraws", "direction_draws"]

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.halves import has_halves
 
-__all__ = ["BatchOptions", "can_halve", "has_directions"]
+__all__ = ["BatchOptions", "can_calm", "can_halve"]
 
 
 class BatchOptions(NamedTuple):
@@ -31,6 +32,10 @@ def can_halve(potential: Potential, batches: BatchOptions) -> bool:
     return batches.are_free and has_halves(potential, replacement=batches.replacement)
 
 
-def has_directions(manifold: Product) -> bool:
-    """Return whether noise can prefer directions in which no single entry moves."""
-    return manifold.dim > 1 and not all(factor.is_flat for factor in manifold.factors)
+def can_calm(algorithm: Algorithm, manifold: Product, *, can_halve: bool) -> bool:
+    """Return whether halves of batches can balance the noise of the points of curved manifolds.
+
+    It can prefer directions, in which no single entry moves, where there is more than one.
+    """
+    is_flat = all(factor.is_flat for factor in manifold.factors)
+    return can_halve and algorithm.calms and manifold.dim > 1 and not is_flat

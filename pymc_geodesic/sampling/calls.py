@@ -20,7 +20,7 @@ from pymc_geodesic.latents.latents import Drawn
 from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
-from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve, has_directions
+from pymc_geodesic.sampling.batch_options import BatchOptions, can_calm, can_halve
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
@@ -67,7 +67,7 @@ class Calls:
         self._room = self._find_room() if counts else None
         self._kernels: dict[tuple[bool, Halved | None, bool, int | None, int], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
-        self.can_calm = self.can_halve and algorithm.calms and has_directions(problem.manifold)
+        self.can_calm = can_calm(algorithm, problem.manifold, can_halve=self.can_halve)
         self._tunes_itself = tunes_itself
         self.can_enlarge = batches.are_free and has_any_size(
             problem.potential, replacement=batches.replacement

@@ -74,9 +74,8 @@ class SelfTuning:
         The quantities that tuning finds.
     has_velocity : bool
         Whether the algorithm has velocities, and hence a mass.
-    can_halve, can_calm, can_enlarge : bool
-        Whether batches can be divided into halves, whether these can balance the noise of curved
-        points, and whether batches may have more rows.
+    can_halve, can_enlarge : bool
+        Whether batches can be divided into halves, and whether they may have more rows.
     """
 
     def __init__(
@@ -89,13 +88,12 @@ class SelfTuning:
         options: TuningOptions,
         has_velocity: bool,
         can_halve: bool = False,
-        can_calm: bool = False,
         can_enlarge: bool = False,
     ) -> None:
         self.options = options
         self._name, self._named = problem.name, problem.named
         self._names, self._conditioned = problem.names, problem.conditioned_names
-        self._manifold = problem.manifold
+        self._manifold, self._is_abrupt = problem.manifold, problem.is_abrupt
         self.gradient = gradient
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
@@ -107,7 +105,6 @@ class SelfTuning:
             and bool(self.gradient.n_rows)
         )
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
-        self._is_abrupt = problem.is_abrupt
         balanced = faster_rule if form == "dense" else balanced_rule
         self.applied = AppliedFindings(
             algorithm,
@@ -116,7 +113,7 @@ class SelfTuning:
             manifold=problem.manifold,
             has_velocity=has_velocity,
             balances=self.balances,
-            can_calm=can_calm,
+            can_halve=can_halve,
         )
         center = options.center
         self._tuner = SelfTuner(

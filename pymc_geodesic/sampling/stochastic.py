@@ -103,7 +103,6 @@ class StochasticSampler:
                 options=tuning,
                 has_velocity=has_velocity,
                 can_halve=self.calls.can_halve,
-                can_calm=self.calls.can_calm,
                 can_enlarge=self.calls.can_enlarge,
             )
         if tuning.tunes_itself and tuning.mass is None and has_velocity:
