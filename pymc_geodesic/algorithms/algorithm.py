@@ -120,6 +120,9 @@ class Algorithm:
         How thermostats are shared, if the state has any. The tuning phase settles them.
     hurries : bool
         Whether the transition has a parameter ``tuning``, which makes its thermostat move faster.
+    calms : bool
+        Whether the transition damps velocities along the difference that an estimate from halves of
+        a batch has. If it does, directions of curved points need no thermostats of their own.
     balances : bool
         Whether the transition has a parameter ``measured_noise`` and adds friction for this noise.
     require : callable
@@ -160,6 +163,7 @@ class Algorithm:
     heating_noise: Callable[..., float] | None = None
     grouping: Grouping | None = None
     hurries: bool = False
+    calms: bool = False
     balances: bool = False
     require: Callable[[str, Sequence[SampledVariable]], None] = any_manifold
     bind: Callable[..., Algorithm] | None = None

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import pytensor.tensor as pt
@@ -12,37 +11,9 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
+from pymc_geodesic.potential.spectrum import Map, Spectrum
 
-__all__ = ["MatrixBalance", "Spectrum", "balanced_matrix"]
-
-Map = Callable[[TensorVariable], TensorVariable]
-
-
-class Spectrum:
-    """A symmetric matrix by its eigenvalues and eigenvectors.
-
-    Parameters
-    ----------
-    values : array or TensorVariable, shape (D,)
-        Eigenvalues.
-    vectors : array or TensorVariable, shape (D, D), optional
-        Eigenvectors in columns; those of a diagonal matrix by default.
-    """
-
-    def __init__(self, values, vectors=None) -> None:
-        self.values, self.vectors = values, vectors
-
-    def times(self, function: Map, x: TensorVariable) -> TensorVariable:
-        """Multiply a vector by a function of the matrix."""
-        if self.vectors is None:
-            return function(self.values) * x
-        return pt.dot(self.vectors, function(self.values) * pt.dot(self.vectors.T, x))
-
-    def matrix(self, function: Map) -> TensorVariable:
-        """Return a function of the matrix."""
-        if self.vectors is None:
-            return pt.diag(function(self.values))
-        return pt.dot(self.vectors * function(self.values), self.vectors.T)
+__all__ = ["MatrixBalance", "balanced_matrix"]
 
 
 class MatrixBalance(NamedTuple):

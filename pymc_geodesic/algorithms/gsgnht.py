@@ -26,6 +26,7 @@ from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
+from pymc_geodesic.potential.spectrum import Spectrum, mapped
 
 __all__ = ["State", "gsgnht", "init", "recorded", "thermostat_noise_variance", "transition"]
 
@@ -47,15 +48,19 @@ def init(setup: Setup, rng: np.random.Generator, *, grouping: Grouping) -> State
 
 
 def thermostat_noise_variance(
-    diffusion: TensorVariable, step_size: TensorVariable, variance: TensorVariable | None
-) -> TensorVariable:
+    diffusion: TensorVariable,
+    step_size: TensorVariable,
+    variance: TensorVariable | Spectrum | None,
+) -> TensorVariable | Spectrum:
     """Variance to inject in O: ``(2 A - eps V) eps``, but at least zero.
 
     Zero as a lower bound is enough: the thermostat finds the friction that balances
     the remaining noise.
     """
     injected = 2 * diffusion * step_size
-    return injected if variance is None else pt.maximum(injected - step_size**2 * variance, 0)
+    if variance is None:
+        return injected
+    return mapped(lambda v: pt.maximum(injected - step_size**2 * v, 0), variance)
 
 
 def transition(
@@ -161,5 +166,6 @@ def gsgnht(grouping: Grouping) -> Algorithm:
         tuning_rule=thermostat_rule,
         grouping=grouping,
         hurries=True,
+        calms=True,
         balances=grouping == "shared",
     )

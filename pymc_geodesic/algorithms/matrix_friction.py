@@ -23,7 +23,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.friction_spectrum import Spectrum, balanced_matrix
+from pymc_geodesic.algorithms.friction_spectrum import balanced_matrix
 from pymc_geodesic.algorithms.given_friction import GivenFriction, is_number, read_friction
 from pymc_geodesic.algorithms.sggmc import State
 from pymc_geodesic.algorithms.splitting import (
@@ -39,6 +39,7 @@ from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import joined_entries, split_entries
 from pymc_geodesic.potential.estimate import Estimate, Estimator
 from pymc_geodesic.potential.noise_matrices import is_noise_matrix
+from pymc_geodesic.potential.spectrum import Spectrum, applied, mapped
 from pymc_geodesic.potential.variables import SampledVariable
 
 __all__ = ["transition", "with_friction"]
@@ -143,8 +144,8 @@ def _alone(
     frictions = matched_friction(manifold, friction, step_size, variance)
     [scale], [injected] = balanced_kick(manifold, frictions, step_size, variance)
     return Balance(
-        (scale * estimate.gradient[index],),
-        (pt.sqrt(injected) * noise[index],),
+        (applied(scale, estimate.gradient[index]),),
+        (applied(mapped(pt.sqrt, injected), noise[index]),),
         lambda velocity: damp(velocity, frictions, step_size / 2),
     )
 

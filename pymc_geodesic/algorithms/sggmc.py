@@ -26,6 +26,7 @@ from pymc_geodesic.algorithms.tuning_rules import friction_noise, friction_rule
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
+from pymc_geodesic.potential.spectrum import applied
 
 __all__ = ["SGGMC", "SGHMC", "State", "init", "transition"]
 
@@ -59,15 +60,16 @@ def transition(
         \text{B:}\;& v \leftarrow e^{-C \epsilon / 2} v \\
         \text{O:}\;& v \leftarrow \Lambda(x) [v - f \epsilon \nabla \tilde U(x) + \sqrt{s}\, z]
 
-    with f and s from :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`. If V is the
-    variance of the gradient, it leaves the density :math:`\exp(-U(x) - v^\top v / 2)` invariant, up
+    with f and s from :func:`~pymc_geodesic.algorithms.splitting.balanced_kick`. On a curved
+    manifold V, f and s are matrices in the tangent space at x. If V is the covariance of the
+    gradient, it leaves the density :math:`\exp(-U(x) - v^\top v / 2)` invariant, up
     to terms of the order :math:`\epsilon^2`.
     """
     position, velocity = drift(manifold, state.position, state.velocity, step_size / 2)
     estimate = gradient(position)
     frictions = matched_friction(manifold, friction, step_size, estimate.variance)
     scales, noise_variance = balanced_kick(manifold, frictions, step_size, estimate.variance)
-    force = tuple(f * g for f, g in zip(scales, estimate.gradient, strict=True))
+    force = tuple(applied(f, g) for f, g in zip(scales, estimate.gradient, strict=True))
 
     velocity = damp(velocity, frictions, step_size / 2)
     velocity = kick(

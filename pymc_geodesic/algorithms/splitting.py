@@ -18,7 +18,8 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.row_noise import damp_rows
 from pymc_geodesic.manifolds import Point, Product
-from pymc_geodesic.potential.estimate import Estimate
+from pymc_geodesic.potential.estimate import Estimate, Variance
+from pymc_geodesic.potential.spectrum import Spectrum, applied, mapped
 
 __all__ = [
     "balanced_estimate",
@@ -33,6 +34,9 @@ __all__ = [
     "momentum_decay",
 ]
 
+type Number = TensorVariable | Spectrum
+"""A number for each entry of a variable, or for each direction of its points."""
+
 # The SGGMC paper recommends 0.01 to 0.1; the cautious end suits other models.
 DEFAULT_MOMENTUM_DECAY = 0.01
 # Leaves a little noise to inject even if the gradient noise uses up all of the friction.
@@ -46,9 +50,13 @@ def drift(
     return manifold.geodesic(position, velocity, time)
 
 
-def damp(velocity: Point, friction: tuple[TensorVariable, ...], time: TensorVariable) -> Point:
-    """B: ``v exp(-friction time)``, one friction per variable, broadcastable to it."""
-    return tuple(v * pt.exp(-c * time) for v, c in zip(velocity, friction, strict=True))
+def damp(velocity: Point, friction: Sequence[Number], time: TensorVariable) -> Point:
+    """B: ``v exp(-friction time)``, with a friction for each variable.
+
+    It is broadcastable to the variable, or has a friction for each direction of a point.
+    """
+    pairs = zip(velocity, friction, strict=True)
+    return tuple(applied(mapped(lambda c: pt.exp(-c * time), c), v) for v, c in pairs)
 
 
 def damp_balanced(
@@ -154,7 +162,7 @@ def kick(
     gradient: Point,
     noise: Point,
     step_size: TensorVariable,
-    noise_variance: tuple[TensorVariable, ...],
+    noise_variance: Sequence[Number],
 ) -> Point:
     r"""O: :math:`v \leftarrow \Lambda(x)[v - \epsilon \nabla U + \sqrt{s}\, z]`.
 
@@ -162,7 +170,7 @@ def kick(
     velocity is projected too: it is tangent up to rounding errors, which would accumulate.
     """
     kicked = tuple(
-        v - step_size * g + pt.sqrt(s) * z
+        v - step_size * g + applied(mapped(pt.sqrt, s), z)
         for v, g, z, s in zip(velocity, gradient, noise, noise_variance, strict=True)
     )
     return manifold.to_tangent(position, kicked)
@@ -170,10 +178,10 @@ def kick(
 
 def balanced_kick(
     manifold: Product,
-    friction: tuple[TensorVariable, ...],
+    friction: Sequence[Number],
     step_size: TensorVariable,
-    variance: tuple[TensorVariable | None, ...],
-) -> tuple[tuple[TensorVariable, ...], tuple[TensorVariable, ...]]:
+    variance: Variance,
+) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
     r"""Scale of the gradient and variance of the noise in O that fit the damping of B.
 
     With :math:`h = C \epsilon / 2` they are
@@ -188,41 +196,57 @@ def balanced_kick(
     ``s = 2 C eps - eps^2 V`` are the limits for small ``C eps``; at ``C eps = 1`` theirs give the
     kinetic temperature 0.85, and ``f = 1`` alone positions too wide by ``cosh(1/2) = 1.13``.
 
-    If the gradient's noise is too large for this scale, f is the largest possible scale. It is one
-    if :func:`matched_friction` had to raise the friction.
+    Where V is a matrix in the tangent space of a point, f and s are matrices too, with its
+    eigenvectors. If the gradient's noise is too large for this scale, f is the largest possible
+    scale. It is one if :func:`matched_friction` had to raise the friction.
     """
-    scales, variances = [], []
+    scales: list[Number] = []
+    variances: list[Number] = []
     for factor, c, v in zip(manifold.factors, friction, variance, strict=True):
-        total = 2 * pt.sinh(c * step_size)
-        square = pt.cosh(0.5 * c * step_size) ** 2
-        if v is None:
-            noise = total
+        if isinstance(v, Spectrum):
+            along = c.values if isinstance(c, Spectrum) else v.of_points(c)
+            scale, noise = _scale_and_noise(along, step_size, v.values, v.values)
+            scales.append(Spectrum(scale, v.vectors))
+            variances.append(Spectrum(noise, v.vectors))
         else:
-            room = total / (FRICTION_MARGIN * step_size**2 * factor.envelope(v))
-            square = pt.minimum(square, room)
-            noise = total - square * step_size**2 * v
-        scales.append(pt.sqrt(square))
-        variances.append(noise)
+            bound = None if v is None else factor.envelope(v)
+            scale, noise = _scale_and_noise(c, step_size, v, bound)
+            scales.append(scale)
+            variances.append(noise)
     return tuple(scales), tuple(variances)
+
+
+def _scale_and_noise(friction, step_size, variance, bound) -> tuple[TensorVariable, TensorVariable]:
+    """Return f and s of :func:`balanced_kick`; f is the same for all entries that share a bound."""
+    total = 2 * pt.sinh(friction * step_size)
+    square = pt.cosh(0.5 * friction * step_size) ** 2
+    if variance is None:
+        return pt.sqrt(square), total
+    square = pt.minimum(square, total / (FRICTION_MARGIN * step_size**2 * bound))
+    return pt.sqrt(square), total - square * step_size**2 * variance
 
 
 def matched_friction(
     manifold: Product,
     friction: TensorVariable,
     step_size: TensorVariable,
-    variance: tuple[TensorVariable | None, ...],
-) -> tuple[TensorVariable, ...]:
+    variance: Variance,
+) -> tuple[Number, ...]:
     r"""Friction that balances the gradient noise: at least ``asinh(eps^2 V / 2) / eps``.
 
     If the noise covariance ``V`` exceeds what the friction dissipates, the injected noise would
     need a negative variance. The friction is then raised in both B and O, which preserves the
-    balance of fluctuation and dissipation but slows diffusion. On a curved manifold the friction
-    must be the same in all directions of a point, so the largest entry of ``V`` decides.
+    balance of fluctuation and dissipation but slows diffusion. Where V is a matrix in the tangent
+    space of a point, it is raised along the eigenvectors that need it: B, O and B have the same
+    point. If only variances of the entries of a curved point are known, the largest decides.
     """
 
     def raised(factor, v):
         if v is None:
             return friction
+        if isinstance(v, Spectrum):
+            given = v.of_points(friction)
+            return v.map(lambda values: pt.maximum(given, least_friction(step_size, values)))
         return pt.maximum(friction, least_friction(step_size, factor.envelope(v)))
 
     return tuple(raised(m, v) for m, v in zip(manifold.factors, variance, strict=True))

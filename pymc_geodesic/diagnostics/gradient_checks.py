@@ -13,6 +13,7 @@ import xarray as xr
 from pymc.model import Model
 from pymc.util import RandomState
 
+from pymc_geodesic.diagnostics.direction_checks import check_directions
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.gradients import Batches, GradientDraws, gradient_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions
@@ -37,6 +38,7 @@ def with_gradients(
     model: Model,
     stats: Mapping[str, np.ndarray] | None,
     *,
+    points: Sequence[np.ndarray],
     records: Sequence[RunRecord],
     random_seed: RandomState,
 ) -> list[Finding]:
@@ -52,6 +54,8 @@ def with_gradients(
         Its model.
     stats : mapping of str to ndarray, or None
         Sample statistics; None if the step is not of this package.
+    points : sequence of ndarray
+        All draws of the continuous variables, in the embedding.
     records : sequence of RunRecord
         Records of the steps.
     random_seed : int or Generator, optional
@@ -78,6 +82,8 @@ def with_gradients(
         added = check_positions(temperatures, friction=friction, step_size=step_size, record=record)
     if not added and widths is not None and widths.wrong:
         added = [_contradiction(widths, batches)]
+    if stats is not None and not added:
+        added = check_directions(draws, points)
     if batches == "all" and widths is not None:
         findings = [_judged(finding, widths) for finding in findings]
     return [*findings, *added]

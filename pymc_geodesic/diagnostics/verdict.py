@@ -101,6 +101,8 @@ def diagnose(
       some variables that differ from one; a chain that its friction keeps cold.
     - ``positions_too_wide``, ``positions_too_narrow``: ``configurational_temperature``, the
       temperature of the positions, differs from one, and nothing else was found.
+    - ``directions_too_wide``, ``directions_too_narrow``: the same along a direction of all
+      variables together, where averages over directions are right. This needs the model.
     - ``biased_near_zero``: probabilities so near zero that Euler's steps of
       :class:`~pymc_geodesic.SGRLD` are biased at any useful size. This needs the model.
     - ``label_switching``: chains with the same topics, or other components, in different orders.
@@ -175,7 +177,13 @@ def _diagnosed(
             findings = judged_modes(findings, known)
             own = stats if is_ours else None
             findings = with_gradients(
-                findings, idata, model, own, records=records, random_seed=random_seed
+                findings,
+                idata,
+                model,
+                own,
+                points=known.points,
+                records=records,
+                random_seed=random_seed,
             )
             if chose_euler_steps(records):
                 found = gradient_draws(idata, model=model, batches="all", max_draws=FEW_DRAWS)

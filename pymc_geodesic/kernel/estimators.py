@@ -15,6 +15,7 @@ from pymc_geodesic.potential import (
     MinibatchEstimator,
 )
 from pymc_geodesic.potential.estimate import PotentialEnergy
+from pymc_geodesic.potential.halves import Halved
 from pymc_geodesic.potential.noise_models import NoiseModel
 
 __all__ = ["MakeEstimator", "estimator_for"]
@@ -29,7 +30,7 @@ def estimator_for(
     *,
     manifold: Product,
     center: CenterArrays,
-    halves: bool,
+    halves: Halved | None,
 ) -> MakeEstimator:
     """Return a function that makes the estimator of a transition.
 
@@ -43,8 +44,8 @@ def estimator_for(
         Gives the frame of velocities and gradients.
     center : CenterArrays
         The center of control variates; empty without.
-    halves : bool
-        Whether to estimate gradients from the two halves of a batch.
+    halves : {"all", "curved"} or None
+        Variables whose noise is estimated, together with gradients, from the two halves of a batch.
 
     Returns
     -------
@@ -56,8 +57,8 @@ def estimator_for(
         point, at_center = (tuple(arrays) for arrays in center)
         make = partial(ControlVariateEstimator, center=point, center_gradient=at_center)
     make = partial(make, potential, noise_model, manifold=manifold)
-    return partial(_halved, make) if halves else make
+    return make if halves is None else partial(_halved, make, halves)
 
 
-def _halved(make: Callable[..., MinibatchEstimator], **batch) -> HalvedEstimator:
-    return HalvedEstimator(make(**batch))
+def _halved(make: Callable[..., MinibatchEstimator], which: Halved, **batch) -> HalvedEstimator:
+    return HalvedEstimator(make(**batch), which=which)

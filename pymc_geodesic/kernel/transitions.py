@@ -28,6 +28,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import PotentialEnergy
+from pymc_geodesic.potential.halves import Halved
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
 __all__ = ["TransitionKernel"]
@@ -58,8 +59,8 @@ class TransitionKernel:
         damping of every entry, are then computed once. Only for kernels that count.
     makes_several : bool
         Whether one call for several chains may stand for several in turn, on JAX.
-    halves : bool
-        Whether gradients are estimated from the two halves of a batch, together with the noise;
+    halves : {"all", "curved"}, optional
+        Variables whose noise is estimated, together with gradients, from the two halves of a batch;
         see :class:`~pymc_geodesic.potential.HalvedEstimator`.
     """
 
@@ -75,7 +76,7 @@ class TransitionKernel:
         is_counted: bool = False,
         has_one_step_size: bool = False,
         makes_several: bool = False,
-        halves: bool = False,
+        halves: Halved | None = None,
     ) -> None:
         self._room = Room(len(example.step_sizes)) if is_counted else None
         self._has_one_step_size = has_one_step_size

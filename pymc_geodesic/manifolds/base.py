@@ -182,6 +182,13 @@ class Manifold(ABC):
         """
         return variance
 
+    def laplacian(self, x: TensorVariable) -> TensorVariable | None:
+        """Laplace-Beltrami operator of every coordinate of the embedding, for checks of draws.
+
+        None by default: directions are then not checked.
+        """
+        return None
+
     def field_shapes(self, shape: Shape) -> list[Shape]:
         """Shapes of the moments that choose the field of :meth:`field_work` for one variable.
 

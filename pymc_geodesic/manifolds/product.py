@@ -8,6 +8,7 @@ import math
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 import pytensor.tensor as pt
 
@@ -135,9 +136,7 @@ class Product:
         """Map a gradient to the frame of the velocities: here the embedding itself."""
         return gradient
 
-    def variance_to_frame(
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance_to_frame(self, variance: tuple[Any, ...]) -> tuple[Any, ...]:
         """Map the variance of a gradient's noise to that frame."""
         return variance
 

@@ -67,6 +67,10 @@ class Simplex(Sphere):
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return pt.log(pt.abs(x)).sum(axis=-1)
 
+    def laplacian(self, x: TensorVariable) -> TensorVariable | None:
+        """Return None: at a facet the density may be infinite."""
+        return None
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 

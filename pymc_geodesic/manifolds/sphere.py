@@ -64,6 +64,9 @@ class Sphere(Manifold):
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
 
+    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+        return -(x.shape[-1] - 1).astype(x.dtype) * x
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-1]
         return [shape, (*shape, n)] if n <= LARGEST_QUADRATIC else [shape]

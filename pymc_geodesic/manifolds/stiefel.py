@@ -116,6 +116,9 @@ class Stiefel(Manifold):
         """Turn standard normals into uniform frames; twice, as noise can be nearly singular."""
         return self.project(self.project(noise))
 
+    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+        return -(x.shape[-2] - 0.5 * (x.shape[-1] + 1)).astype(x.dtype) * x
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-2]
         return [shape, (*shape[:-2], n, n)] if n <= LARGEST_QUADRATIC else [shape]

@@ -18,6 +18,8 @@ import pytensor.tensor as pt
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds.product import Point, Product, joined_entries, split_entries
+from pymc_geodesic.potential.estimate import Variance
+from pymc_geodesic.potential.spectrum import Spectrum
 
 __all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct", "Whitening"]
 
@@ -42,8 +44,12 @@ class Scaling:
         """Multiply by the transpose of ``1 / L``."""
         return self.scale * velocity
 
-    def variance(self, variance: TensorVariable) -> TensorVariable:
-        """Variance in the frame of a gradient's independent noise."""
+    def variance(self, variance: TensorVariable | Spectrum) -> TensorVariable | Spectrum:
+        """Variance in the frame of a gradient's noise, independent or of curved points."""
+        if isinstance(variance, Spectrum):
+            # The mass of a curved point is a number.
+            scale = variance.of_points(self.scale)
+            return variance.map(lambda values: scale**2 * values)
         return self.scale**2 * variance
 
 
@@ -79,9 +85,7 @@ class Frame(Protocol):
         """Map a velocity from the frame to the rate at which the position moves."""
         ...
 
-    def variance(
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance(self, variance: Variance) -> Variance:
         """Map the variance of a gradient's noise to the frame."""
         ...
 
@@ -112,9 +116,7 @@ class VariableFrames:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return tuple(m.from_frame(v) for m, v in zip(self.maps, velocity, strict=True))
 
-    def variance(  # noqa: D102
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance(self, variance: Variance) -> Variance:  # noqa: D102
         parts = enumerate(variance)
         return tuple(None if v is None else self.diagonal(i).variance(v) for i, v in parts)
 
@@ -152,9 +154,7 @@ class JointFrame:
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
         return split_entries(pt.dot(joined_entries(velocity), self.inverse), self.shapes)
 
-    def variance(  # noqa: D102
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance(self, variance: Variance) -> Variance:  # noqa: D102
         # Steps raise an error for a dense mass with known noise, which would no longer be diagonal.
         return variance
 
@@ -203,9 +203,7 @@ class WeightedProduct(Product):
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
         return self.frame.to_frame(gradient)
 
-    def variance_to_frame(  # noqa: D102
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance_to_frame(self, variance: Variance) -> Variance:  # noqa: D102
         return self.frame.variance(variance)
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102

@@ -30,6 +30,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.manifolds.product import Point
 from pymc_geodesic.mass.arrays import averaged, joined, split
 from pymc_geodesic.mass.frames import Frame, Scaling
+from pymc_geodesic.potential.estimate import Variance
 
 __all__ = ["LowRankFrame", "LowRankMass"]
 
@@ -244,9 +245,7 @@ class LowRankFrame:
         stretched = self._stretched(_scaled(self._corrections, velocity), self._factors)
         return _scaled(self._scales, stretched)
 
-    def variance(
-        self, variance: tuple[TensorVariable | None, ...]
-    ) -> tuple[TensorVariable | None, ...]:
+    def variance(self, variance: Variance) -> Variance:
         """Return the variance unchanged: steps raise an error for known noise with such a mass."""
         return variance
 

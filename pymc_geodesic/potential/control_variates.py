@@ -51,6 +51,8 @@ class ControlVariateEstimator(MinibatchEstimator):
     def of_rows(self, indices: Sequence[TensorVariable]) -> Self:  # noqa: D102
         other = super().of_rows(indices)
         other.__dict__.pop("_at_center", None)
+        if [rows.type for rows in indices] != [rows.type for rows in self.indices]:
+            other.__dict__.pop("_gradient", None)
         return other
 
     def __call__(self, position: Point) -> Estimate:

@@ -10,11 +10,15 @@ from typing import NamedTuple, Protocol
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Manifold, Point, Product
+from pymc_geodesic.potential.spectrum import Spectrum
 
-__all__ = ["Estimate", "Estimator", "MovedVariable", "PotentialEnergy", "Width"]
+__all__ = ["Estimate", "Estimator", "MovedVariable", "PotentialEnergy", "Variance", "Width"]
 
 type Width = TensorVariable | tuple[TensorVariable, ...]
 """Length over which poles are softened, for all variables or one for each."""
+
+type Variance = tuple[TensorVariable | Spectrum | None, ...]
+"""Variance of each variable's gradient; see :class:`Estimate`."""
 
 
 class Estimate(NamedTuple):
@@ -24,8 +28,9 @@ class Estimate(NamedTuple):
     ----------
     gradient : tuple of TensorVariable
         Estimate of dU/dx in the frame of the velocities, one tensor per variable.
-    variance : tuple of (TensorVariable or None)
-        Variance of every gradient coordinate, broadcastable to the variable; None means zero.
+    variance : tuple of (TensorVariable, Spectrum or None)
+        Variance of every gradient coordinate, broadcastable to the variable, or covariance of the
+        gradient of each of its points in the tangent space there; None means zero.
     covariance : TensorVariable or None
         Covariance between the entries of all variables, instead of variances.
     difference : tuple of TensorVariable or None
@@ -34,7 +39,7 @@ class Estimate(NamedTuple):
     """
 
     gradient: Point
-    variance: tuple[TensorVariable | None, ...]
+    variance: Variance
     covariance: TensorVariable | None = None
     difference: Point | None = None
 

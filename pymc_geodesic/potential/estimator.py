@@ -60,7 +60,7 @@ class MinibatchEstimator:
         self.evaluation: tuple[Point, Point] | None = None
 
     def of_rows(self, indices: Sequence[TensorVariable]) -> Self:
-        """Return the same estimator for other rows of the same number in each source."""
+        """Return the same estimator for other rows."""
         other = copy(self)
         other.indices = indices
         return other

@@ -2,20 +2,27 @@
 #   SPDX-License-Identifier: Apache-2.0
 r"""The noise of a minibatch gradient, shown by the difference between two halves of the batch.
 
-Let :math:`g_1` and :math:`g_2` be the gradients that the two halves estimate. Their mean is the
-gradient of the batch, and
+Let :math:`g_1` and :math:`g_2` be the gradients that the two halves estimate, and w the share of
+the rows that the first has: one half, or a little less if their number is odd. Then
 
 .. math::
 
-    d = \frac{g_1 - g_2}{2}, \qquad E\, d\, d^\top = \operatorname{cov} \frac{g_1 + g_2}{2},
+    g = w g_1 + (1 - w) g_2, \qquad d = \sqrt{w (1 - w)} (g_1 - g_2), \qquad
+    E\, d\, d^\top = \operatorname{cov} g
 
-at the very place where the gradient is taken, in all directions, and at the cost of the gradient.
-For Gaussian noise d and the noise of the gradient are independent. Rows are drawn with replacement.
+are the gradient of the batch and a vector with the covariance of its noise, at the very place where
+the gradient is taken, in all directions, and at the cost of the gradient. For Gaussian noise d and
+the noise of the gradient are independent. Rows are drawn with replacement.
+Points of curved manifolds may take part alone: what is zero in d is not damped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
@@ -25,7 +32,12 @@ from pymc_geodesic.potential.estimator import MinibatchEstimator
 from pymc_geodesic.potential.minibatch import BatchSource
 from pymc_geodesic.potential.potential import Potential
 
-__all__ = ["HalvedEstimator", "has_any_size", "has_halves"]
+__all__ = ["Halved", "HalvedEstimator", "has_any_size", "has_halves"]
+
+HALF = 0.5
+
+Halved = Literal["all", "curved"]
+"""Variables whose noise the halves of a batch tell: all, or those on curved manifolds."""
 
 
 class HalvedEstimator:
@@ -35,6 +47,8 @@ class HalvedEstimator:
     ----------
     whole : MinibatchEstimator
         Estimator of the whole batch, for energies.
+    which : {"all", "curved"}
+        Variables whose noise the difference tells; that of others is zero.
 
     Attributes
     ----------
@@ -44,8 +58,8 @@ class HalvedEstimator:
         The point at which the gradient was evaluated, and the gradient in the embedding.
     """
 
-    def __init__(self, whole: MinibatchEstimator) -> None:
-        self.whole = whole
+    def __init__(self, whole: MinibatchEstimator, *, which: Halved = "all") -> None:
+        self.whole, self.which = whole, which
         self.energy, self.energy_change = whole.energy, whole.energy_change
         self.energy_and_gradient = whole.energy_and_gradient
         self.memory = whole.memory
@@ -53,17 +67,21 @@ class HalvedEstimator:
 
     def __call__(self, position: Point) -> Estimate:
         """Estimate the gradient, and how far the halves of the batch are apart."""
-        first, second = _halves(self.whole.indices)
+        (first, second), share = _halves(self.whole.indices)
         half = self.whole.of_rows(first)
         one = half(position)
         # Of the first half, which has compiled what both need.
         other_half = half.of_rows(second)
         other = other_half(position)
-        self.evaluation = position, _means(_evaluated(half), _evaluated(other_half))
-        pairs = zip(one.gradient, other.gradient, strict=True)
-        apart = tuple((a - b) / 2 for a, b in pairs)
+        mean = partial(_means, share=share)
+        self.evaluation = position, mean(_evaluated(half), _evaluated(other_half))
+        factors = self.whole.manifold.factors
+        apart = tuple(
+            pt.zeros_like(a) if factor.is_flat and self.which == "curved" else _apart(a, b, share)
+            for factor, a, b in zip(factors, one.gradient, other.gradient, strict=True)
+        )
         return one._replace(
-            gradient=_means(one.gradient, other.gradient),
+            gradient=mean(one.gradient, other.gradient),
             difference=self.whole.manifold.to_tangent(position, apart),
         )
 
@@ -72,8 +90,8 @@ def has_halves(potential: Potential, *, replacement: bool) -> bool:
     """Return whether the halves of a model's batches show the noise of its gradient.
 
     They do not if rows are drawn without replacement: the noise of the batches of a pass then sums
-    up to zero, and friction for each of them would be too much. An odd number of rows has no
-    halves.
+    up to zero, and friction for each of them would be too much. All sources must be divided in the
+    same ratio, which is one half for even numbers of rows.
 
     Parameters
     ----------
@@ -83,7 +101,9 @@ def has_halves(potential: Potential, *, replacement: bool) -> bool:
         Whether rows are drawn with replacement.
     """
     sizes = [source.batch_size for source in potential.sources]
-    return has_any_size(potential, replacement=replacement) and all(x % 2 == 0 for x in sizes)
+    shares = {x // 2 / x for x in sizes}
+    is_divided = len(shares) == 1 and min(sizes) > 1
+    return is_divided and has_any_size(potential, replacement=replacement)
 
 
 def has_any_size(potential: Potential, *, replacement: bool) -> bool:
@@ -108,10 +128,14 @@ def has_any_size(potential: Potential, *, replacement: bool) -> bool:
     )
 
 
-def _halves(indices: Sequence[TensorVariable]) -> list[list[TensorVariable]]:
-    middles = [(index.type.shape[0] or index.shape[0]) // 2 for index in indices]
-    pairs = list(zip(indices, middles, strict=True))
-    return [[rows[:n] for rows, n in pairs], [rows[n:] for rows, n in pairs]]
+def _halves(
+    indices: Sequence[TensorVariable],
+) -> tuple[list[list[TensorVariable]], float | TensorVariable]:
+    """Divide the rows of each source; return the share that the first parts have."""
+    sizes = [index.type.shape[0] or index.shape[0] for index in indices]
+    pairs = [(index, size // 2) for index, size in zip(indices, sizes, strict=True)]
+    parts = [[rows[:n] for rows, n in pairs], [rows[n:] for rows, n in pairs]]
+    return parts, sizes[0] // 2 / sizes[0]
 
 
 def _evaluated(estimator: MinibatchEstimator) -> Point:
@@ -119,5 +143,16 @@ def _evaluated(estimator: MinibatchEstimator) -> Point:
     return estimator.evaluation[1]
 
 
-def _means(one: Point, other: Point) -> Point:
-    return tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
+def _means(one: Point, other: Point, *, share: float | TensorVariable) -> Point:
+    if share == HALF:
+        return tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
+    w = pt.as_tensor(share)
+    pairs = zip(one, other, strict=True)
+    return tuple((w * a + (1 - w) * b).astype(a.dtype) for a, b in pairs)
+
+
+def _apart(a: TensorVariable, b: TensorVariable, share: float | TensorVariable) -> TensorVariable:
+    if share == HALF:
+        return (a - b) / 2
+    w = pt.as_tensor(share)
+    return (pt.sqrt(w * (1 - w)) * (a - b)).astype(a.dtype)

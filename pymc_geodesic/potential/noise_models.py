@@ -14,18 +14,21 @@ from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Point
-from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy
+from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Variance
 from pymc_geodesic.potential.minibatch import BatchSource
+from pymc_geodesic.potential.point_covariances import (
+    covariance_of_points,
+    has_matrix_noise,
+    matrix_shape,
+)
 from pymc_geodesic.potential.potential import Potential
+from pymc_geodesic.potential.spectrum import Spectrum, in_tangent_space
 
 __all__ = ["FisherNoise", "KnownNoise", "NoiseModel", "averaged", "share_left"]
 
 # Least weight of a batch in the running mean of the empirical Fisher information. The estimates on
 # the way from a poor start are then forgotten within a few thousand transitions.
 FORGETTING = 1e-3
-
-
-type Variance = tuple[TensorVariable | None, ...] | TensorVariable
 
 
 class NoiseModel(Protocol):
@@ -47,7 +50,7 @@ class NoiseModel(Protocol):
         width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
-    ) -> tuple[Variance, tuple[TensorVariable, ...]]:
+    ) -> tuple[Variance | TensorVariable, tuple[TensorVariable, ...]]:
         """Return the variance of every variable's gradient, and the memory afterwards.
 
         A matrix is the covariance between the entries of all variables. With a ``center`` the
@@ -133,9 +136,9 @@ class FisherNoise:
     averaged over transitions with weight ``max(1 / t, 1e-3)`` (Ahn, Korattikara and Welling 2012).
     Rows drawn without replacement, like those of streams, differ less between batches:
     then the variance is :math:`1 - n / N` times as large.
-    Each point has the scalar :math:`\operatorname{tr}(\hat V) / m`: on a curved manifold the
-    correction must not prefer a direction. On flat space, whose points are its entries, this is the
-    diagonal.
+    A point of a curved manifold has the matrix :math:`\Lambda \hat V \Lambda` in its tangent space;
+    points of more than 32 entries have the number :math:`\operatorname{tr}(\hat V) / m` instead. On
+    flat space, whose points are its entries, this is the diagonal.
 
     Parameters
     ----------
@@ -168,9 +171,13 @@ class FisherNoise:
             for source in potential.sources
         ]
         self._dtype = potential.variables[0].position.dtype
+        pairs = list(zip(potential.manifold.factors, potential.manifold.shapes, strict=True))
+        self._is_matrix = [has_matrix_noise(*pair) for pair in pairs]
         self._shapes = [
-            (*m.batch_shape(shape), *(1 for _ in m.core_shape(shape)))
-            for m, shape in zip(potential.manifold.factors, potential.manifold.shapes, strict=True)
+            matrix_shape(m, shape)
+            if is_matrix
+            else (*m.batch_shape(shape), *(1 for _ in m.core_shape(shape)))
+            for (m, shape), is_matrix in zip(pairs, self._is_matrix, strict=True)
         ]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -178,20 +185,30 @@ class FisherNoise:
         return self.__dict__ | {"potential": None}
 
     def initial(self) -> list[np.ndarray]:
-        """Return zero variances and a count of zero transitions."""
+        """Return zero variances, a count of zero transitions, and the largest noise of points."""
         zeros = [np.zeros(shape, dtype=self._dtype) for shape in self._shapes]
-        return [*zeros, np.asarray(0.0, dtype=self._dtype)]
+        zero = np.asarray(0.0, dtype=self._dtype)
+        return [*zeros, zero, *(zero for is_matrix in self._is_matrix if is_matrix)]
 
     def largest(self, memory: Sequence[np.ndarray]) -> float:
-        """Largest entry of the running mean."""
-        return max(float(np.max(mean)) for mean in memory[:-1])
+        """Largest variance of an entry or, of the points at the last gradient, of a direction."""
+        means = zip(memory, self._is_matrix, strict=False)
+        numbers = [mean for mean, is_matrix in means if not is_matrix]
+        return max(float(np.max(x)) for x in [*numbers, *memory[len(self._shapes) + 1 :]])
 
     def update(self, memory, position, indices, width, *, center=None):
         """Mix the batch's estimate into the running mean."""
-        *means, count = memory
+        n = len(self._shapes)
         estimates = self.estimate(position, indices, width, center=center)
-        means, count = averaged(means, estimates, count)
-        return means, (*means, count)
+        means, count = averaged(memory[:n], estimates, memory[n])
+        found: list[TensorVariable | Spectrum] = list(means)
+        product = self.potential.manifold
+        for i, is_matrix in enumerate(self._is_matrix):
+            if is_matrix:
+                manifold, shape = product.factors[i], product.shapes[i]
+                found[i] = in_tangent_space(manifold, position[i], means[i], shape=shape)
+        largest = [x.values.max() for x in found if isinstance(x, Spectrum)]
+        return tuple(found), (*means, count, *largest)
 
     def estimate(
         self,
@@ -230,20 +247,26 @@ class FisherNoise:
         return scores
 
     def _source_variance(self, position: Point, scores: Point, n_rows: int | None) -> Point:
-        factors = zip(self.potential.variables, self.manifold_dims, position, scores, strict=True)
+        product = self.potential.manifold
         variances = []
-        for variable, dim, x, score in factors:
+        for factor, shape, is_matrix, dim, x, score in zip(
+            product.factors,
+            product.shapes,
+            self._is_matrix,
+            product.point_dims,
+            position,
+            scores,
+            strict=True,
+        ):
             n = score.shape[0].astype(score.dtype)
-            tangent = variable.manifold.to_tangent(x, score)
-            spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
-            spread = spread * share_left(n, n_rows)
-            variances.append(variable.manifold.over_core(spread, keepdims=True) / dim)
+            if is_matrix:
+                found = covariance_of_points(factor, score, shape=shape)
+            else:
+                tangent = factor.to_tangent(x, score)
+                spread = ((tangent - tangent.mean(axis=0)) ** 2).sum(axis=0) / (n * (n - 1))
+                found = factor.over_core(spread, keepdims=True) / dim
+            variances.append(found * share_left(n, n_rows))
         return tuple(variances)
-
-    @property
-    def manifold_dims(self) -> tuple[int, ...]:
-        """Intrinsic dimension of one point of each variable."""
-        return self.potential.manifold.point_dims
 
 
 def averaged(

@@ -14,8 +14,10 @@ from pymc_geodesic.algorithms.halved_rule import halved_rule
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.sampling.balance import start_thermostats
+from pymc_geodesic.sampling.batch_options import can_calm
 from pymc_geodesic.sampling.chain import GradientChain, Settings, tuning_of
 from pymc_geodesic.sampling.draw_spacing import space_draws
+from pymc_geodesic.sampling.halving import calmed
 from pymc_geodesic.sampling.heat import heated
 from pymc_geodesic.sampling.tuned_settings import tuned_settings
 from pymc_geodesic.sampling.tuning_options import TuningOptions
@@ -42,6 +44,8 @@ class AppliedFindings:
         Whether the algorithm has velocities, and hence a mass.
     balances : bool
         Whether the noise of every entry is balanced.
+    can_halve : bool
+        Whether batches can be divided into halves.
     """
 
     algorithm: Algorithm
@@ -50,6 +54,7 @@ class AppliedFindings:
     manifold: Product
     has_velocity: bool
     balances: bool
+    can_halve: bool = False
 
     @property
     def rule(self) -> Rule | None:
@@ -99,6 +104,9 @@ class AppliedFindings:
         if self.rule is None or not (options.tunes_itself and chain.tune):
             return
         is_free = options.mass is None and chain.mass_adaptation is None
+        if can_calm(self.algorithm, self.manifold, can_halve=self.can_halve):
+            found = calmed(found, self.rule, accuracy=options.accuracy)
+            tuning.found = found
         chain.settings = tuned_settings(
             chain.settings,
             found,

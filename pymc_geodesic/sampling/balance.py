@@ -78,13 +78,21 @@ def start_thermostats(
     chain: GradientChain, found: Findings, manifold: Product, *, grouping: Grouping
 ) -> None:
     """Start from the friction that the measured noise needs."""
-    settings, noise = chain.settings, found.noise
+    settings = chain.settings
     friction = settings.parameters["diffusion"]
     if not settings.measured_noise:
-        friction = friction + 0.5 * settings.step_size * noise.mean
+        friction = friction + 0.5 * settings.step_size * _left(found, manifold)
     thermostat = Thermostat(manifold, grouping=grouping)
     started = tuple(xi.astype(settings.dtype) for xi in thermostat.initial(friction))
     chain.state = chain.state._replace(thermostat=started)
+
+
+def _left(found: Findings, manifold: Product) -> float:
+    """Return the mean noise that thermostats balance: that of curved points may not be theirs."""
+    if not found.calms:
+        return found.noise.mean
+    triples = zip(manifold.factors, manifold.dims, found.noise.by_entry, strict=False)
+    return sum(dim * float(np.mean(v)) for m, dim, v in triples if m.is_flat) / manifold.dim
 
 
 def _temperatures(factor: Manifold, squares: np.ndarray, dim: int, n_draws: int) -> np.ndarray:

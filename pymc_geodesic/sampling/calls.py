@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from pymc_geodesic.kernel.room import room_for
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
-from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.halves import has_any_size, has_halves
+from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
+from pymc_geodesic.sampling.batch_options import BatchOptions, can_calm, can_halve
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
@@ -28,25 +28,7 @@ from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["BatchOptions", "Calls", "can_halve"]
-
-
-class BatchOptions(NamedTuple):
-    """How to draw rows, and the model of the noise of their gradients."""
-
-    steps_per_batch: int = 1
-    replacement: bool = True
-    gradient_noise: Any = None
-
-    @property
-    def are_free(self) -> bool:
-        """Whether tuning may divide or enlarge batches."""
-        return self.gradient_noise is None and self.steps_per_batch == 1
-
-
-def can_halve(potential: Potential, batches: BatchOptions) -> bool:
-    """Return whether the halves of batches can balance the noise of gradients."""
-    return batches.are_free and has_halves(potential, replacement=batches.replacement)
+__all__ = ["Calls"]
 
 
 class Calls:
@@ -62,10 +44,18 @@ class Calls:
         How to draw rows.
     varies : bool
         Whether the number of transitions of a draw may change.
+    tunes_itself : bool
+        Whether the tuning phase tells how noise is balanced.
     """
 
     def __init__(
-        self, problem: Problem, algorithm: Algorithm, *, batches: BatchOptions, varies: bool = False
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        *,
+        batches: BatchOptions,
+        varies: bool = False,
+        tunes_itself: bool = False,
     ) -> None:
         self.problem, self.algorithm, self.batches = problem, algorithm, batches
         self.reader = reader_of(problem.potential.sources)
@@ -75,8 +65,10 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
-        self._kernels: dict[tuple[bool, bool, bool, int | None, int], Kernel] = {}
+        self._kernels: dict[tuple[bool, Halved | None, bool, int | None, int], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
+        self.can_calm = can_calm(algorithm, problem.manifold, can_halve=self.can_halve)
+        self._tunes_itself = tunes_itself
         self.can_enlarge = batches.are_free and has_any_size(
             problem.potential, replacement=batches.replacement
         )
@@ -156,12 +148,20 @@ class Calls:
         """Return the kernel for the present estimator and, on JAX, number of transitions."""
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
-        form = controlled, _is_halved(chain), self._has_one_step_size(chain)
+        form = controlled, self._halved(chain), self._has_one_step_size(chain)
         key = *form, length, chain.batches.times
         if key not in self._kernels:
             with quick_building():
                 self._kernels[key] = self._make_kernel(chain)
         return self._kernels[key]
+
+    def _halved(self, chain: GradientChain) -> Halved | None:
+        """Return the variables whose noise is balanced by halves of batches, if there are any."""
+        found = None if chain.tuning is None else chain.tuning.found
+        if found is not None and found.halved:
+            return "all"
+        calms = (found is not None and found.calms) if self._tunes_itself else self.can_calm
+        return "curved" if calms else None
 
     def _has_one_step_size(self, chain: GradientChain) -> bool:
         return self._room is not None and isinstance(chain.settings.schedule, ConstantSchedule)
@@ -182,7 +182,7 @@ class Calls:
             is_counted=self._room is not None,
             has_one_step_size=self._has_one_step_size(chain),
             makes_several=self.makes_several(chain),
-            halves=_is_halved(chain),
+            halves=self._halved(chain),
         )
 
     def _find_room(self) -> int:
@@ -281,11 +281,6 @@ NOTHING = Drawn([], {}, {})
 
 def _is_controlled(chain: GradientChain) -> bool:
     return chain.tuning is not None and chain.tuning.controlled
-
-
-def _is_halved(chain: GradientChain) -> bool:
-    found = None if chain.tuning is None else chain.tuning.found
-    return found is not None and found.halved
 
 
 def _center(chain: GradientChain) -> CenterArrays:

@@ -8,13 +8,16 @@ from pymc_geodesic.algorithms.halved_rule import unbalanced_share
 from pymc_geodesic.algorithms.tuning_rules import Rule
 from pymc_geodesic.tuning.findings import Findings
 
-__all__ = ["judged"]
+__all__ = ["calmed", "judged"]
 
 # Share of the heat from which on halves are used, and unevenness of plain gradients' noise. Where
 # posteriors are right the second was at most .4 with a hundred rows or more, outliers or not, and
 # up to 1.3 with fewer; it was .7 to 1.6 where group effects that are multiples of their scale came
 # out too narrow.
 LARGEST_UNBALANCED, LARGEST_UNEVEN = 0.25, 0.5
+# Share of the heat by which the noisiest direction may exceed the mean before the directions of
+# curved points are balanced. Halves cost no rows, but a kernel with two gradients to compile.
+LEAST_DIRECTED = 0.01
 
 
 def judged(
@@ -55,3 +58,30 @@ def judged(
     if not can_halve:
         return found._replace(unbalanced=share)
     return found.with_control_variates()._replace(halved=True)
+
+
+def calmed(found: Findings, rule: Rule, *, accuracy: float) -> Findings:
+    r"""Decide whether halves of batches balance the noise of the points of curved manifolds.
+
+    They do if the noise of a direction exceeds the mean by so much that one thermostat would leave
+    positions along it too wide by more than a hundredth, :math:`\epsilon (V_{max} - \bar V) /
+    2 \xi`.
+
+    Parameters
+    ----------
+    found : Findings
+        The last measurement.
+    rule : callable
+        Rule of the step size and the diffusion.
+    accuracy : float
+        Tolerated error, in posterior standard deviations.
+
+    Returns
+    -------
+    Findings
+        The same, with the choice.
+    """
+    noise = found.noise
+    excess = noise._replace(unbalanced=max(noise.largest - noise.mean, 0.0))
+    share = unbalanced_share(rule(found.demands(accuracy)), excess)
+    return found._replace(calms=not found.halved and share > LEAST_DIRECTED)

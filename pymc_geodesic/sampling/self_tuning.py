@@ -93,7 +93,7 @@ class SelfTuning:
         self.options = options
         self._name, self._named = problem.name, problem.named
         self._names, self._conditioned = problem.names, problem.conditioned_names
-        self._manifold = problem.manifold
+        self._manifold, self._is_abrupt = problem.manifold, problem.is_abrupt
         self.gradient = gradient
         form = tuned_form(problem, dense=not options.noise_is_known)
         self.balances = (
@@ -105,7 +105,6 @@ class SelfTuning:
             and bool(self.gradient.n_rows)
         )
         self._can_halve, self._can_enlarge = can_halve, can_enlarge
-        self._is_abrupt = problem.is_abrupt
         balanced = faster_rule if form == "dense" else balanced_rule
         self.applied = AppliedFindings(
             algorithm,
@@ -114,6 +113,7 @@ class SelfTuning:
             manifold=problem.manifold,
             has_velocity=has_velocity,
             balances=self.balances,
+            can_halve=can_halve,
         )
         center = options.center
         self._tuner = SelfTuner(

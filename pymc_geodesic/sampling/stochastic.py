@@ -20,7 +20,8 @@ from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
-from pymc_geodesic.sampling.calls import BatchOptions, Calls, can_halve
+from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve
+from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centered_coordinates import in_centered_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
@@ -80,7 +81,13 @@ class StochasticSampler:
                 problem, model, gradient, can_balance=can_balance
             )
         self.problem, self.algorithm = problem, algorithm
-        self.calls = Calls(problem, algorithm, batches=batches, varies=tuning.chooses_n_steps)
+        self.calls = Calls(
+            problem,
+            algorithm,
+            batches=batches,
+            varies=tuning.chooses_n_steps,
+            tunes_itself=tuning.tunes_itself,
+        )
         self._first_batches = BatchStream(
             problem.potential.sources,
             steps_per_batch=batches.steps_per_batch,

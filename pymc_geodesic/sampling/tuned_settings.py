@@ -82,10 +82,10 @@ def pace(settings: Settings) -> float:
 
 
 def _measured_noise(found: Findings, manifold: Product, dtype: str) -> tuple[np.ndarray, ...]:
-    """Return the noise that friction of entries balances: none if halves of batches do."""
-    by_entry = found.noise.by_entry
-    if found.halved:
-        by_entry = tuple(np.zeros_like(variance) for variance in by_entry)
-    *entries, excess = by_entry
+    """Return the noise that friction of entries balances: none where halves of batches do."""
+    *entries, excess = found.noise.by_entry
+    by_halves = [found.halved or (found.calms and not m.is_flat) for m in manifold.factors]
+    entries = [v * (not halved) for v, halved in zip(entries, by_halves, strict=True)]
+    excess = excess * (not found.halved)
     noise = [*entries, *no_covariances(manifold, dtype), excess]
     return tuple(np.asarray(v, dtype, order="C") for v in noise)

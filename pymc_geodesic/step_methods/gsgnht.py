@@ -37,6 +37,19 @@ class gSGNHT(StochasticStep, FromLearningRate):
     a thermostat; then :math:`\xi` is normal with mean :math:`A + \epsilon V / 2` and variance 1 /
     m.
 
+    On curved manifolds noise prefers directions, which no thermostat of a point can balance. So the
+    velocity of such points is also damped before and after O along the difference d between the
+    gradients of two halves of the batch, whose covariance is that of the noise:
+
+    .. math::
+
+        v \leftarrow v - \min\Bigl(\frac u4 + \frac{5 u^2}{96}, 1\Bigr) \frac{d\, d^\top}{|d|^2} v,
+        \qquad u = \epsilon^2 |d|^2
+
+    It is not from the papers, and is left out for rows without replacement, of streams or of local
+    variables, with ``steps_per_batch`` above one or a ``gradient_noise``, and, if the step tunes
+    itself, where a direction's noise would widen it by less than a hundredth.
+
     Parameters
     ----------
     vars : variable, name or sequence of these, optional

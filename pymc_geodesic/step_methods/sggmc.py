@@ -69,11 +69,13 @@ class SGGMC(StochasticStep, FromLearningRate):
         gradient noise correlated and heats the chain: to about twice the temperature with 10.
     gradient_noise : float, array, mapping of name to either, "fisher", "fisher_matrix" or None
         V. A known diagonal covariance, in units of the gradient squared and in the embedding;
-        ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero.
-        If :math:`\epsilon^2 V` exceeds :math:`2 \sinh(C \epsilon)`, the friction is raised until
-        both are equal. On Euclidean space V may be a matrix, in the same forms as ``friction``, and
-        ``"fisher_matrix"`` estimates all of it. It needs a ``step_size``, takes no ``mass``, and
-        decomposes a matrix three times per transition.
+        ``"fisher"`` estimates it from the spread of the batch's scores; None takes it as zero. For
+        a point of a curved manifold of up to 32 entries it estimates a matrix in the tangent space
+        at each position, and f is a matrix too. If :math:`\epsilon^2 V` exceeds
+        :math:`2 \sinh(C \epsilon)`, the friction is raised until both are equal. On Euclidean
+        space V may be a matrix, in the same forms as ``friction``, and ``"fisher_matrix"``
+        estimates all of it. It needs a ``step_size``, takes no ``mass``, and decomposes a matrix
+        three times per transition.
     mass : float, array, mapping of name to either, or MonteCarloEM, optional
         Mass M of the variables. An array is the diagonal, or the matrix, over the entries of all
         variables in order. A mapping gives variables their own masses, and the others mass one.

@@ -14,7 +14,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.default_schedules import default_schedule
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.mass import Mass
-from pymc_geodesic.sampling.calls import BatchOptions
+from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.chain import Settings
 from pymc_geodesic.sampling.problem import Options, Problem
 from pymc_geodesic.sampling.stochastic import StochasticSampler

@@ -49,6 +49,8 @@ class Findings(NamedTuple):
         Smallest concentration of a probability that is near zero; infinite off the simplex.
     halved : bool
         Whether the two halves of every batch balance the noise.
+    calms : bool
+        Whether they balance the noise of the points of curved manifolds.
     unbalanced : float
         Share of the heat that nothing balances; zero if that is harmless.
     """
@@ -62,6 +64,7 @@ class Findings(NamedTuple):
     is_gaussian: bool = True
     smallest_shape: float = np.inf
     halved: bool = False
+    calms: bool = False
     unbalanced: float = 0.0
 
     def demands(self, accuracy: float) -> Demands:

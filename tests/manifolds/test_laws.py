@@ -317,6 +317,25 @@ def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(case):
     close(sharp, folded)
 
 
+@pytest.mark.parametrize(
+    "name", ["Sphere", "ProjectiveSphere", "Stiefel", "Stiefel-sphere", "Rotations", "Rotations-4"]
+)
+def test_the_laplacian_is_the_sum_of_the_accelerations_of_geodesics(name):
+    """Over an orthonormal basis of the tangent space, by differences of velocities."""
+    manifold, core, dim = MANIFOLDS[name]
+    x = manifold.project(pt.constant(np.random.default_rng(1).normal(size=core)))
+    size, h = int(np.prod(core)), 1e-4
+    units = pt.constant(np.eye(size).reshape(size, *core))
+    at = pt.broadcast_to(x, (size, *core))
+    projector = evaluate(manifold.to_tangent(at, units)).reshape(size, size)
+    values, vectors = np.linalg.eigh(projector)
+    basis = vectors[:, values > 0.5].T.reshape(dim, *core)
+    at = pt.broadcast_to(x, (dim, *core))
+    ahead, behind = (manifold.geodesic(at, pt.constant(basis), pt.constant(t))[1] for t in (h, -h))
+    accelerations, laplacian = evaluate([(ahead - behind) / (2 * h), manifold.laplacian(x)])
+    np.testing.assert_allclose(laplacian, accelerations.sum(axis=0), atol=1e-6)
+
+
 @pytest.mark.parametrize("known", ["every entry", "the last axis", "a number"])
 def test_envelope_bounds_the_variance(case, known):
     manifold, shape = case.manifold, (3, *case.core)

@@ -3,6 +3,7 @@
 """Halves of a batch: the same gradient, and a difference with the covariance of its noise."""
 
 import numpy as np
+import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
@@ -18,14 +19,21 @@ from pymc_geodesic.potential import (
 )
 from pymc_geodesic.potential.halves import HalvedEstimator, has_halves
 
-SIZE = 6
+# An odd number of rows is divided unequally.
+CASES = [
+    (regression, False, 6),
+    (regression, True, 6),
+    (directions, False, 6),
+    (directions, True, 6),
+    (directions, True, 5),
+]
 
 
 def potential_of(model):
     return Potential(model, model.value_vars, initial_point=model.initial_point())
 
 
-def compiled(potential, host, *, controlled):
+def compiled(potential, host, *, controlled, size):
     """Functions of a point and rows: the gradient of a batch, and that of its halves with theirs.
 
     Both are of the tangent space.
@@ -35,7 +43,7 @@ def compiled(potential, host, *, controlled):
         list(host.project(*(rng.normal(size=shape) for shape in potential.manifold.shapes)))
         for _ in range(2)
     )
-    rows = [pt.vector("rows", dtype="int64", shape=(SIZE,)) for _ in potential.sources]
+    rows = [pt.vector("rows", dtype="int64", shape=(size,)) for _ in potential.sources]
     options = {}
     if controlled:
         given = {"center": center, "center_gradient": host.whole(center).gradient}
@@ -59,29 +67,27 @@ def compiled(potential, host, *, controlled):
     return whole_gradient, pytensor.function(rows, outputs, mode="FAST_COMPILE")
 
 
-@pytest.mark.parametrize("controlled", [False, True])
-@pytest.mark.parametrize("build", [regression, directions])
-def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled):
-    potential = potential_of(build(SIZE))
-    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
+@pytest.mark.parametrize(("build", "controlled", "size"), CASES)
+def test_the_mean_of_the_halves_is_the_gradient_of_the_batch(build, controlled, size):
+    potential = potential_of(build(size))
+    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled, size=size)
     rng = np.random.default_rng(3)
     for _ in range(5):
-        rows = rng.integers(0, N_ROWS, SIZE)
+        rows = rng.integers(0, N_ROWS, size)
         n = len(potential.variables)
         for expected, found in zip(whole(rows), halved(rows)[:n], strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("controlled", [False, True])
-@pytest.mark.parametrize("build", [regression, directions])
-def test_differences_have_the_covariance_of_the_noise(build, controlled):
-    potential = potential_of(build(SIZE))
-    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled)
+@pytest.mark.parametrize(("build", "controlled", "size"), CASES)
+def test_differences_have_the_covariance_of_the_noise(build, controlled, size):
+    potential = potential_of(build(size))
+    whole, halved = compiled(potential, HostGradient(potential), controlled=controlled, size=size)
     n, rng = len(potential.variables), np.random.default_rng(4)
     # The covariance of a mean of rows is that of single rows over their number.
-    rows = [np.concatenate(whole([row] * SIZE), axis=None) for row in range(N_ROWS)]
-    exact = np.cov(np.array(rows).T, bias=True) / SIZE
-    batches = [halved(rng.integers(0, N_ROWS, SIZE)) for _ in range(20_000)]
+    rows = [np.concatenate(whole([row] * size), axis=None) for row in range(N_ROWS)]
+    exact = np.cov(np.array(rows).T, bias=True) / size
+    batches = [halved(rng.integers(0, N_ROWS, size)) for _ in range(20_000)]
     d = np.array([np.concatenate(batch[n : 2 * n], axis=None) for batch in batches])
     products = d[:, :, None] * d[:, None, :]
     error = products.std(axis=0) / np.sqrt(len(d))
@@ -91,10 +97,23 @@ def test_differences_have_the_covariance_of_the_noise(build, controlled):
     assert np.all(np.abs(mixed.mean(axis=0)) < 4.5 * mixed.std(axis=0) / np.sqrt(len(d)) + 1e-9)
 
 
-def test_only_even_batches_with_replacement_have_halves():
-    assert has_halves(potential_of(regression(SIZE)), replacement=True)
-    assert not has_halves(potential_of(regression(SIZE)), replacement=False)
-    assert not has_halves(potential_of(regression(5)), replacement=True)
-    model = regression(SIZE)
+def two_sources(first, second):
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        for name, size in (("y", first), ("z", second)):
+            rows = pm.Minibatch(np.arange(20.0), batch_size=size)
+            pm.Normal(name, x, observed=rows, total_size=20)
+    return model
+
+
+def test_batches_with_replacement_have_halves_if_all_are_divided_in_one_ratio():
+    assert has_halves(potential_of(regression(6)), replacement=True)
+    assert has_halves(potential_of(regression(5)), replacement=True)
+    assert not has_halves(potential_of(regression(6)), replacement=False)
+    assert not has_halves(potential_of(regression(1)), replacement=True)
+    assert has_halves(potential_of(two_sources(4, 6)), replacement=True)
+    assert has_halves(potential_of(two_sources(5, 5)), replacement=True)
+    assert not has_halves(potential_of(two_sources(5, 6)), replacement=True)
+    model = regression(6)
     whole = Potential(model, model.value_vars, initial_point=model.initial_point(), full_data=True)
     assert not has_halves(whole, replacement=True)

@@ -94,13 +94,13 @@ def test_scores_are_those_of_the_formula(scores):
 
 
 def exact_variance():
-    """Trace over the tangent space by its dimension for mu, plain for theta; with replacement."""
+    """Covariance in the tangent space for mu, variance for theta; rows with replacement."""
     tangent = np.eye(3) - np.outer(MU, MU)
     from_x = np.cov((3.0 * X @ tangent).T, ddof=0) * N**2 / 6
     residual = (Y - THETA - MU[0]) / 1.5**2
     variance = residual.var() * N**2 / 5
     from_y = variance * np.outer(tangent[0], tangent[0])
-    return np.trace(from_x + from_y) / 2, variance
+    return from_x + from_y, variance
 
 
 def test_fisher_noise_is_unbiased(potential):
@@ -108,10 +108,12 @@ def test_fisher_noise_is_unbiased(potential):
     estimate = compiled(potential, noise.estimate(potential.positions, potential.indices, WIDTH))
     rng = np.random.default_rng(2)
     draws = [estimate(rng.integers(0, N, 6), rng.integers(0, N, 5)) for _ in range(600)]
-    for values, expected in zip(zip(*draws, strict=True), exact_variance(), strict=True):
-        values = np.array([float(np.ravel(value)[0]) for value in values])
-        error = values.std() / np.sqrt(len(values))
-        assert abs(values.mean() - expected) < 4 * error
+    tangent = np.eye(3) - np.outer(MU, MU)
+    of_mu, of_theta = (np.array(values) for values in zip(*draws, strict=True))
+    exact = exact_variance()
+    for values, expected in ((tangent @ of_mu @ tangent, exact[0]), (of_theta, exact[1])):
+        error = values.std(axis=0) / np.sqrt(len(values))
+        assert np.all(np.abs(values.mean(axis=0) - expected) < 4 * error + 1e-9)
 
 
 def test_fisher_noise_is_the_variance_of_the_gradient(gradient):
@@ -121,7 +123,8 @@ def test_fisher_noise_is_the_variance_of_the_gradient(gradient):
     mu, theta = (np.array(values) for values in zip(*draws, strict=True))
     tangent = mu - np.outer(mu @ MU, MU)
     on_mu, on_theta = exact_variance()
-    np.testing.assert_allclose(tangent.var(axis=0).sum() / 2, on_mu, rtol=0.1)
+    scale = np.trace(on_mu)
+    np.testing.assert_allclose(np.cov(tangent.T) / scale, on_mu / scale, atol=0.05)
     np.testing.assert_allclose(theta.var(), on_theta, rtol=0.1)
 
 
@@ -162,25 +165,31 @@ def test_all_rows_drawn_once_have_no_noise():
 def test_fisher_noise_averages_and_forgets(potential):
     noise = FisherNoise(potential)
     placeholders = [pt.as_tensor(array).type() for array in noise.initial()]
-    variance, memory = noise.update(
+    (of_mu, of_theta), memory = noise.update(
         tuple(placeholders), potential.positions, potential.indices, WIDTH
     )
     estimate = noise.estimate(potential.positions, potential.indices, WIDTH)
+    in_tangent_space = (of_mu.vectors * of_mu.values) @ of_mu.vectors.T
     function = pytensor.function(
         [*potential.positions, *(potential.indices[i] for i in order(potential)), *placeholders],
-        [*memory, *estimate, *variance],
+        [*memory, *estimate, in_tangent_space, of_theta],
         mode=INTERPRETED,
         on_unused_input="ignore",
     )
     rows = [np.arange(6), np.arange(5)]
-    first = function(MU, THETA, *rows, *noise.initial())
-    np.testing.assert_allclose(first[0], first[3])  # the first batch is all that is known
-    assert first[2] == 1
-    np.testing.assert_allclose(first[5], first[0])  # the variance used is the mean after the batch
-    old = [np.zeros((1,)), np.zeros(()), np.array(1e9)]
+    mean, on_theta, count, largest, estimated, *rest = function(MU, THETA, *rows, *noise.initial())
+    np.testing.assert_allclose(mean, estimated)  # the first batch is all that is known
+    assert count == 1
+    # The variance used is the mean after the batch, for mu between vectors of the tangent space.
+    tangent = np.eye(3) - np.outer(MU, MU)
+    np.testing.assert_allclose(rest[1], tangent @ mean @ tangent, atol=1e-9 * np.trace(mean))
+    np.testing.assert_allclose(rest[2], on_theta)
+    assert largest == pytest.approx(np.linalg.eigvalsh(rest[1])[-1])
+    old = [np.zeros((3, 3)), np.zeros(()), np.array(1e9), np.zeros(())]
     late = function(MU, THETA, *rows, *old)
-    np.testing.assert_allclose(late[0], 1e-3 * late[3])
-    assert noise.largest(first[:3]) == max(float(first[0].max()), float(first[1]))
+    np.testing.assert_allclose(late[0], 1e-3 * late[4])
+    found = [mean, on_theta, count, largest]
+    assert noise.largest(found) == max(float(largest), float(on_theta))
 
 
 def test_fisher_noise_needs_batches_of_two_rows():

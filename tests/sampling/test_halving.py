@@ -102,14 +102,13 @@ def test_even_noise_needs_no_halves(caplog):
 @pytest.mark.parametrize(
     "options",
     [
-        {"size": 51},
-        pytest.param({"steps_per_batch": 5}, marks=pytest.mark.slow),
+        {"steps_per_batch": 5},
         pytest.param({"replacement": False}, marks=pytest.mark.slow),
     ],
 )
 def test_batches_without_halves_are_warned_about(caplog, options):
     pytest.importorskip("jax")
-    model, *_ = groups(size=options.pop("size", 50))
+    model, *_ = groups()
     _, said = sampled(model, caplog, draws=20, tune=200, **options)
     assert HALVES not in said
     assert "changes from place to place" in said

@@ -1,0 +1,137 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""Coordinates of draws in which directions of all variables together are compared.
+
+A real variable has its entries, in the coordinates in which it is sampled. A point of a curved
+manifold has its components in the tangent space at the mean. For fixed vectors a and b there, the
+field :math:`F = (a \cdot x) \Lambda(x) b` has the divergence :math:`a \cdot \Lambda(x) b + (a \cdot
+x) (b \cdot \Delta x)`, so that Stein's identity for F needs only the projector and the Laplacian of
+the coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+
+from pytensor.tensor import tensor
+
+from pymc_geodesic.diagnostics.gradients import GradientDraws
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.representatives import without_seam
+from pymc_geodesic.manifolds import Manifold
+
+__all__ = ["DirectionDraws", "direction_draws"]
+
+# Entries of a point whose projectors are held at every draw.
+LARGEST_POINT = 50
+
+
+class DirectionDraws(NamedTuple):
+    """Draws of all variables together.
+
+    Attributes
+    ----------
+    owners : list of str
+        The variable of each coordinate.
+    everywhere : ndarray, shape (chain, draw, coordinate)
+        All draws.
+    here : ndarray, shape (chain, draw of a gradient, coordinate)
+        Those at which there is a gradient.
+    slopes, laplacians : ndarray
+        Of the same shape: the gradient of the potential energy, and the Laplacian of the
+        coordinates.
+    projectors : list of (slice, ndarray)
+        Of each curved point, at the same draws, with the slice of its coordinates; the others'
+        are one.
+    """
+
+    owners: list[str]
+    everywhere: np.ndarray
+    here: np.ndarray
+    slopes: np.ndarray
+    laplacians: np.ndarray
+    projectors: list[tuple[slice, np.ndarray]]
+
+
+def direction_draws(
+    draws: GradientDraws, points: Sequence[np.ndarray], *, most: int
+) -> DirectionDraws | None:
+    """Return the draws of variables whose directions can be compared; None without any.
+
+    Parameters
+    ----------
+    draws : GradientDraws
+        Some draws, with gradients.
+    points : sequence of ndarray
+        All draws of the same variables, in the embedding, ``(chain, draw, *shape)``.
+    most : int
+        Coordinates of a variable from which on it is left out.
+    """
+    owners: list[str] = []
+    columns: list[list[np.ndarray]] = []
+    projectors: list[tuple[slice, np.ndarray]] = []
+    for variable, x, gradient, everywhere in zip(*draws, points, strict=True):
+        manifold = variable.manifold
+        if np.prod(x.shape[2:]) > most:
+            continue
+        if manifold.is_flat:
+            flat = [_flat(a) for a in (everywhere, x, gradient)]
+            columns.append([*flat, np.zeros_like(flat[1])])
+            owners += [variable.name] * flat[1].shape[-1]
+            continue
+        for of_point in _curved(manifold, x, gradient, everywhere):
+            *found, projector = of_point
+            n, m = len(owners), found[0].shape[-1]
+            projectors.append((slice(n, n + m), projector))
+            columns.append(found)
+            owners += [variable.name] * m
+    if not owners:
+        return None
+    z, here, slopes, laplacians = (
+        np.concatenate(parts, axis=-1) for parts in zip(*columns, strict=True)
+    )
+    return DirectionDraws(owners, z, here, slopes, laplacians, projectors)
+
+
+def _flat(x: np.ndarray) -> np.ndarray:
+    return x.reshape(*x.shape[:2], -1)
+
+
+def _curved(
+    manifold: Manifold, x: np.ndarray, gradient: np.ndarray, everywhere: np.ndarray
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield all draws, draws, slopes, Laplacians and projectors of each point of a variable."""
+    shape = x.shape[2:]
+    core, n_batch = manifold.core_shape(shape), len(manifold.batch_shape(shape))
+    if np.prod(core) > LARGEST_POINT:
+        return
+    raw, at, u = (tensor(name, dtype=x.dtype, shape=(None, *core)) for name in ("raw", "x", "u"))
+    laplacian = manifold.laplacian(at)
+    if laplacian is None:
+        return
+    size = int(np.prod(core))
+    slope = manifold.to_tangent(at, manifold.align(u, raw, at))
+    units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *core))
+    every = manifold.to_tangent(at, units).reshape((size, -1, size))
+    function = interpreted([raw, at, u], [slope, laplacian])
+    projector = interpreted([at], [pt.moveaxis(every, 0, 1)])
+    nearest = interpreted([at], [manifold.project(at)])
+    both = np.concatenate([everywhere, x], axis=1)
+    aligned = without_seam(manifold, both)
+    far, near = aligned[:, : everywhere.shape[1]], aligned[:, everywhere.shape[1] :]
+    for index in np.ndindex(shape[:n_batch]):
+        at_point = (slice(None), slice(None), *index)
+        z, here, *rest = (a[at_point] for a in (far, near, x, gradient))
+        flat, given, gradients = (a.reshape(-1, *core) for a in (here, *rest))
+        slopes, laplacians = function(given, flat, gradients)
+        middle = nearest(z.mean(axis=(0, 1))[None])[0]
+        values, vectors = np.linalg.eigh(projector(middle)[0][0])
+        basis = vectors[:, values > 0.5]
+        inside = basis.T @ projector(flat)[0] @ basis
+        rows = [a.reshape(*a.shape[:2], size) @ basis for a in (z, here)]
+        rows += [a.reshape(*here.shape[:2], size) @ basis for a in (slopes, laplacians)]
+        yield *rows, inside.reshape(*here.shape[:2], *inside.shape[-2:])
