@@ -84,6 +84,7 @@ from pymc_geodesic.plots import (
     to_longitude_latitude as to_longitude_latitude,
 )
 from pymc_geodesic.potential import check_minibatch as check_minibatch, full_data as full_data
+from pymc_geodesic.rows import minibatch as minibatch
 from pymc_geodesic.runs import (
     RunningMoments as RunningMoments,
     find_starts as find_starts,
