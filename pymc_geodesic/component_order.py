@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scipy.optimize import linear_sum_assignment
-
 __all__ = [
     "DIFFERENT",
     "Geometry",
@@ -174,4 +172,7 @@ def permuted(values: np.ndarray, orders: np.ndarray) -> np.ndarray:
 
 def _assign(reference: np.ndarray, components: np.ndarray, geometry: Geometry) -> np.ndarray:
     """Return the index of the component that is matched to each component of the reference."""
+    # Imported on first use, because it loads all of SciPy's optimisation.
+    from scipy.optimize import linear_sum_assignment
+
     return linear_sum_assignment(distances(reference, components, geometry))[1]

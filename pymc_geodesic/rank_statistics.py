@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scipy.special import ndtri
-from scipy.stats import chi2
+from scipy.special import chdtri, ndtri
 
 __all__ = ["RankStatistics", "effective_sizes", "largest_r_hats", "rank_statistics"]
 
@@ -130,7 +129,7 @@ def largest_r_hats(
     """
     [effective] = _by_blocks(_effective_size_within, values, 1)
     m = 2 * len(values)
-    quantile = chi2(m - 1).isf(false_alarms / (2 * n_entries)) / (m - 1)
+    quantile = chdtri(m - 1, false_alarms / (2 * n_entries)) / (m - 1)
     return np.sqrt(1 + quantile * m / effective)
 
 

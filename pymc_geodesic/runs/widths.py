@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scipy import stats
+from scipy.special import stdtr
 
 from pymc_geodesic.monte_carlo import mcse
 
@@ -162,7 +162,7 @@ def _p_values(excess: np.ndarray) -> np.ndarray:
     mean, error = excess.mean(axis=(0, 1)), _error(excess)
     freedom = np.maximum(ERRORS_PER_DRAW * (excess.std(axis=(0, 1)) / error) ** 2, 2.0)
     beyond = np.maximum(np.abs(mean) - ACCEPTED, 0) / error
-    return 2 * stats.t.sf(beyond, np.minimum(freedom, MOST_FREEDOM))
+    return 2 * stdtr(np.minimum(freedom, MOST_FREEDOM), -beyond)
 
 
 def _error(values: np.ndarray) -> np.ndarray:
