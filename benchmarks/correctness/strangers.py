@@ -37,6 +37,10 @@ BENCHMARK = Benchmark(
     fixed="2026-11-26",
     seeds=(1, 2, 3),
     measures=("tuning", "algorithms", "potential", "sampling", "mass", "diagnostics", "runs"),
+    changed=(
+        "2026-11-26: after the first seed had been seen, runs of posteriors with two modes, which "
+        "must say so, count as said and no longer as right runs with an alarm."
+    ),
 )
 
 MOST_MINUTES, MOST_FALSE_ALARMS = 30.0, 0.1
@@ -76,6 +80,7 @@ def of_posterior(name: str, seed: int) -> Found:
     ratios = entries.std(axis=0) / case.moments.sd
     low, high = ratios.min(), ratios.max()
     is_right = bias <= case.bias and case.ratios[0] <= low and high <= case.ratios[1]
+    is_right = is_right and not case.must_speak
     return Found(bool(is_right), f"{bias:.2f}; {low:.2f} to {high:.2f}", said, seconds)
 
 

@@ -46,6 +46,9 @@ class Posterior(NamedTuple):
         Draws, by default ``pmg.sample`` with nothing but a seed.
     bias, ratios : float, tuple of float
         What is right: the largest bias in deviations, and ratios of deviations.
+    must_speak : bool
+        Whether it has several modes, of which a run must speak: whatever the shares of its chains,
+        they are not those of the posterior.
     """
 
     model: pm.Model
@@ -54,6 +57,7 @@ class Posterior(NamedTuple):
     sample: Callable[..., Any] = pmg.sample
     bias: float = 0.15
     ratios: tuple[float, float] = (0.85, 1.15)
+    must_speak: bool = False
 
 
 def of(*names: str) -> Callable[[dict[str, np.ndarray]], np.ndarray]:
@@ -131,7 +135,7 @@ def two_modes(prior_mean: float) -> Posterior:
         pm.Normal("y", t**2, 1.0, observed=pm.Minibatch(y, batch_size=100), total_size=len(y))
     grid = np.linspace(-2.0, 2.0, 40_001)
     log_density = -0.5 * len(y) * (grid**2 - y.mean()) ** 2 - 0.5 * (grid - prior_mean) ** 2
-    return Posterior(model, of("t"), grid_moments([grid], log_density))
+    return Posterior(model, of("t"), grid_moments([grid], log_density), must_speak=True)
 
 
 def spike_and_slab() -> Posterior:
@@ -159,7 +163,8 @@ def product() -> Posterior:
         pm.Normal("y", a * b, 1.0, observed=pm.Minibatch(y, batch_size=100), total_size=len(y))
     a, b = np.meshgrid(*[np.linspace(-4.5, 4.5, 2_001)] * 2, indexing="ij")
     log_density = -0.5 * len(y) * (a * b - y.mean()) ** 2 - 0.5 * (a**2 + b**2)
-    return Posterior(model, of("a", "b"), grid_moments([a, b], log_density))
+    moments = grid_moments([a, b], log_density)
+    return Posterior(model, of("a", "b"), moments, must_speak=True)
 
 
 def rare_events() -> Posterior:
