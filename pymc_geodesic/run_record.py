@@ -113,6 +113,8 @@ class RunRecord(NamedTuple):
         Sampled variables whose rows have no order, such as topics.
     modes : ModesRecord or None
         What a search for other modes has found; None for a step that does not tune itself.
+    batch_size : int, optional
+        Rows of a batch of ``pm.Minibatch``.
     """
 
     step: str
@@ -121,6 +123,7 @@ class RunRecord(NamedTuple):
     angles: Sequence[str] = ()
     components: Sequence[str] = ()
     modes: ModesRecord | None = None
+    batch_size: int | None = None
 
 
 def write_record(
@@ -130,6 +133,7 @@ def write_record(
     *,
     angles: Sequence[str] = (),
     components: Sequence[str] = (),
+    batch_size: int | None = None,
 ) -> str:
     """Write a record as text, for the statistic of the same name."""
     given = {
@@ -138,8 +142,12 @@ def write_record(
         if name not in NOT_SETTINGS and value is not None
     }
     record = {"step": step, "settings": given, "manifolds": dict(manifolds)}
-    names = {"angles": list(angles), "components": list(components)}
-    return json.dumps(record | {key: found for key, found in names.items() if found})
+    others = {
+        "angles": list(angles),
+        "components": list(components),
+        "batch_size": batch_size,
+    }
+    return json.dumps(record | {key: found for key, found in others.items() if found})
 
 
 def of_modes(modes: ModesRecord) -> str:

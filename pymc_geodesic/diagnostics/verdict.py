@@ -29,6 +29,7 @@ from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
 from pymc_geodesic.diagnostics.model_checks import check_total_size
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
+from pymc_geodesic.diagnostics.sampled_models import sampled_model
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import (
@@ -65,7 +66,7 @@ def diagnose(
         Result of ``pm.sample``. Of a step that is not of this package only draws are checked, and
         divergences are counted.
     model : Model, optional
-        The model that was sampled; by default that of the context, if there is one. With it
+        The model that was given to :func:`sample`; by default that of the context. With it
         ``total_size`` is compared with the number of rows, and gradients are evaluated at some
         draws, of all rows if that takes seconds. If variables belong to the rows of a batch, if the
         likelihood has no closed form as in topic models, or if rows came from a loader, the
@@ -136,6 +137,7 @@ def diagnose(
     model = Model.get_context(error_if_none=False) if model is None else model
     stats = _statistics(idata)
     records = read_records(idata)
+    model = sampled_model(model, records)
     is_ours = bool(records) or (_FOREIGN.isdisjoint(stats) and "step_size" in stats)
     diagnosis = _verdict(check_finite(sampled_draws(idata, records)))
     if diagnosis.ok:

@@ -38,7 +38,8 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.potential.initial_values import InitialValues, hidden_initial_values
 from pymc_geodesic.rows.facts import Facts
-from pymc_geodesic.rows.graphs import data_of, needed_for_values, substituted
+from pymc_geodesic.rows.graphs import data_of, known_by_value, needed_for_values, substituted
+from pymc_geodesic.rows.held_data import held_data
 from pymc_geodesic.rows.refusals import CURE, DependentRowsError, mixing, require_rows
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.rows.summands import added, log_density_of, summands
@@ -75,9 +76,13 @@ class Conversion:
     def __init__(self, model: Model, batch_size: int) -> None:
         _require_no_minibatch(model)
         self.model, self.batch_size = model, batch_size
-        with hidden_initial_values(model), warnings.catch_warnings():
+        with hidden_initial_values(model), held_data(model) as held, warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Detected variables likely created by GP objects")
             self._graph, memo = fgraph_from_model(model)
+        for data, values in held.items():
+            copy = memo[data]
+            copy = copy if copy.owner is None else copy.owner.inputs[0]
+            copy.set_value(values, borrow=True)
         shapes = model.eval_rv_shapes()
         self._facts = Facts(
             shapes={memo[rv]: tuple(shapes[rv.name]) for rv in model.free_RVs},
@@ -101,6 +106,11 @@ class Conversion:
             for var, own in rows.indexed.items()
             if own and n in self._facts.shapes[var]
         ]
+
+    def computed_from_rows(self) -> list[str]:
+        """Name Deterministics for which all rows are needed at every draw."""
+        found = (out for out in self._graph.outputs if isinstance(out.owner.op, ModelDeterministic))
+        return [out.owner.op.name for out in found if self._is_computed_from_rows(out)]
 
     def model_of_batches(self) -> Model:
         """Build the model, whose rows ``pm.Minibatch`` draws."""
@@ -237,6 +247,16 @@ class Conversion:
             if is_kept:
                 yield out
 
+    def _is_computed_from_rows(self, out: TensorVariable) -> bool:
+        facts = self._facts
+        return any(
+            facts.is_random(x)
+            and any(self._is_long(facts.length(x, i)) for i in range(x.ndim))
+            and self._depends_on_rows(x)
+            for x in known_by_value([out])
+            if isinstance(x, TensorVariable) and x.owner is not None
+        )
+
     def _depends_on_rows(self, out: TensorVariable) -> bool:
         behind = set(ancestors([out]))
         has_data = any(n in self.streams for x in behind for n in _lengths(x))
@@ -246,9 +266,14 @@ class Conversion:
 def _require_no_minibatch(model: Model) -> None:
     variables = [*model.basic_RVs, *model.potentials]
     ops = {x.owner.op for x in ancestors(variables) if x.owner is not None}
-    if any(isinstance(op, MinibatchOp | MinibatchRandomVariable) for op in ops):
+    if any(isinstance(op, MinibatchOp) for op in ops):
         raise ValueError(
             "The model expected all of its data, got one with `pm.Minibatch`. Sample it as it is."
+        )
+    if any(isinstance(op, MinibatchRandomVariable) for op in ops):
+        raise ValueError(
+            "The model expected all of its data, got some of the rows with their `total_size`. "
+            "Leave out `total_size`; for rows that a loader reads, pass a `step` with `data`."
         )
 
 

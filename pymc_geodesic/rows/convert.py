@@ -6,16 +6,33 @@ from __future__ import annotations
 
 import warnings
 
+from typing import NamedTuple
+
 from pymc.model import Model
 
 from pymc_geodesic.rows.conversion import Conversion
 from pymc_geodesic.rows.proof import require_equal
 from pymc_geodesic.validation import pymc_model, whole
 
-__all__ = ["minibatch"]
+__all__ = ["BATCH_SIZE", "Converted", "converted", "minibatch"]
 
 BATCH_SIZE = 500
 """Rows of a batch: enough that a transition costs more than its overhead."""
+
+
+class Converted(NamedTuple):
+    """A model with minibatches, from one that was written for all rows.
+
+    Attributes
+    ----------
+    model : Model
+        The new model.
+    from_rows : list of str
+        Deterministics of the model that was given for which all rows are needed at every draw.
+    """
+
+    model: Model
+    from_rows: list[str]
 
 
 def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Model:
@@ -64,7 +81,11 @@ def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Mo
     >>> [rv.name for rv in batches.free_RVs], batches["y"].type.shape
     (['mean'], (100,))
     """
-    model = pymc_model(model)
+    return converted(pymc_model(model), batch_size=batch_size).model
+
+
+def converted(model: Model, *, batch_size: int) -> Converted:
+    """Convert a model, and say what was left out; see :func:`minibatch`."""
     conversion = Conversion(model, whole("batch_size", batch_size))
     found = conversion.model_of_batches()
     for name, n in conversion.entries_of_rows():
@@ -72,7 +93,7 @@ def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Mo
             f"`{name}` expected fewer entries than rows, got one for each of the {n:,} rows. "
             "All of them move at every transition, which takes as long as all rows.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     require_equal(model, found)
-    return found
+    return Converted(found, conversion.computed_from_rows())

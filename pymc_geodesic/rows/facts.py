@@ -23,6 +23,7 @@ from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape, Shape_i
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.rows.graphs import data_of, known_by_value
 
 __all__ = ["Facts"]
@@ -75,7 +76,7 @@ class Facts:
 
     def placeholder(self, name: str, dtype: str, shape: tuple[int, ...]) -> TensorVariable:
         """Create a variable for the rows of a batch, which is no constant."""
-        found = pt.tensor(name, dtype=dtype, shape=(None, *shape[1:]))
+        found = graph_input(name, dtype=dtype, shape=(None, *shape[1:]))
         self._random[found], self.shapes[found] = True, shape
         return found
 

@@ -22,7 +22,7 @@ __all__ = ["CURE", "DependentRowsError", "mixing", "require_rows"]
 
 # Operations that stand wherever rows are counted or checked.
 NEVER_THE_REASON = frozenset({"Shape", "Check"})
-CURE = "Sample the model with all of its data, `pm.sample()`."
+CURE = "Use NUTS, `pm.sample()`, which is exact."
 
 
 class DependentRowsError(ValueError):

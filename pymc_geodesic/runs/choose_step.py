@@ -15,7 +15,6 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.default_schedules import has_default_schedule
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.manifolds import Simplex
-from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
 from pymc_geodesic.step_methods.step import Step
@@ -89,14 +88,8 @@ def step_class_for(model: Model) -> type[Step]:
     Raises
     ------
     ValueError
-        If the model has no minibatches, has discrete variables, or needs a step size that no step
-        finds.
+        If the model has discrete variables, or needs a step size that no step finds.
     """
-    if not has_minibatch(model):
-        raise ValueError(
-            "`step=None` expected a model that draws its data with `pm.Minibatch`, got a model "
-            "without. Use NUTS, `pm.sample()`, which is exact, or pass a `step`."
-        )
     require_continuous(model)
     manifolds = [manifold_in(model, rv) for rv in model.free_RVs]
     others = [

@@ -13,6 +13,7 @@ import numpy as np
 import pytensor.tensor as pt
 
 from pymc.model import Model
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.tensor import TensorVariable
@@ -45,6 +46,8 @@ class Traced:
         Free variables and Deterministics to return; by default all.
     without : collection of str
         Those that are left out.
+    unless_named : collection of str
+        Those that are left out unless ``var_names`` names them.
 
     Attributes
     ----------
@@ -65,9 +68,12 @@ class Traced:
         var_names: Sequence[str] | None,
         *,
         without: Collection[str] = (),
+        unless_named: Collection[str] = (),
     ) -> None:
         known = [rv.name for rv in model.unobserved_RVs]
-        names = [name for name in known if name not in without] if var_names is None else var_names
+        names = var_names
+        if names is None:
+            names = [name for name in known if name not in {*without, *unless_named}]
         variables = [rv for rv in model.unobserved_RVs if rv.name in names]
         if unknown := [name for name in var_names or () if name not in known]:
             raise ValueError(
@@ -241,11 +247,13 @@ class Traced:
         return [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]
 
 
-def how_to_compute(name: str) -> str:
-    """Return how a Deterministic is computed after a run."""
+def how_to_compute(*names: str) -> str:
+    """Return how Deterministics are computed after a run."""
+    listed = ", ".join(f'"{name}"' for name in names)
     return (
         "For some of the draws, `pm.compute_deterministics(idata.posterior.isel(draw=slice(None, "
-        f'None, 100)), model=model, var_names=["{name}"])` computes it.'
+        f"None, 100)), model=model, var_names=[{listed}])` computes "
+        f"{'it' if len(names) == 1 else 'them'}."
     )
 
 
@@ -260,7 +268,13 @@ def _largest_between(values: Sequence[TensorVariable], graphs: Sequence[TensorVa
             shape = getattr(x.type, "shape", (None,))
             if None not in shape:
                 found = max(found, math.prod(shape) * np.dtype(x.type.dtype).itemsize)
+        # An array of unknown shape is seldom larger than the data that it is computed from.
+        found = max([found, *(_bytes_of(x) for x in node.inputs if isinstance(x, SharedVariable))])
     return found
+
+
+def _bytes_of(data: SharedVariable) -> int:
+    return getattr(data.get_value(borrow=True), "nbytes", 0)
 
 
 def _for_each(

@@ -32,9 +32,14 @@ __all__ = ["Plan", "begin_run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The arguments of a run; see :func:`pymc_geodesic.runs.sample`."""
+    """The arguments of a run; see :func:`pymc_geodesic.runs.sample`.
+
+    ``model`` is the model that was given, in whose terms the result is. The step has that which is
+    sampled. ``batch_size`` is None if they are the same.
+    """
 
     model: Model
+    batch_size: int | None
     tuning: Phase
     sampling: Phase
     traced: Traced
@@ -62,6 +67,7 @@ class Plan:
             "tune": self.tuning.n_draws,
             "chains": self.n_chains,
             "thin": self.sampling.thin,
+            "batch_size": self.batch_size,
             "var_names": None if self.var_names is None else list(self.var_names),
             "discard_tuned_samples": not self.tuning.is_kept,
             "chain_method": method,
@@ -93,7 +99,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     def begin() -> list[Chain]:
         return begin_chains(
             step.sampler,
-            plan.model,
+            step.model,
             chain_seeds=chain_seeds,
             initvals=plan.initvals,
             tune=plan.tuning.n_draws,

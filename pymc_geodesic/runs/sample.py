@@ -27,6 +27,7 @@ from pymc_geodesic.runs.results import ChainError, Stored, check, closed, datatr
 from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
+from pymc_geodesic.runs.whole_models import sampled_model
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
@@ -47,6 +48,7 @@ def sample(
     model: Model | None = None,
     random_seed: RandomSeed = None,
     initvals: InitialValues = None,
+    batch_size: int | None = None,
     chain_method: ChainMethod = "vectorized",
     backend: str | None = None,
     progressbar: bool = True,
@@ -60,6 +62,9 @@ def sample(
     client: Client | None = None,
 ) -> xr.DataTree:
     """Sample a model with all chains at once, in this process or on a cluster.
+
+    The model is one with :class:`pymc.Minibatch`, or any model of all rows, from which
+    :func:`minibatch` makes one.
 
     Parameters
     ----------
@@ -77,6 +82,10 @@ def sample(
     initvals : mapping or sequence of mapping, optional
         Initial values of variables, for all chains or for each. Chains that tune themselves are
         tuned together, from the start of the first one.
+    batch_size : int, optional
+        Rows that a transition reads, of a model without ``pm.Minibatch``; by default as in
+        :func:`minibatch`. A class or function given as ``step`` then samples batches too, and all
+        rows otherwise.
     chain_method : {"vectorized", "sequential"}
         One call of a compiled kernel for all chains, in blocks if they are large, which needs the
         JAX backend; or one call for each chain, as with other backends in any case.
@@ -128,8 +137,8 @@ def sample(
     MemoryError
         If the draws would not fit into memory, or onto the disk; nothing is sampled.
     ValueError, TypeError
-        For invalid arguments, for a ``checkpoint`` of another run, and for a model without
-        minibatches if no ``step`` is given.
+        For invalid arguments, and for a ``checkpoint`` of another run. Without a ``step``, for a
+        model with few rows, or whose rows depend on each other: use ``pm.sample``.
 
     Notes
     -----
@@ -140,10 +149,11 @@ def sample(
     chains.
 
     Deterministics are computed after sampling, in blocks of draws. A Deterministic that depends on
-    a minibatch is computed for one batch. One that fails is NaN at the draws for which it does, and
-    left out if it fails for all; one of which not all draws would fit into memory, or onto the disk
-    of a ``checkpoint``, is left out before anything is sampled, unless ``var_names`` names it. All
-    of this is logged.
+    a minibatch is computed for one batch. One for which all rows of a model without minibatches are
+    needed at every draw is left out, unless ``var_names`` names it. One that fails is NaN at the
+    draws for which it does, and left out if it fails for all; one of which not all draws would fit
+    into memory, or onto the disk of a ``checkpoint``, is left out before anything is sampled,
+    unless ``var_names`` names it. All of this is logged.
 
     Examples
     --------
@@ -151,8 +161,7 @@ def sample(
     >>> data = np.random.default_rng(1).normal(2.0, 1.0, 10_000)
     >>> with pm.Model():
     ...     mean = pm.Normal("mean", 0.0, 10.0)
-    ...     batch = pm.Minibatch(data, batch_size=100)
-    ...     _ = pm.Normal("x", mean, 1.0, observed=batch, total_size=10_000)
+    ...     _ = pm.Normal("x", mean, 1.0, observed=data)
     ...     idata = pmg.sample(draws=500, tune=500, random_seed=1, progressbar=False)
     >>> idata.posterior["mean"].shape
     (4, 500)
@@ -166,11 +175,14 @@ def sample(
     if client is not None:
         require_client(client)
     path = None if checkpoint is None else folder_of(checkpoint)
+    flag("progressbar", progressbar)
+    sampled = sampled_model(model, step, batch_size)
     plan = Plan(
         model=model,
+        batch_size=sampled.batch_size,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
         sampling=Phase("Sampling", n_draws, thin),
-        traced=Traced(model, var_names, without=keep or ()),
+        traced=Traced(model, var_names, without=keep or (), unless_named=sampled.from_rows),
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
@@ -184,8 +196,9 @@ def sample(
     require_starts(initvals, model, plan.n_chains)
     labels_of(model).log()
     make_room(plan)
-    with Progress(n_tune + n_draws, visible=flag("progressbar", progressbar)) as progress:
-        kept, fold, sampler, stopped = _drawn(plan, step, backend, progress)
+    sampled.log(var_names=var_names)
+    with Progress(n_tune + n_draws, visible=progressbar) as progress:
+        kept, fold, sampler, stopped = _drawn(plan, step, sampled.model, backend, progress)
     idata = datatree_of(kept)
     if kept is not None and idata is not None:
         if compute_convergence_checks and stopped is None and fold is not None:
@@ -199,7 +212,7 @@ def sample(
 
 
 def _drawn(
-    plan: Plan, step: StepArgument, backend: str | None, progress: Progress
+    plan: Plan, step: StepArgument, model: Model, backend: str | None, progress: Progress
 ) -> tuple[Stored | None, Fold | None, Sampler | None, BaseException | None]:
     """Make the draws of a run; return their storage, and the exception that ended it, if any.
 
@@ -214,7 +227,7 @@ def _drawn(
         # a mixture was tuned, they took as much time of the processor as the calls. Kernels of
         # Numba use the library themselves, and may need all threads.
         with threadpool_limits(1, user_api="blas"):
-            made = step_for(step, model=plan.model, backend=backend)
+            made = step_for(step, model=model, backend=backend)
         sampler = made.sampler
         keep, fold = begin_run(plan, made, progress)
         progress.skip(plan.tuning.n_made + plan.sampling.n_made)

@@ -105,10 +105,8 @@ def begin_chains(
 ) -> list[Chain]:
     """Begin chains at the starts of ``pm.sample``."""
     require_starts(initvals, model, len(chain_seeds))
-    # PyMC takes other mappings for lists.
-    overrides = dict(initvals) if isinstance(initvals, Mapping) else initvals
     functions = make_initial_point_fns_per_chain(
-        model=model, overrides=overrides, jitter_rvs=set(), chains=len(chain_seeds)
+        model=model, overrides=_by_name(initvals), jitter_rvs=set(), chains=len(chain_seeds)
     )
     # A separate seed, for a start that is drawn from the prior.
     points = [
@@ -119,3 +117,12 @@ def begin_chains(
         begin(sampler, random_seed=seed, point=point, tune=tune, draws=draws)
         for seed, point in zip(chain_seeds, points, strict=True)
     ]
+
+
+def _by_name(initvals: InitialValues) -> Any:
+    """Return values by the names of variables, which may be those of the model that was given."""
+    if initvals is None:
+        return None
+    if not isinstance(initvals, Mapping):
+        return [_by_name(x) for x in initvals]
+    return {getattr(key, "name", key): value for key, value in initvals.items()}

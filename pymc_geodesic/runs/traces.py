@@ -12,12 +12,12 @@ import numpy as np
 import pymc
 import xarray as xr
 
-from pymc.backends.arviz import find_constants, find_observations
 from pymc.model import Model
 
 from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.labels import Labels, labels_of
+from pymc_geodesic.runs.model_data import constants, observations
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
 
@@ -99,7 +99,7 @@ def to_datatree(
         )
     groups: dict[str, xr.Dataset] = posteriors | statistics
     if not plain:
-        for name, find in (("observed_data", find_observations), ("constant_data", find_constants)):
+        for name, find in (("observed_data", observations), ("constant_data", constants)):
             if (data := _data(name, find, model, labels)) is not None:
                 groups[name] = data
     return xr.DataTree.from_dict(groups)

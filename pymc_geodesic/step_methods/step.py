@@ -22,6 +22,7 @@ from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministic_angles import deterministic_angles
+from pymc_geodesic.potential.minibatch import batch_sources
 from pymc_geodesic.run_record import STATISTIC, ModesRecord, with_modes, write_record
 from pymc_geodesic.sampling.advance import Sampler, next_draw, place
 from pymc_geodesic.sampling.chain import Chain
@@ -173,12 +174,14 @@ class Step(BlockedStep):
         """What a run keeps of this step. PyMC gives the arguments after the constructor's end."""
         _, settings = self.__getnewargs_ex__()
         pairs = components_in(self.model).items()
+        sources = batch_sources(self.model)
         return write_record(
             type(self).__name__,
             settings,
             self._manifold_names,
             angles=self._angles,
             components=sorted({name for rows, free in pairs for name in (rows, *free)}),
+            batch_size=max((source.batch_size for source in sources), default=None),
         )
 
     def _record_of(self, modes: ModesRecord | None) -> str:

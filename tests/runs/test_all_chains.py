@@ -233,7 +233,8 @@ def with_prior(variable, batch=True):
         x = variable()
         data = np.ones(50)
         observed = pm.Minibatch(data, batch_size=5) if batch else data
-        pm.Normal("y", pm.math.sum(x), 1.0, observed=observed, total_size=50)
+        total_size = 50 if batch else None
+        pm.Normal("y", pm.math.sum(x), 1.0, observed=observed, total_size=total_size)
     return model
 
 

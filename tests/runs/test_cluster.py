@@ -18,6 +18,8 @@ import numpy as np
 import pymc as pm
 import pytest
 
+from whole_models import linear
+
 import pymc_geodesic as pmg
 
 from pymc_geodesic.runs import ChainError
@@ -106,6 +108,14 @@ def test_draws_are_those_of_one_process(made, client, method, atol):
     assert all(folders.values())
     plugins = client.run(lambda dask_worker: list(dask_worker.plugins))
     assert not [name for names in plugins.values() for name in names if "geodesic" in name]
+
+
+def test_a_model_of_all_rows(client):
+    model, *_ = linear()
+    options = {"model": model, "step": pmg.SGLD, "batch_size": 50, **RUN}
+    found = pmg.sample(client=client, **options)
+    assert_same(found, pmg.sample(**options), atol=1e-8)
+    assert list(found.posterior.data_vars) == ["beta", "twice", "middle"]
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ def test_data_that_no_array_holds_are_left_out(plain, caplog, monkeypatch):
     def failing(model):
         raise TypeError("no data")
 
-    monkeypatch.setattr("pymc_geodesic.runs.traces.find_observations", failing)
+    monkeypatch.setattr("pymc_geodesic.runs.traces.observations", failing)
     idata = sample(model_with())
     same(idata, plain)
     assert "The group `observed_data` is left out of the result: no data." in caplog.text

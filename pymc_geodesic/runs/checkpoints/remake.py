@@ -8,8 +8,6 @@ import pickle
 
 from typing import Any
 
-from pymc.model import Model
-
 from pymc_geodesic.step_methods.step import Step
 
 __all__ = ["recipe", "remake"]
@@ -38,8 +36,8 @@ def recipe(step: Step) -> bytes | None:
         return None
 
 
-def remake(written: bytes | None, model: Model) -> Step:
-    """Recreate a step from its recipe.
+def remake(written: bytes | None) -> Step:
+    """Recreate a step of the model of the context from its recipe.
 
     Raises
     ------
@@ -52,11 +50,10 @@ def remake(written: bytes | None, model: Model) -> Step:
             "none. Pass it as you did to `pmg.sample`."
         )
     step_class, keywords = pickle.loads(written)
-    with model:
-        return step_class(**keywords)
+    return step_class(**keywords)
 
 
-def _name(variable: Any, model: Model) -> str:
+def _name(variable: Any, model: Any) -> str:
     if isinstance(variable, str):
         return variable
     return getattr(model.values_to_rvs.get(variable, variable), "name", str(variable))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import pickle
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import xarray as xr
@@ -120,7 +121,8 @@ def resume(
     state, arguments = store.state(), dict(store.attributes["arguments"])
     store.close()
     if step is None:
-        step = remake(pickle.loads(state)["step"], model)
+        # With the model of this run, which may be one with minibatches of the given one.
+        step = partial(remake, pickle.loads(state)["step"])
     if draws is not None:
         arguments["draws"] = draws
     return sample(
