@@ -83,7 +83,12 @@ SAYS = {
     ],
     "runs/room.py": ["is left out of the result: its draws would take"],
     "runs/sample.py": ["draw iterations took"],
+    "runs/model_data.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
+    "runs/whole_models.py": [
+        "A transition reads a batch of rows: the run samples",
+        "would be computed from all rows at every draw, and so the result is",
+    ],
     "sampling/centered_coordinates.py": ["found that the data determine", "times its scale better"],
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pytensor.tensor as pt
 
-from pytensor.tensor import tensor
+from pytensor.tensor import TensorType
 
 from pymc_geodesic.diagnostics.gradients import GradientDraws
 from pymc_geodesic.kernel.interpreted import interpreted
@@ -109,7 +109,8 @@ def _curved(
     core, n_batch = manifold.core_shape(shape), len(manifold.batch_shape(shape))
     if np.prod(core) > LARGEST_POINT:
         return
-    raw, at, u = (tensor(name, dtype=x.dtype, shape=(None, *core)) for name in ("raw", "x", "u"))
+    kind = TensorType(x.dtype, shape=(None, *core))
+    raw, at, u = kind("raw"), kind("x"), kind("u")
     laplacian = manifold.laplacian(at)
     if laplacian is None:
         return

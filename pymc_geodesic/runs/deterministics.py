@@ -90,6 +90,8 @@ class Traced:
         self._model, self._free = model, {rv.name for rv in model.free_RVs}
         # Deterministics that could not be computed, and what has been said of others.
         self._failed: set[str] = set()
+        # Shapes of those that could be computed for some draws: all of the next ones may fail.
+        self._shapes: dict[str, tuple[int, ...]] = {}
         self._said: set[str] = set()
 
     @cached_property
@@ -169,6 +171,9 @@ class Traced:
             found = None
             if not isinstance(error, MemoryError):
                 found = self._one_by_one(graph, draws, math.prod(shape))
+                if found is None and graph.name in self._shapes:
+                    n_draws = math.prod(shape)
+                    found = np.full((n_draws, *self._shapes[graph.name]), np.nan), n_draws
         if found is None:
             self._failed.add(graph.name)
             log.warning(
@@ -204,6 +209,7 @@ class Traced:
                 # Integers have no NaN.
                 dtype = value.dtype if value.dtype.kind == "f" else np.dtype(float)
                 values = np.full((n_draws, *value.shape[1:]), np.nan, dtype)
+                self._shapes[graph.name] = value.shape[1:]
             values[i] = value[0]
         return None if values is None else (values, n_failed)
 
@@ -215,6 +221,7 @@ class Traced:
         arrays = self._computed(computed, draws, math.prod(shape)) if computed else []
         for x, array in zip(computed, arrays, strict=True):
             found[x.name] = array.reshape(*shape, *array.shape[1:])
+            self._shapes[x.name] = array.shape[1:]
         return {x.name: found[x.name] for x in graphs}
 
     def _computed(
