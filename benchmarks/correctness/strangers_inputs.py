@@ -115,7 +115,7 @@ def topics(eta: float) -> bool:
     return bool(np.isfinite(idata.posterior["topics"]).all())
 
 
-def without_topics_alarm() -> bool:
+def default_topics() -> bool:
     rng = np.random.default_rng(2)
     topics = rng.dirichlet(np.full(100, 0.1), 5)
     shares = rng.dirichlet(np.full(5, 0.5), 1_000)
@@ -159,11 +159,11 @@ def degrees(function: Callable[..., Any]) -> None:
     function(np.random.default_rng(1).uniform(0, 360, 200))
 
 
-def read_parquet(columns: Any, batch_size: int = 10) -> None:
+def read_parquet(columns: Any) -> None:
     folder = Path(tempfile.mkdtemp())
     days = pd.date_range("2026-01-01", periods=100)
     pd.DataFrame({"x": np.arange(100.0), "day": days}).to_parquet(folder / "a.parquet")
-    next(iter(pmg.ParquetRows(folder / "a.parquet", columns=columns, batch_size=batch_size)()))
+    pmg.ParquetRows(folder / "a.parquet", columns=columns)
 
 
 def home() -> bool:
@@ -193,7 +193,7 @@ INPUTS: dict[str, Input] = {
     "an angle, von Mises": Input(lambda: angle("von Mises")),
     "an angle, uniform": Input(lambda: angle("uniform")),
     **{f"topics with eta = {e}": Input(lambda e=e: topics(e)) for e in (0.49, 0.5, 1.0)},
-    "topics without an alarm": Input(without_topics_alarm),
+    "topics with default draws": Input(default_topics),
     "log likelihood of a batch": Input(lambda: guarded(pm.compute_log_likelihood), "full_data"),
     "predictions of a batch": Input(lambda: guarded(pm.sample_posterior_predictive), "full_data"),
     "draws that are not numbers": Input(lambda: "mu" in diagnosed(with_nan)),
