@@ -197,7 +197,7 @@ def test_two_free_angles_have_a_log_density_for_nuts():
         lambda mu: pmg.WrappedNormal.dist(mu, 1.0),
         lambda mu: pmg.WrappedCauchy.dist(mu, 0.5),
         lambda mu: pmg.Cardioid.dist(mu, 0.2),
-        lambda mu: pmg.BivariateVonMises.dist([0.0, mu], 1.0, 0.5),
+        lambda mu: pmg.BivariateVonMises.dist([0.0, mu], [1.0, 1.0], 0.5),
     ],
 )
 def test_means_in_degrees_are_refused(make):
