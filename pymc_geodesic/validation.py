@@ -106,7 +106,7 @@ def data_tree(value: xr.DataTree, *, group: str = "posterior") -> xr.DataTree:
 
 
 def extracted(
-    idata: xr.DataTree,
+    idata: xr.DataTree | xr.Dataset,
     *,
     var_names: str | Sequence[str] | None = None,
     filter_vars: Any = None,
@@ -116,6 +116,8 @@ def extracted(
     # Imported on first use, because ArviZ imports JAX if installed.
     from arviz_base import extract
 
+    if isinstance(idata, xr.Dataset):
+        idata = xr.DataTree.from_dict({group: idata})
     there = data_tree(idata, group=group)[group].data_vars
     if var_names is not None and filter_vars is None:
         names = [var_names] if isinstance(var_names, str) else list(var_names)
