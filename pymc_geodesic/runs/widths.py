@@ -91,7 +91,7 @@ def compared_widths(
     >>> compared_widths(["a", "b"], x, x)
     Widths(n_draws=400, wrong='', are_right=True)
     >>> compared_widths(["a", "b"], x * [1.0, 2.0], x * [1.0, 2.0]).wrong
-    '`b` is too wide: the temperature of its positions is 4.1 instead of 1'
+    '`b` is too wide: the temperature of its positions is 4 instead of 1'
     """
     n = x.shape[0] * x.shape[1]
     is_finite = np.isfinite(gradient).all(axis=-1) & (np.abs(x).max(axis=-1) < LARGEST)

@@ -42,7 +42,8 @@ with pm.Model():
     x = pm.Normal("x")
     pm.Normal("y", x, 1.0, observed=data[:, 0], total_size=200)
     step = pmg.SGLD(
-        step_size=1e-4, variance_reduction=None, backend="jax", data={"data": Loader()}
+        step_size=1e-4, n_steps=1, variance_reduction=None, backend="jax",
+        data={"data": Loader()},
     )
     try:
         idata = pm.sample(

@@ -14,7 +14,7 @@ STEPS = {
     "SGHMC": (pmg.SGHMC, {"friction": 1.0}),
     "SGNHT": (pmg.SGNHT, {"diffusion": 1.0}),
     "GMC": (pmg.GMC, {"n_leapfrog": 5}),
-    "SGNPHMC": (pmg.SGNPHMC, {"n_leapfrog": 10}),
+    "SGNPHMC": (pmg.SGNPHMC, {"n_leapfrog": 10, "thermal_mass": 10.0}),
 }
 
 

@@ -91,8 +91,8 @@ def test_streams_that_are_no_terminal_are_left_alone(monkeypatch):
     assert handler.stream is stream
 
 
-@pytest.mark.parametrize("method", [pmg.SGNHT, pmg.GMC])
-def test_compiling_is_said_before_it_begins(method, caplog, monkeypatch):
+@pytest.mark.parametrize(("method", "given"), [(pmg.SGNHT, {"diffusion": 1.0}), (pmg.GMC, {})])
+def test_compiling_is_said_before_it_begins(method, given, caplog, monkeypatch):
     said, compile_ = [], Backend.compile
 
     def compiled(self, inputs, outputs):
@@ -102,6 +102,6 @@ def test_compiling_is_said_before_it_begins(method, caplog, monkeypatch):
     monkeypatch.setattr(Backend, "compile", compiled)
     with caplog.at_level(logging.INFO, logger="pymc"), pm.Model():
         pm.Normal("x")
-        method(step_size=0.1, backend="jax")
+        method(step_size=0.1, backend="jax", **given)
     assert said
     assert all(said)
