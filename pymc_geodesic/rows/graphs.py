@@ -22,16 +22,7 @@ __all__ = ["data_of", "known_by_value", "name_of", "needed_for_values", "substit
 
 def known_by_value(variables: Sequence[Variable]) -> set[Variable]:
     """Return all variables behind others, but not what observed variables are drawn from."""
-    found: set[Variable] = set()
-    left = list(variables)
-    while left:
-        here = left.pop()
-        if here in found:
-            continue
-        found.add(here)
-        if here.owner is not None and not isinstance(here.owner.op, ModelFreeRV | ModelObservedRV):
-            left.extend(here.owner.inputs)
-    return found
+    return _behind(variables, ends=(ModelFreeRV, ModelObservedRV))
 
 
 def substituted(outputs: Sequence[Variable], new: dict[Variable, Variable]) -> list[Variable]:
@@ -56,6 +47,11 @@ def name_of(op) -> str:
 
 def needed_for_values(variables: Sequence[Variable]) -> set[Variable]:
     """Return what the values of variables depend on, without shapes and priors."""
+    return _behind(variables, ends=(Shape, Shape_i, ModelFreeRV, MinibatchOp))
+
+
+def _behind(variables: Sequence[Variable], *, ends: tuple[type, ...]) -> set[Variable]:
+    """Return variables and all behind them, up to the outputs of some kinds of operations."""
     found: set[Variable] = set()
     left = list(variables)
     while left:
@@ -63,8 +59,6 @@ def needed_for_values(variables: Sequence[Variable]) -> set[Variable]:
         if here in found:
             continue
         found.add(here)
-        if here.owner is not None and not isinstance(
-            here.owner.op, Shape | Shape_i | ModelFreeRV | MinibatchOp
-        ):
+        if here.owner is not None and not isinstance(here.owner.op, ends):
             left.extend(here.owner.inputs)
     return found
