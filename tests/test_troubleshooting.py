@@ -38,6 +38,8 @@ SAYS = {
         "The model draws its data by `pm.Minibatch`",
         "`pm.compute_log_likelihood` expected all rows of",
         "`pm.sample_posterior_predictive` expected all rows of the data",
+        "`pm.compute_deterministics` expected all rows of the data",
+        "expected the log density of all rows, got that of another random batch",
         "each of which counts",
     ],
     "potential/row_variables.py": ["has an entry for each of the"],

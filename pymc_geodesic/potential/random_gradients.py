@@ -7,11 +7,14 @@ from __future__ import annotations
 import warnings
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pymc as pm
 
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
-from pymc_geodesic.potential.batch_deterministics import uses_batch
+from pymc_geodesic.potential.batch_deterministics import batch_deterministics, uses_batch
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch, n_rows
 from pymc_geodesic.potential.total_size import declared_sizes, require_total_size
 from pymc_geodesic.validation import pymc_model
@@ -19,13 +22,14 @@ from pymc_geodesic.validation import pymc_model
 __all__ = [
     "check_minibatch",
     "warn_minibatch",
+    "warn_of_random_densities",
+    "warn_of_random_deterministics",
     "warn_of_random_rows",
     "warn_of_scaled_likelihood",
 ]
 
-# Frames from a warning to the caller of PyMC's function: this module, the two functions of the
-# guard, and PyMC's function.
-CALLER = 5
+# A warning points at the line that calls PyMC.
+OURS = tuple(f"{path.parent}/" for path in (Path(pm.__file__), Path(__file__).parent))
 MINIBATCH_MESSAGE = (
     "The model draws its data by `pm.Minibatch`, so PyMC's own step methods (NUTS and the others) "
     "would see a different random log probability at every evaluation and return meaningless draws "
@@ -110,7 +114,7 @@ def warn_of_scaled_likelihood(model: Model, names: Sequence[str] | None = None) 
             )
         else:
             continue
-        warnings.warn(text, UserWarning, stacklevel=CALLER)
+        warnings.warn(text, UserWarning, skip_file_prefixes=OURS)
 
 
 def warn_of_random_rows(outputs: Sequence[Variable], *, given: Collection[Variable]) -> None:
@@ -130,5 +134,45 @@ def warn_of_random_rows(outputs: Sequence[Variable], *, given: Collection[Variab
             f"of `pm.Minibatch` for each draw of {names}. Use "
             "`pm.sample_posterior_predictive(idata, model=pmg.full_data(model))`.",
             UserWarning,
-            stacklevel=CALLER,
+            skip_file_prefixes=OURS,
+        )
+
+
+def warn_of_random_deterministics(model: Model, names: Sequence[str] | None = None) -> None:
+    """Warn that Deterministics are computed for the rows of a random batch at every draw.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    names : sequence of str, optional
+        Names of the Deterministics that are computed; all by default.
+    """
+    of_batch = batch_deterministics(model)
+    if computed := [name for name in of_batch if names is None or name in names]:
+        warnings.warn(
+            "`pm.compute_deterministics` expected all rows of the data, got one random batch of "
+            f"`pm.Minibatch` for each draw of {computed}. Use "
+            "`pm.compute_deterministics(idata, model=pmg.full_data(model))`.",
+            UserWarning,
+            skip_file_prefixes=OURS,
+        )
+
+
+def warn_of_random_densities(model: Model, name: str) -> None:
+    """Warn that a function of PyMC gets the log density of another batch at every evaluation.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    name : str
+        The function.
+    """
+    if has_minibatch(model):
+        warnings.warn(
+            f"`pm.{name}` expected the log density of all rows, got that of another random batch "
+            f"of `pm.Minibatch` at every evaluation. Use `pm.{name}(model=pmg.full_data(model))`.",
+            UserWarning,
+            skip_file_prefixes=OURS,
         )

@@ -143,6 +143,48 @@ def test_values_of_a_random_batch_are_warned_of(compute, message):
     assert compute(model_of(minibatch=False))
 
 
+def deterministics(model, **keywords):
+    return pm.compute_deterministics(
+        draws_of(), model=model, progressbar=False, compile_kwargs=CHEAP, **keywords
+    )
+
+
+def test_deterministics_of_a_random_batch_are_warned_of():
+    with model_of(minibatch=True) as model:
+        pm.Deterministic("twice", 2 * model["location"])
+        pm.Deterministic("residual", model.rvs_to_values[model["x"]] - model["location"])
+    message = r"random batch .* for each draw of \['residual'\]"
+    with pytest.warns(UserWarning, match=message) as found:
+        deterministics(model)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    deterministics(model, var_names=["twice"])
+    assert deterministics(pmg.full_data(model))["residual"].shape == (1, 3, N)
+
+
+def find_mode(model):
+    return pm.find_MAP(model=model, progressbar=False, maxeval=3, compile_kwargs=CHEAP)
+
+
+def sample_smc(model):
+    return pm.sample_smc(
+        **{"draws": 20, "chains": 1, "cores": 1, "progressbar": False, "random_seed": 1},
+        compute_convergence_checks=False,
+        model=model,
+        compile_kwargs=CHEAP,
+    )
+
+
+@pytest.mark.parametrize(("compute", "name"), [(find_mode, "find_MAP"), (sample_smc, "sample_smc")])
+@pytest.mark.filterwarnings("ignore:(?!`pm)")
+def test_a_random_density_at_every_evaluation_is_warned_of(compute, name):
+    message = f"`pm.{name}` expected the log density of all rows.*{name}.model=pmg.full_data"
+    with pytest.warns(UserWarning, match=message) as found:
+        compute(model_of(minibatch=True))
+    assert sum("all rows" in str(warning.message) for warning in found) == 1
+    assert compute(model_of(minibatch=False))
+
+
 def test_values_that_do_not_depend_on_a_batch_are_not_warned_of():
     with model_of(minibatch=True) as model:
         pm.Deterministic("twice", 2 * model["location"])
