@@ -49,6 +49,8 @@ SAYS = {
         "are alike in all chains, and means over chains mix the others.",
         "and number them differently:",
         "their means show what the components are about",
+        "still improve: the perplexity of the data falls by",
+        "predict the data no better than none would",
     ],
     "runs/convergence.py": [
         "and than chance makes the largest of",

@@ -114,7 +114,8 @@ def diagnose(
     - ``local_rows_unmoved``: rows of a batch whose local variables never moved from their start.
     - ``different_modes``: chains far apart, each with many effective draws. With the model, only
       if the log density dips between them.
-    - ``not_stationary``: other chains that disagree with each other or with their own past.
+    - ``not_stationary``: other chains that disagree with each other or with their own past. Of
+      topics, with the model, a perplexity that still falls.
     - ``few_effective_draws``: fewer than 100 effective draws for each chain, and fewer than half of
       the draws; of a single chain, fewer than 50.
 
@@ -224,11 +225,12 @@ def _from_draws(
     if labels:
         # Only statistics that do not depend on the order of components can be compared.
         followed = {}
-    if "potential_estimate" in stats and is_one_step:
+    if "potential_estimate" in stats and is_one_step and not unordered:
         followed["potential_estimate"] = stats["potential_estimate"]
     with_chains = labels + check_chains(followed)
     if not labels:
-        with_chains += check_components({n: x for n, x in components.items() if n in unordered})
+        found = {name: x for name, x in components.items() if name in unordered}
+        with_chains += check_components(found, model=model)
     if not is_ours:
         return check_divergences(stats) + with_chains
     findings = check_tuning(stats, n_entries=sum(math.prod(x.shape[2:]) for x in points.values()))

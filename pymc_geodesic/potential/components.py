@@ -4,16 +4,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
 from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
+from pytensor.graph.basic import Apply
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
 
-__all__ = ["components_in", "register_components"]
-
-_PARAMETERS: dict[type, int] = {}
+__all__ = ["Prediction", "components_in", "predictions_of", "register_components"]
 
 
-def register_components(distribution: type, *, parameter: int) -> None:
+class Prediction(NamedTuple):
+    """How well components predict data that the model was fitted to; smaller is better.
+
+    Attributes
+    ----------
+    perplexities : ndarray
+        Of each set of components.
+    without : float
+        That of a model without components.
+    """
+
+    perplexities: np.ndarray
+    without: float
+
+
+Predict = Callable[[Apply, TensorVariable, np.ndarray], Prediction]
+"""Maps a node of the distribution, its observed value and sets of components ``(n, K, V)``."""
+
+_PARAMETERS: dict[type, tuple[int, Predict]] = {}
+
+
+def register_components(distribution: type, *, parameter: int, predict: Predict) -> None:
     """Register that the rows of a parameter of a distribution have no order.
 
     Parameters
@@ -22,8 +48,10 @@ def register_components(distribution: type, *, parameter: int) -> None:
         Class of the random variable operation.
     parameter : int
         Index of the parameter.
+    predict : callable
+        Predicts the data from sets of components.
     """
-    _PARAMETERS[distribution] = parameter
+    _PARAMETERS[distribution] = parameter, predict
 
 
 def components_in(model: Model) -> dict[str, set[str]]:
@@ -34,16 +62,32 @@ def components_in(model: Model) -> dict[str, set[str]]:
     dict of str to set of str
         The free variables that each of them is a function of: itself, if it is free.
     """
-    found = {}
+    return {
+        rows.name: {x.name for x in free}
+        for rv in model.observed_RVs
+        if (rows := _rows_of(rv)) is not None and rows.name is not None
+        if (free := set(ancestors([rows], blockers=model.free_RVs)) & set(model.free_RVs))
+    }
+
+
+def predictions_of(model: Model, name: str, components: np.ndarray) -> Prediction:
+    """Return how well sets of components ``(n, K, V)`` of a variable predict the model's data."""
     for rv in model.observed_RVs:
-        node = rv.owner.inputs[0].owner if _is_scaled(rv) else rv.owner
-        if (index := _PARAMETERS.get(type(node.op))) is not None:
-            rows = node.op.dist_params(node)[index]
-            free = set(ancestors([rows], blockers=model.free_RVs)).intersection(model.free_RVs)
-            if rows.name is not None and free:
-                found[rows.name] = {x.name for x in free}
-    return found
+        rows = _rows_of(rv)
+        if rows is not None and rows.name == name:
+            node = _node_of(rv)
+            _, predict = _PARAMETERS[type(node.op)]
+            return predict(node, model.rvs_to_values[rv], components)
+    raise ValueError(f"`name` expected one of {sorted(components_in(model))}, got {name!r}.")
 
 
-def _is_scaled(rv) -> bool:
-    return isinstance(rv.owner.op, MinibatchRandomVariable)
+def _rows_of(rv: TensorVariable) -> TensorVariable | None:
+    """Return the parameter of an observed variable whose rows have no order, if it has one."""
+    node = _node_of(rv)
+    found = _PARAMETERS.get(type(node.op))
+    return None if found is None else node.op.dist_params(node)[found[0]]
+
+
+def _node_of(rv: TensorVariable) -> Apply:
+    is_scaled = isinstance(rv.owner.op, MinibatchRandomVariable)
+    return rv.owner.inputs[0].owner if is_scaled else rv.owner

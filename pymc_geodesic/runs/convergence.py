@@ -22,7 +22,7 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
-from pymc_geodesic.runs.components import warnings_of_components
+from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
 from pymc_geodesic.runs.labels import labels_of
 
 __all__ = ["warnings_of_convergence"]
@@ -56,7 +56,12 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         return []
     posterior = idata["posterior"].to_dataset()
     n_chains, n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    found: list[SamplerWarning] = []
+    components = _components(posterior, model)
+    found = [
+        _said(f"{text} {LONGER}", "warn")
+        for name, draws in components.items()
+        for text in unsettled(model, name, draws.to_numpy())
+    ]
     if n_draws < FEWEST_DRAWS:
         return [*found, _said(f"{n_draws} draws are too few to check convergence reliably.")]
     if n_chains == 1:
@@ -71,14 +76,22 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         if x.size:
             # Angles and axes are compared where they do not jump.
             values[name] = x.copy(data=without_seam(manifolds.get(name), x.to_numpy()))
-    for name, free in components_in(model).items():
-        draws = posterior[name].transpose("chain", "draw", ...) if name in posterior else None
-        if draws is not None and draws.shape[2] > 1 and np.isfinite(draws.to_numpy().sum()):
-            found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE)
-            values = {key: x for key, x in values.items() if key not in free}
-            # Does not depend on the order of the components.
-            values |= idata["sample_stats"].to_dataset()[["potential_estimate"]].data_vars
+    for name, draws in components.items():
+        found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE, model=model)
+        free = components_in(model)[name]
+        values = {key: x for key, x in values.items() if key not in free}
     return [*found, *_of_ranks(values, n_chains)]
+
+
+def _components(posterior: xr.Dataset, model: Model) -> dict[str, xr.DataArray]:
+    """Return the draws of variables whose rows have no order."""
+    found = {}
+    for name in components_in(model):
+        if name in posterior and posterior.sizes["draw"] > 1:
+            x = posterior[name].transpose("chain", "draw", ...)
+            if x.shape[2] > 1 and np.isfinite(x.to_numpy().sum()):
+                found[name] = x
+    return found
 
 
 def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[SamplerWarning]:

@@ -30,6 +30,7 @@ from pymc_geodesic.potential.packed import (
     tokens_of,
 )
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.predicted_corpus import predicted_corpus
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows
 from pymc_geodesic.validation import whole
 
@@ -135,6 +136,8 @@ class LatentDirichletAllocation(Discrete):
     Notes
     -----
     The statistic ``potential_estimate`` of the steps refers to words and their topics together.
+    Most of its changes are those of words that a topic does not have. Whether a run has ended is
+    read from the perplexity of words instead.
     Draws from the distribution are dense counts, ``(D, V)``, with the lengths of the
     observed documents. The group ``observed_data`` of a run has the numbers of the documents in
     their corpus, not their words.
@@ -206,4 +209,4 @@ def _latent_dirichlet_allocation_logp(op, values, rng, size, topics, alpha, n, *
     return (disconnected_grad(counts) * pt.log(topics)).sum()
 
 
-register_components(LatentDirichletAllocationRV, parameter=0)
+register_components(LatentDirichletAllocationRV, parameter=0, predict=predicted_corpus)

@@ -11,10 +11,19 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.run_record import ATTRIBUTE, write_record
+from pymc_geodesic.runs import components
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 
-N_TOPICS, N_WORDS = 6, 40
-COUNTS = np.random.default_rng(1).poisson(1.0, (30, N_WORDS)) + 1
+N_TOPICS, N_WORDS, N_DOCUMENTS, ALPHA = 6, 40, 300, 0.1
+RNG = np.random.default_rng(2)
+MEANS = RNG.dirichlet(np.full(N_WORDS, 0.1), size=N_TOPICS) + 1e-6
+MEANS /= MEANS.sum(axis=1, keepdims=True)
+COUNTS = np.array(
+    [
+        RNG.multinomial(30, shares @ MEANS)
+        for shares in RNG.dirichlet([ALPHA] * N_TOPICS, N_DOCUMENTS)
+    ]
+)
 
 
 def model_of(*, softmax=False):
@@ -25,14 +34,15 @@ def model_of(*, softmax=False):
         else:
             topics = pmg.SymmetricDirichlet("topics", 0.1, shape=shape)
         batch = pm.Minibatch(pmg.BagOfWords(COUNTS), batch_size=5)
-        pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=30)
+        options = {"observed": batch, "total_size": N_DOCUMENTS}
+        pmg.LatentDirichletAllocation("w", topics, ALPHA, **options)
     return model
 
 
 def run(*, orders=None, n_other=0, mixes=True, n_draws=400):
     """Draws of four chains: in their own orders, with other topics in the last, and slow or not."""
-    rng = np.random.default_rng(2)
-    means = np.stack([rng.dirichlet(np.full(N_WORDS, 0.1), size=N_TOPICS)] * 4)
+    rng = np.random.default_rng(5)
+    means = np.stack([MEANS] * 4)
     means[-1, :n_other] = rng.dirichlet(np.full(N_WORDS, 0.1), size=n_other)
     if orders is not None:
         means = np.stack([mean[order] for mean, order in zip(means, orders, strict=True)])
@@ -77,10 +87,14 @@ def test_the_order_of_topics_is_no_disagreement():
     assert "number them differently: `pmg.topics.align(idata, 'topics')`" in text
 
 
-def test_other_topics_are_counted():
+@pytest.mark.parametrize(("tolerance", "expected"), [(np.inf, "info"), (0.1, "warn")])
+def test_other_topics_are_counted(tolerance, expected, monkeypatch):
+    """They are an alarm if one chain predicts worse than the others."""
+    monkeypatch.setattr(components, "PREDICTS_WORSE", tolerance)
     [(level, text)] = said(run(orders=orders(), n_other=2))
-    assert level == "warn"
     assert "4 of 6 are alike in all chains" in text
+    assert "The perplexities of the chains are" in text
+    assert level == expected
 
 
 def test_slow_topics_are_not_certain():
@@ -89,11 +103,39 @@ def test_slow_topics_are_not_certain():
     assert text.startswith("The smallest effective sample size of the largest entries of `topics`")
 
 
-def test_chains_that_predict_differently_disagree():
+def toward(start, shares):
+    """A run whose topics go from a start to the right ones, by shares of the way."""
+    idata = run()
+    way = np.asarray(shares)[:, None, None]
+    idata["posterior"]["topics"].values[:] *= way
+    idata["posterior"]["topics"].values[:] += (1 - way) * start
+    return idata
+
+
+def test_topics_that_still_improve_are_told_though_all_chains_agree():
+    idata = toward(MEANS.mean(axis=0), np.linspace(0.3, 0.8, 400))
+    [(level, text)] = [one for one in said(idata) if one[0] == "warn"]
+    assert level == "warn"
+    assert text.startswith("The components of `topics` still improve: the perplexity of the data f")
+    record = write_record("SGRLD", {}, {"topics": "Simplex"}, components=["topics"])
+    idata["sample_stats"].attrs[ATTRIBUTE] = record
+    assert pmg.diagnose(idata, model=model_of()).names == ("not_stationary",)
+
+
+def test_few_draws_that_still_improve_are_told():
+    idata = toward(MEANS.mean(axis=0), np.linspace(0.3, 0.8, 400)).isel(draw=slice(None, None, 20))
+    assert "still improve" in said(idata)[0][1]
+
+
+def test_topics_that_tell_nothing_are_told():
+    idata = toward(MEANS.mean(axis=0)[::-1], np.full(400, 0.0))
+    assert "predict the data no better than none would" in said(idata)[0][1]
+
+
+def test_the_energy_of_topics_tells_nothing():
     idata = run()
     idata["sample_stats"]["potential_estimate"][1] += 2
-    [first, *_] = said(idata)
-    assert first[1].startswith("R-hat of `potential_estimate` is 1.")
+    assert said(idata) == []
 
 
 def test_draws_that_are_not_numbers_are_no_components():
@@ -116,4 +158,4 @@ def test_a_run_records_its_topics_and_no_temperature():
     assert '"components": ["topics"]' in idata.sample_stats.attrs[ATTRIBUTE]
     assert "configurational_temperature" not in idata.sample_stats
     # The numbers of the documents, not their words.
-    np.testing.assert_array_equal(idata.observed_data["w"], np.arange(30)[:, None])
+    np.testing.assert_array_equal(idata.observed_data["w"], np.arange(N_DOCUMENTS)[:, None])
