@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +19,8 @@ __all__ = ["StreamCursor", "StreamReader", "checked_batches", "checked_blocks", 
 
 # Batches whose rows are shuffled among each other.
 BUFFER = 64
+# Blocks without rows, one after another, after which no more are expected: a filter may leave many.
+MOST_EMPTY = 10_000
 # Largest number of rows that are checked together; the first groups are small and double in size.
 TOGETHER = 10_000
 
@@ -69,11 +71,19 @@ def _possible_blocks(source: StreamSource) -> Iterator[np.ndarray]:
 
     Increasing numbers of blocks are checked together, because every check has a fixed cost.
     """
-    n_rows, n_waiting, waiting = 0, 0, []
+    n_rows, n_waiting, n_empty, waiting = 0, 0, 0, []
     check = source.check if source.check is not None and not source.check.complete else None
     for block in source.loader:
         # Copied, because a loader may read the next block into the same memory.
         block = _checked_block(source, block, n_rows + n_waiting, copies=True)
+        n_empty = 0 if len(block) else n_empty + 1
+        if n_empty >= MOST_EMPTY:
+            raise SamplingError(
+                f"The stream `{source.name}` expected rows, got {n_empty} empty blocks one after "
+                f"another after {n_rows + n_waiting} rows. Correct the loader."
+            )
+        if n_empty:
+            continue
         n_waiting += len(block)
         waiting.append(block)
         if check is None or n_waiting >= min(n_rows, TOGETHER):
@@ -122,6 +132,11 @@ def _checked_block(
         raise SamplingError(
             f"The stream `{source.name}` expected numbers in all entries, got masked entries after "
             f"{n_rows} rows. Drop or impute such rows in the loader."
+        )
+    if isinstance(block, Mapping):
+        raise SamplingError(
+            f"The stream `{source.name}` expected arrays of rows, got a {type(block).__name__} "
+            f"with the keys {list(block)} after {n_rows} rows. Let the loader yield one of its arrays."
         )
     given = np.asarray(block)
     rows = _converted(given, source.dtype, copies=copies)

@@ -115,9 +115,43 @@ def test_a_pass_without_an_end_is_refused():
         taken(make(Endless()))
 
 
+class Empty:
+    """A loader that gives some rows, and then none for ever."""
+
+    def __init__(self, n_blocks):
+        self.n_blocks = n_blocks
+
+    def __iter__(self):
+        for _ in range(self.n_blocks):
+            yield np.zeros((1, 1))
+        while True:
+            yield np.zeros((0, 1))
+
+
+@pytest.mark.parametrize("n_blocks", [0, 1, N_BATCHES * SIZE - 1])
+def test_empty_blocks_for_ever_are_refused(n_blocks):
+    message = f"`.*` expected rows, got 10000 empty blocks .* after {n_blocks} rows"
+    with pytest.raises(SamplingError, match=message):
+        taken(make(Empty(n_blocks)))
+
+
+class Sparse(Loader):
+    """A loader whose filter leaves no rows in most blocks."""
+
+    def __iter__(self):
+        for batch in super().__iter__():
+            yield from [batch[:0]] * 50
+            yield batch
+
+
+def test_some_empty_blocks_are_no_fault():
+    np.testing.assert_array_equal(taken(make(Sparse())), taken(make()))
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [
+        ({"x": np.zeros((2, 1))}, r"expected arrays of rows, got a dict with the keys \['x'\]"),
         (np.ma.masked_equal([[1.0], [-9.0]], -9.0), "got masked entries after 0 rows"),
         (np.array([[1 + 2j], [3.0]]), "expected real numbers, got entries of type complex128"),
         (np.array([["1.5"], ["2"]]), "expected real numbers, got entries of type <U3"),
