@@ -15,11 +15,12 @@ from pymc.util import RandomState
 
 from pymc_geodesic.diagnostics.direction_checks import check_directions
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.gradients import Batches, GradientDraws, gradient_draws
+from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions
 from pymc_geodesic.diagnostics.temperature import temperatures_of
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.run_record import RunRecord
+from pymc_geodesic.runs.direction_coordinates import DirectionDraws, direction_draws
 from pymc_geodesic.runs.widths import Widths, compared_widths
 
 __all__ = ["with_gradients"]
@@ -73,7 +74,8 @@ def with_gradients(
         if any(DIVERGING in finding.evidence for finding in findings):
             return list(findings)
         raise
-    temperatures, widths = temperatures_of(draws), _widths(draws)
+    temperatures, found = temperatures_of(draws), direction_draws(*draws, points)
+    widths = None if found is None else _widths(found, n_variables=len(draws.variables))
     added = []
     if stats is not None:
         friction = float(np.mean(stats["friction"])) if "friction" in stats else None
@@ -82,8 +84,8 @@ def with_gradients(
         added = check_positions(temperatures, friction=friction, step_size=step_size, record=record)
     if not added and widths is not None and widths.wrong:
         added = [_contradiction(widths, batches)]
-    if stats is not None and not added:
-        added = check_directions(draws, points)
+    if stats is not None and not added and found is not None:
+        added = check_directions(found)
     if batches == "all" and widths is not None:
         findings = [_judged(finding, widths) for finding in findings]
     return [*findings, *added]
@@ -111,22 +113,12 @@ def _affordable(idata: xr.DataTree, model: Model) -> tuple[Batches, int]:
     return "all", max(1, min(n_draws, affordable // sizes["chain"]))
 
 
-def _widths(draws: GradientDraws) -> Widths | None:
-    """Compare the widths of the draws of all variables on flat space; None if there are none."""
-    flat = [x for x in zip(*draws, strict=True) if x[0].manifold.is_flat]
-    if not flat:
-        return None
-    names = [
-        f"{variable.name}[{', '.join(map(str, index))}]" if index else variable.name
-        for variable, x, _ in flat
-        for index in np.ndindex(x.shape[2:])
-    ]
-    x = np.concatenate([part.reshape(*part.shape[:2], -1) for _, part, _ in flat], axis=-1)
-    gradient = np.concatenate([g.reshape(*g.shape[:2], -1) for *_, g in flat], axis=-1)
+def _widths(draws: DirectionDraws, *, n_variables: int) -> Widths:
+    """Compare the widths of the draws of all variables whose directions can be compared."""
     # On a ridge, entries by themselves tell little, and which are on one is unknown here.
-    found = compared_widths(names, x, gradient, are_telling=np.zeros(len(names), bool))
-    are_all = len(flat) == len(draws.variables)
-    return found._replace(are_right=found.are_right and are_all)
+    told = np.zeros(len(draws.names), bool)
+    found = compared_widths(draws.names, draws.here, draws.forces(), are_telling=told)
+    return found._replace(are_all=len(set(draws.owners)) == n_variables)
 
 
 def _contradiction(widths: Widths, batches: Batches) -> Finding:
@@ -148,7 +140,7 @@ def _judged(finding: Finding, widths: Widths) -> Finding:
     if DIVERGING not in finding.evidence and finding.name != "shared_thermostat":
         return finding
     at = f"The gradients of all rows at {widths.n_draws} of the draws"
-    if widths.are_right:
+    if widths.are_right and widths.are_all:
         said = (
             f"{at} show that means and standard deviations are nevertheless right to about a "
             "quarter of a standard deviation."

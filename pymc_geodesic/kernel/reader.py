@@ -136,7 +136,8 @@ def _checked_block(
     if isinstance(block, Mapping):
         raise SamplingError(
             f"The stream `{source.name}` expected arrays of rows, got a {type(block).__name__} "
-            f"with the keys {list(block)} after {n_rows} rows. Let the loader yield one of its arrays."
+            f"with the keys {list(block)} after {n_rows} rows. Let the loader yield one of its "
+            "arrays."
         )
     given = np.asarray(block)
     rows = _converted(given, source.dtype, copies=copies)

@@ -105,6 +105,9 @@ class Stretched(Manifold):
         powers = n - 1 + x.shape[-1] - 2 * pt.arange(x.shape[-1])
         return -(powers.astype(x.dtype) * pt.log(diagonal)).sum(axis=-1)
 
+    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+        return self.base.laplacian(x)
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return self.base.field_shapes(shape)
 

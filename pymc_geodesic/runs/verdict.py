@@ -17,10 +17,11 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 
 from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.mass.arrays import joined
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.at_draws import at_draws, to_value
+from pymc_geodesic.runs.direction_coordinates import MOST_COORDINATES, direction_draws
+from pymc_geodesic.runs.directions import wrong_direction
 from pymc_geodesic.runs.positions import warnings_of_positions
 from pymc_geodesic.runs.shorter_steps import shorter
 from pymc_geodesic.runs.widths import Widths, compared_widths
@@ -43,6 +44,8 @@ LONG = 10.0
 KINETIC = "kinetic_temperature"
 # Of all draws that are looked at: 40 MB, and a few times as much on the way.
 MOST_NUMBERS = 5 * 10**6
+# Draws of all chains that show how wide they are.
+MOST_OF_ALL = 4_000
 
 
 class _Suspicion(NamedTuple):
@@ -93,9 +96,8 @@ def warnings_of_rows(
         found, why_not = None, f"that failed: {error}"
         text = f"The draws were not checked with the gradients of all rows, because {why_not}"
         positions.append(SamplerWarning(WarningType.CONVERGENCE, text, "warn"))
-    are_flat = all(factor.is_flat for factor in sampler.problem.manifold.factors)
-    # On curved spaces temperatures from batches have to do.
-    is_cleared = found is not None and found.are_right and (are_flat or not positions)
+    # Of variables whose directions are unknown, temperatures from batches have to do.
+    is_cleared = found is not None and found.are_right and (found.are_all or not positions)
     if is_cleared:
         positions = []
     if found is not None and found.wrong:
@@ -208,16 +210,22 @@ def _checked(
     if n < FEWEST:
         return None, f"one of them takes {each:.2g} s"
     points = _points(idata, sampler, model, max(1, n // n_chains))
-    gradients = gradients_of_all_rows(gradient, points)
-    flat = [i for i, factor in enumerate(problem.manifold.factors) if factor.is_flat]
-    x = np.array([joined([point[i] for i in flat]) for point in points])
-    force = np.concatenate([gradients[i].reshape(len(points), -1) for i in flat], axis=1)
-    told = _tells(chains, len(problem.variables))
-    names = [name for i in flat for name in _entries(problem.variables[i].name, points[0][i])]
-    are_telling = [bool(told[i]) for i in flat for _ in range(np.size(points[0][i]))]
-    shape = n_chains, len(points) // n_chains, len(names)
-    x, force = x.reshape(shape), force.reshape(shape)
-    return compared_widths(names, x, force, are_telling=are_telling), ""
+    everywhere = _points(idata, sampler, model, max(1, min(MOST_OF_ALL, memory) // n_chains))
+    columns = [list(zip(*x, strict=True)) for x in (points, everywhere)]
+    columns.insert(1, gradients_of_all_rows(gradient, points))
+    arrays = [
+        [np.reshape(x, (n_chains, -1, *np.shape(x)[1:])) for x in column] for column in columns
+    ]
+    draws = direction_draws(problem.variables, *arrays, most=memory)
+    if draws is None:
+        return None, "the directions of its variables are not known"
+    names = [variable.name for variable in problem.variables]
+    telling = dict(zip(names, _tells(chains, len(names)), strict=True))
+    told = [bool(telling[name]) for name in draws.owners]
+    found = compared_widths(draws.names, draws.here, draws.forces(), are_telling=told)
+    if not found.wrong and len(told) <= MOST_COORDINATES:
+        found = found._replace(wrong=wrong_direction(draws))
+    return found._replace(are_all=set(names) == set(draws.owners)), ""
 
 
 def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bool) -> str:
@@ -230,8 +238,6 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
     kept = idata["posterior"].data_vars
     if missing := [v.name for v in problem.variables if v.name not in kept]:
         return f"the draws of {', '.join(f'`{name}`' for name in missing)} are not kept"
-    if not any(factor.is_flat for factor in problem.manifold.factors):
-        return "all variables are on curved spaces"
     if (n := sizes["chain"] * sizes["draw"]) < FEWEST:
         return f"there are only {n} draws"
     return "" if is_worth_it else "it would take longer than the run"
@@ -265,9 +271,3 @@ def _points(
         sampler.problem.position_of({name: values[name][index] for name in names})
         for index in np.ndindex(shape)
     ]
-
-
-def _entries(name: str, x: np.ndarray) -> list[str]:
-    """Name every entry of a variable."""
-    indices = np.ndindex(np.shape(x))
-    return [f"{name}[{', '.join(map(str, i))}]" if i else name for i in indices]

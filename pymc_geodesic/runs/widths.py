@@ -56,11 +56,14 @@ class Widths(NamedTuple):
         The direction that is furthest off, as part of a sentence; empty if none is.
     are_right : bool
         Whether all directions are surely about right.
+    are_all : bool
+        Whether these are the directions of all variables.
     """
 
     n_draws: int
     wrong: str
     are_right: bool
+    are_all: bool = True
 
 
 def compared_widths(
@@ -89,7 +92,7 @@ def compared_widths(
     >>> from pymc_geodesic.runs.widths import compared_widths
     >>> x = np.random.default_rng(1).normal(size=(4, 100, 2))
     >>> compared_widths(["a", "b"], x, x)
-    Widths(n_draws=400, wrong='', are_right=True)
+    Widths(n_draws=400, wrong='', are_right=True, are_all=True)
     >>> compared_widths(["a", "b"], x * [1.0, 2.0], x * [1.0, 2.0]).wrong
     '`b` is too wide: the temperature of its positions is 4 instead of 1'
     """

@@ -9,9 +9,10 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics.direction_checks import check_directions, extremes
-from pymc_geodesic.diagnostics.direction_coordinates import direction_draws
+from pymc_geodesic.diagnostics.direction_checks import check_directions
 from pymc_geodesic.diagnostics.gradients import gradient_draws, model_points
+from pymc_geodesic.runs.direction_coordinates import direction_draws
+from pymc_geodesic.runs.directions import extremes
 
 N_ROWS, BATCH, CHAINS = 1000, 100, 4
 
@@ -21,7 +22,8 @@ def found_of(model, draws, *, max_draws=250):
     idata = az.from_dict({"posterior": draws})
     some = gradient_draws(idata, model=model, batches=1, max_draws=max_draws, random_seed=1)
     points = model_points(idata, model, max_draws=10**9).points
-    return check_directions(some, points), extremes(direction_draws(some, points, most=2000))
+    draws = direction_draws(*some, points)
+    return check_directions(draws), extremes(draws)
 
 
 class Regression:

@@ -2,6 +2,8 @@
 #   SPDX-License-Identifier: Apache-2.0
 """What is said of a finished run: gradients of all rows condemn it, or clear it."""
 
+import re
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -39,11 +41,12 @@ def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), second
     import arviz_base as az
 
     model, sampler, *_ = case
-    diverging = np.zeros(1000, bool)
+    shape = draws.shape[:2]
+    diverging = np.zeros(shape[0] * shape[1], bool)
     diverging[:n_diverging] = True
-    heat = temperature * np.random.default_rng(3).chisquare(2, (4, 250)) / 2
+    heat = temperature * np.random.default_rng(3).chisquare(2, shape) / 2
     stats = {
-        "diverging": diverging.reshape(4, 250),
+        "diverging": diverging.reshape(shape),
         "kinetic_temperature": heat,
         "thermostat": heat,
     }
@@ -62,6 +65,16 @@ def test_draws_that_are_too_wide_are_condemned_though_nothing_diverged(case):
     assert level == "error"
     assert text.startswith("These draws do not follow the posterior: by the gradients of all rows")
     assert "`beta[1]` is too wide" in text
+
+
+def test_draws_that_are_a_fifth_too_wide_in_a_direction_are_condemned(case):
+    """All draws show how wide they are, and gradients at some how wide they should be."""
+    _, _, draws, mean = case
+    axes = np.linalg.eigh(np.cov((draws - mean).reshape(-1, 2).T))[1]
+    wide = mean + (draws - mean) @ axes @ np.diag([1.0, 1.24]) @ axes.T
+    [(level, text)] = said(case, wide)
+    assert level == "error"
+    assert "a direction, mostly of `beta`, is too wide" in text
 
 
 def test_divergences_condemn_draws_unless_all_rows_clear_them(case, monkeypatch):
@@ -111,3 +124,45 @@ def test_a_run_that_is_heated_by_noise_says_so(caplog):
     pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
     assert "These draws do not follow the posterior" in caplog.text
     assert "by the gradients of all rows at" in caplog.text
+
+
+def curved(n, p):
+    """A posterior of unequal widths on a sphere or a Stiefel manifold, and draws of it."""
+    f = np.eye(n)[:, :p] * 20.0
+    f[0] += 5.0
+    kind = {1: "mean", 2: "frame"}[p]
+    with pm.Model() as model:
+        if p == 1:
+            pmg.VonMisesFisher(kind, mu=f[:, 0] / np.linalg.norm(f), kappa=np.linalg.norm(f))
+        else:
+            pmg.MatrixLangevin(kind, F=f)
+    draws = pm.draw(model[kind], 4 * 800, random_seed=1)
+    return model, kind, draws.reshape(4, 800, *draws.shape[1:])
+
+
+@pytest.mark.parametrize(("n", "p"), [(3, 1), (10, 1), (4, 2)])
+def test_right_draws_on_curved_spaces_are_right(n, p):
+    model, name, draws = curved(n, p)
+    with model:
+        sampler = pmg.gSGNHT(backend="jax").sampler
+    assert said((model, sampler), draws, names=(name,)) == []
+    # They are cleared, too.
+    [(level, _)] = said((model, sampler), draws, names=(name,), n_diverging=1)
+    assert level == "warn"
+
+
+@pytest.mark.parametrize("widths", [(1.26, 0.75), (1.26**2, 1.0)])
+def test_a_direction_of_a_point_that_is_too_wide_is_said(widths):
+    """As a scalar thermostat leaves a point of a sphere: the temperature of its velocity is one."""
+    model, name, draws = curved(3, 1)
+    with model:
+        sampler = pmg.gSGNHT(backend="jax").sampler
+    mean = draws.mean(axis=(0, 1)) / np.linalg.norm(draws.mean(axis=(0, 1)))
+    axes = np.linalg.svd(np.eye(3) - np.outer(mean, mean))[0][:, :2]
+    along = draws @ axes * np.sqrt(widths)
+    draws = along @ axes.T + np.sqrt(1 - (along**2).sum(axis=-1, keepdims=True)) * mean
+    [(level, text)] = said((model, sampler), draws, names=(name,))
+    assert level == "error"
+    assert re.search(
+        "a direction, mostly of `mean`, is too (wide|narrow): the temperature of", text
+    )

@@ -19,13 +19,15 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorType
 
-from pymc_geodesic.diagnostics.gradients import GradientDraws
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["DirectionDraws", "direction_draws"]
+__all__ = ["MOST_COORDINATES", "DirectionDraws", "direction_draws"]
 
+# Coordinates of a variable from which on its directions are not compared.
+MOST_COORDINATES = 2000
 # Entries of a point whose projectors are held at every draw.
 LARGEST_POINT = 50
 
@@ -35,8 +37,8 @@ class DirectionDraws(NamedTuple):
 
     Attributes
     ----------
-    owners : list of str
-        The variable of each coordinate.
+    owners, names : list of str
+        The variable of each coordinate, and the entry, or the curved point.
     everywhere : ndarray, shape (chain, draw, coordinate)
         All draws.
     here : ndarray, shape (chain, draw of a gradient, coordinate)
@@ -50,51 +52,78 @@ class DirectionDraws(NamedTuple):
     """
 
     owners: list[str]
+    names: list[str]
     everywhere: np.ndarray
     here: np.ndarray
     slopes: np.ndarray
     laplacians: np.ndarray
     projectors: list[tuple[slice, np.ndarray]]
 
+    def forces(self) -> np.ndarray:
+        """Return gradients whose mean products with the coordinates are one, or zero.
+
+        Those of curved points are measured by the mean of the projector.
+        """
+        forces = self.slopes - self.laplacians
+        for place, projector in self.projectors:
+            forces[..., place] = forces[..., place] @ np.linalg.inv(projector.mean(axis=(0, 1)))
+        return forces
+
 
 def direction_draws(
-    draws: GradientDraws, points: Sequence[np.ndarray], *, most: int
+    variables: Sequence[SampledVariable],
+    points: Sequence[np.ndarray],
+    gradients: Sequence[np.ndarray],
+    everywhere: Sequence[np.ndarray],
+    *,
+    most: int = MOST_COORDINATES,
 ) -> DirectionDraws | None:
     """Return the draws of variables whose directions can be compared; None without any.
 
     Parameters
     ----------
-    draws : GradientDraws
-        Some draws, with gradients.
-    points : sequence of ndarray
-        All draws of the same variables, in the embedding, ``(chain, draw, *shape)``.
+    variables : sequence of SampledVariable
+        The variables.
+    points, gradients : sequence of ndarray
+        Some draws of each in the embedding, ``(chain, draw, *shape)``, with gradients of the
+        potential energy.
+    everywhere : sequence of ndarray
+        All draws, in the same form.
     most : int
         Coordinates of a variable from which on it is left out.
     """
     owners: list[str] = []
+    names: list[str] = []
     columns: list[list[np.ndarray]] = []
     projectors: list[tuple[slice, np.ndarray]] = []
-    for variable, x, gradient, everywhere in zip(*draws, points, strict=True):
+    for variable, x, gradient, far in zip(variables, points, gradients, everywhere, strict=True):
         manifold = variable.manifold
         if np.prod(x.shape[2:]) > most:
             continue
         if manifold.is_flat:
-            flat = [_flat(a) for a in (everywhere, x, gradient)]
+            flat = [_flat(a) for a in (far, x, gradient)]
             columns.append([*flat, np.zeros_like(flat[1])])
             owners += [variable.name] * flat[1].shape[-1]
+            names += [_named(variable.name, index) for index in np.ndindex(x.shape[2:])]
             continue
-        for of_point in _curved(manifold, x, gradient, everywhere):
+        batch = np.ndindex(manifold.batch_shape(x.shape[2:]))
+        for index, of_point in zip(batch, _curved(manifold, x, gradient, far), strict=False):
             *found, projector = of_point
             n, m = len(owners), found[0].shape[-1]
             projectors.append((slice(n, n + m), projector))
             columns.append(found)
             owners += [variable.name] * m
+            names += [_named(variable.name, index)] * m
     if not owners:
         return None
     z, here, slopes, laplacians = (
         np.concatenate(parts, axis=-1) for parts in zip(*columns, strict=True)
     )
-    return DirectionDraws(owners, z, here, slopes, laplacians, projectors)
+    return DirectionDraws(owners, names, z, here, slopes, laplacians, projectors)
+
+
+def _named(name: str, index: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 def _flat(x: np.ndarray) -> np.ndarray:
