@@ -90,7 +90,7 @@ def diagnose(
 
     - ``total_size``: it differs from the number of rows of ``pm.Minibatch``. This needs the model.
     - ``draws_not_finite``: NaN or infinity among the draws. Then nothing else is checked.
-    - ``contradicted_by_gradients``: with the model, draws on flat space that are too wide or too
+    - ``contradicted_by_gradients``: with the model, draws that are too wide or too
       narrow in one direction, or somewhere else; those of a model with other data, too.
     - ``divergences``: those of a step that is not of this package.
     - ``step_size_too_large``: diverging draws; velocities hotter than positions; a thermostat that

@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["MOST_COORDINATES", "DirectionDraws", "direction_draws"]
+__all__ = ["MOST_COORDINATES", "DirectionDraws", "direction_draws", "has_directions"]
 
 # Coordinates of a variable from which on its directions are not compared.
 MOST_COORDINATES = 2000
@@ -106,8 +106,10 @@ def direction_draws(
             owners += [variable.name] * flat[1].shape[-1]
             names += [_named(variable.name, index) for index in np.ndindex(x.shape[2:])]
             continue
+        if not has_directions(variable):
+            continue
         batch = np.ndindex(manifold.batch_shape(x.shape[2:]))
-        for index, of_point in zip(batch, _curved(manifold, x, gradient, far), strict=False):
+        for index, of_point in zip(batch, _curved(manifold, x, gradient, far), strict=True):
             *found, projector = of_point
             n, m = len(owners), found[0].shape[-1]
             projectors.append((slice(n, n + m), projector))
@@ -120,6 +122,15 @@ def direction_draws(
         np.concatenate(parts, axis=-1) for parts in zip(*columns, strict=True)
     )
     return DirectionDraws(owners, names, z, here, slopes, laplacians, projectors)
+
+
+def has_directions(variable: SampledVariable) -> bool:
+    """Return whether the directions of a variable can be compared."""
+    manifold = variable.manifold
+    core = manifold.core_shape(variable.shape)
+    if manifold.is_flat or np.prod(core) > LARGEST_POINT:
+        return manifold.is_flat
+    return manifold.laplacian(pt.zeros((1, *core))) is not None
 
 
 def _named(name: str, index: tuple[int, ...]) -> str:
@@ -136,13 +147,9 @@ def _curved(
     """Yield all draws, draws, slopes, Laplacians and projectors of each point of a variable."""
     shape = x.shape[2:]
     core, n_batch = manifold.core_shape(shape), len(manifold.batch_shape(shape))
-    if np.prod(core) > LARGEST_POINT:
-        return
     kind = TensorType(x.dtype, shape=(None, *core))
     raw, at, u = kind("raw"), kind("x"), kind("u")
     laplacian = manifold.laplacian(at)
-    if laplacian is None:
-        return
     size = int(np.prod(core))
     slope = manifold.to_tangent(at, manifold.align(u, raw, at))
     units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *core))

@@ -20,7 +20,11 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.run_record import read_records
 from pymc_geodesic.runs.at_draws import at_draws, to_value
-from pymc_geodesic.runs.direction_coordinates import MOST_COORDINATES, direction_draws
+from pymc_geodesic.runs.direction_coordinates import (
+    MOST_COORDINATES,
+    direction_draws,
+    has_directions,
+)
 from pymc_geodesic.runs.directions import wrong_direction
 from pymc_geodesic.runs.positions import warnings_of_positions
 from pymc_geodesic.runs.shorter_steps import shorter
@@ -217,8 +221,7 @@ def _checked(
         [np.reshape(x, (n_chains, -1, *np.shape(x)[1:])) for x in column] for column in columns
     ]
     draws = direction_draws(problem.variables, *arrays, most=memory)
-    if draws is None:
-        return None, "the directions of its variables are not known"
+    assert draws is not None, "there is a variable with directions"
     names = [variable.name for variable in problem.variables]
     telling = dict(zip(names, _tells(chains, len(names)), strict=True))
     told = [bool(telling[name]) for name in draws.owners]
@@ -238,6 +241,8 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
     kept = idata["posterior"].data_vars
     if missing := [v.name for v in problem.variables if v.name not in kept]:
         return f"the draws of {', '.join(f'`{name}`' for name in missing)} are not kept"
+    if not any(map(has_directions, problem.variables)):
+        return "the directions of its variables are not known"
     if (n := sizes["chain"] * sizes["draw"]) < FEWEST:
         return f"there are only {n} draws"
     return "" if is_worth_it else "it would take longer than the run"
