@@ -58,7 +58,9 @@ class _FirstAngle:
         ratio = (1.0 + kappa_2**2 + self.squared) / pt.maximum(
             self.squared * (self.squared + kappa_1**2), np.finfo(kappa_1.dtype).tiny
         )
-        self.mode = pt.arctanh(pt.minimum(alone, kappa_1 * pt.sqrt(ratio)))
+        # Rounding makes a cosine of one of a concentration above 1e16.
+        largest = 1.0 - np.finfo(kappa_1.dtype).eps
+        self.mode = pt.arctanh(pt.minimum(pt.minimum(alone, largest), kappa_1 * pt.sqrt(ratio)))
         for _ in range(_N_ITERATIONS):
             slope, curvature = self._derivatives()
             # Steps are at most a half where the density is not concave.

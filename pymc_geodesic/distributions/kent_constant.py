@@ -56,7 +56,9 @@ class KentCosine:
         # The modes without beta, and for large beta; the true mode is nearer to the equator.
         alone = kappa / (1.0 + pt.sqrt(1.0 + kappa**2))
         inside = kappa / pt.maximum(2.0 * beta, kappa + 1e-9)
-        self.mode = pt.arctanh(pt.minimum(alone, inside))
+        # Rounding makes a cosine of one of a concentration above 1e16.
+        largest = 1.0 - np.finfo(kappa.dtype).eps
+        self.mode = pt.arctanh(pt.minimum(pt.minimum(alone, largest), inside))
         for _ in range(_N_ITERATIONS):
             slope, curvature = self._derivatives()
             # Steps are at most a half where the density is not concave.

@@ -10,6 +10,7 @@ import numpy as np
 
 from pymc.model import Model
 
+from pymc_geodesic.algorithms.default_schedules import has_default_schedule
 from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.runs.choose_step import require_continuous
 from pymc_geodesic.runs.deterministics import Traced
@@ -55,8 +56,8 @@ def find_starts(
     Raises
     ------
     ValueError
-        If the model has no variables or discrete ones, or its minibatches cannot be sampled
-        correctly.
+        If the model has no variables or discrete ones, its minibatches cannot be sampled
+        correctly, or it has topics of :class:`LatentDirichletAllocation`.
     pymc.exceptions.SamplingError
         If no start with a finite density is found.
 
@@ -85,6 +86,11 @@ def find_starts(
     model = pymc_model(model)
     n_chains = whole("chains", chains)
     require_continuous(model)
+    if has_default_schedule(model):
+        raise ValueError(
+            "`find_starts` expected a likelihood in closed form, got that of words whose topics "
+            "are summed out by sampling. Start topics from `pmg.topics.fit_hybrid_gibbs`."
+        )
     is_flat = all(manifold_in(model, rv).is_flat for rv in model.free_RVs)
     make = SGNHT if is_flat else gSGNHT
     with model:

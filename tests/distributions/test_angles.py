@@ -204,3 +204,12 @@ def test_means_in_degrees_are_refused(make):
     make(2 * np.pi)
     with pytest.raises(ValueError, match=r"angles from -2 pi to 2 pi in `mu`.*`np.deg2rad`"):
         make(180.0)
+
+
+def test_two_angles_of_any_concentration_have_a_density():
+    """Above 1e16 a cosine is one but for rounding, and so many digits are lost."""
+    for kappa, error in ((1e8, 1e-6), (1e17, 64.0)):
+        found = pm.logp(
+            pmg.BivariateVonMises.dist([0.0, 0.0], [kappa, kappa], 0.1), np.zeros(2)
+        ).eval()
+        assert abs(found - np.log(kappa / (2 * np.pi))) < error

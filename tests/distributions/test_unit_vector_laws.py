@@ -174,3 +174,10 @@ def test_symbolic_parameters_are_checked():
     ):
         with pytest.raises(pm.logprob.utils.ParameterValueError):
             pm.logp(variable, ROTATION).eval(given, mode="FAST_COMPILE")
+
+
+def test_kent_of_any_concentration_has_a_density():
+    """Above 1e16 a cosine is one but for rounding, and so many digits are lost."""
+    for kappa, error in ((1e8, 1e-6), (1e17, 64.0)):
+        found = pm.logp(pmg.Kent.dist(np.eye(3), kappa, 0.1), np.eye(3)[0]).eval()
+        assert abs(found - np.log(kappa / (2 * np.pi))) < error

@@ -37,6 +37,12 @@ def test_elementwise_operations_give_the_same_numbers():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_functions_that_are_infinite_at_one_do_not_warn():
+    x = pt.dscalar("x")
+    with np.errstate(all="raise"):
+        assert interpreted([x], [pt.arctanh(x)])(0.5)[0] == np.arctanh(0.5)
+
+
 def test_lengths_that_only_numpy_would_broadcast_are_refused():
     x, y = pt.dvector("x"), pt.dvector("y")
     function = interpreted([x, y], [pt.exp(x) + y])

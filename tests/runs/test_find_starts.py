@@ -80,3 +80,12 @@ def test_what_is_asked_for_is_checked():
         pm.Normal("x", pm.Poisson("k", 3.0) + pm.Normal("mean"), 1.0, observed=np.zeros(50))
     with pytest.raises(ValueError, match="continuous variables only, got `k`"):
         pmg.find_starts(discrete)
+
+
+def test_topics_have_starts_of_their_own():
+    with pm.Model() as model:
+        topics = pmg.SymmetricDirichlet("topics", 0.1, shape=(2, 3))
+        batch = pm.Minibatch(pmg.BagOfWords(np.ones((20, 3))), batch_size=5)
+        pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=20)
+    with pytest.raises(ValueError, match=r"closed form.*`pmg.topics.fit_hybrid_gibbs`"):
+        pmg.find_starts(model)
