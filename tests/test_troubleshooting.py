@@ -67,7 +67,7 @@ SAYS = {
         "These draws do not follow the posterior",
         "was not checked with the gradients of all rows, because",
         "of the draws do not clear them",
-        "a trajectory was rejected",
+        "came to where the energy is not finite and were rejected",
         "The draws were not checked with the gradients of all rows",
     ],
     "runs/deterministics.py": [

@@ -89,7 +89,7 @@ def warnings_of_rows(
         return []
     stats = idata["sample_stats"].to_dataset()
     if not isinstance(sampler, StochasticSampler):
-        return [_rejected(n, stats)] if (n := _n_diverging(stats)) else []
+        return [_rejected(n, idata)] if (n := _n_diverging(stats)) else []
     accepted = WITH_THERMOSTAT if "thermostat" in stats else WRONG_TEMPERATURE
     suspicion = _suspicion(stats, chains, accepted=accepted)
     positions = warnings_of_positions(idata)
@@ -129,25 +129,31 @@ def _n_diverging(stats: xr.Dataset) -> int:
     return int(stats["diverging"].sum()) if "diverging" in stats else 0
 
 
-def _rejected(n: int, stats: xr.Dataset) -> SamplerWarning:
+def _rejected(n: int, idata: xr.DataTree) -> SamplerWarning:
     """Say what divergences mean to a step with a Metropolis test."""
     text = (
-        f"{n} of {stats['diverging'].size} draws after tuning diverged: a trajectory was rejected, "
-        "and places near it may be missing. Decrease `step_size`, or write the model with other "
-        "parameters."
+        f"{n} of {idata['sample_stats']['diverging'].size} draws after tuning diverged: their "
+        "trajectories came to where the energy is not finite and were rejected, and places near "
+        f"there may be missing. {_shorter(idata)}Writing the model with other parameters may help."
     )
     return SamplerWarning(WarningType.DIVERGENCES, text, "error")
 
 
-def _do_not_follow(reasons: Sequence[str], idata: xr.DataTree) -> SamplerWarning:
+def _shorter(idata: xr.DataTree) -> str:
+    """Return the advice to halve the step size; nothing if steps of several kinds were made."""
     stats, records = idata["sample_stats"], read_records(idata)
-    advice = "Take larger batches, or write the model with other parameters."
-    if "step_size" in stats and len(records) == 1:
-        now = float(stats["step_size"].median())
-        advice = f"{shorter(now, now / 2, records[0])}. Or t{advice[1:]}"
+    if "step_size" not in stats or len(records) != 1:
+        return ""
+    now = float(stats["step_size"].median())
+    return f"{shorter(now, now / 2, records[0])}. "
+
+
+def _do_not_follow(reasons: Sequence[str], idata: xr.DataTree) -> SamplerWarning:
+    steps = _shorter(idata)
+    batches = "Or take larger batches" if steps else "Take larger batches"
     text = (
-        f"These draws do not follow the posterior: {_listed(reasons)}. {advice} "
-        "`pmg.diagnose(idata)` may find the cause."
+        f"These draws do not follow the posterior: {_listed(reasons)}. {steps}{batches}, or write "
+        "the model with other parameters. `pmg.diagnose(idata)` may find the cause."
     )
     return SamplerWarning(WarningType.DIVERGENCES, text, "error")
 

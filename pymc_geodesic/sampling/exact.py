@@ -27,7 +27,7 @@ from pymc_geodesic.schedules import ConstantSchedule
 __all__ = ["ExactOptions", "ExactSampler", "longest_step"]
 
 MISHAP = "made a transition to a state that is not finite and undid it"
-ADVICE = "Decrease `step_size`, or leave it out to have it tuned."
+ADVICE = "Pass a `step_size` below {step_size:.2g}."
 
 
 class ExactState(NamedTuple):

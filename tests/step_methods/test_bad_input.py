@@ -238,7 +238,7 @@ def test_gmc_flags_what_diverges_and_stays():
     assert stats["diverging"]
     assert stats["accepted"] == 0
     assert point["theta"] == 1.0
-    assert "leave it out to have it tuned" in stats["warning"].message
+    assert "Pass a `step_size` below" in stats["warning"].message
 
 
 INDEFINITE = [[1.0, 2.0], [2.0, 1.0]]
