@@ -159,3 +159,22 @@ def test_a_run_records_its_topics_and_no_temperature():
     assert "configurational_temperature" not in idata.sample_stats
     # The numbers of the documents, not their words.
     np.testing.assert_array_equal(idata.observed_data["w"], np.arange(N_DOCUMENTS)[:, None])
+
+
+def corpus(rng, *, n_topics=5, n_words=200, n_documents=2_000):
+    topics = rng.dirichlet(np.full(n_words, 0.05), size=n_topics)
+    shares = rng.dirichlet(np.full(n_topics, 0.1), size=n_documents)
+    return pmg.BagOfWords(np.array([rng.multinomial(15, p / p.sum()) for p in shares @ topics]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [1000, 30])
+def test_a_run_that_is_too_short_is_told_and_one_that_has_ended_is_not(length, caplog):
+    texts = corpus(np.random.default_rng(1))
+    with pm.Model():
+        batch = pm.Minibatch(texts, batch_size=50)
+        topics = pmg.SymmetricDirichlet("topics", 0.1, shape=(5, texts.n_words))
+        pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=len(texts))
+        pmg.sample(length, tune=length, random_seed=1, progressbar=False)
+    assert "effective sample size of `potential_estimate`" not in caplog.text
+    assert ("The components of `topics`" in caplog.text) is (length < 1000)
