@@ -41,8 +41,9 @@ from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
+from pymc_geodesic.rows.builders import model_inside
 from pymc_geodesic.run_record import RunRecord, read_records
-from pymc_geodesic.validation import data_tree
+from pymc_geodesic.validation import data_tree, pymc_model
 
 __all__ = ["diagnose"]
 
@@ -135,7 +136,10 @@ def diagnose(
     >>> verdict.names
     ('different_modes',)
     """
-    model = Model.get_context(error_if_none=False) if model is None else model
+    if model is None:
+        model = Model.get_context(error_if_none=False)
+    else:
+        model = pymc_model(model_inside(model))
     stats = _statistics(idata)
     records = read_records(idata)
     model = sampled_model(model, records)

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import warnings
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymc.model import Model
 
+from pymc_geodesic.rows.builders import model_inside
 from pymc_geodesic.rows.conversion import Conversion
 from pymc_geodesic.rows.proof import require_equal
 from pymc_geodesic.validation import pymc_model, whole
@@ -35,7 +36,7 @@ class Converted(NamedTuple):
     from_rows: list[str]
 
 
-def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Model:
+def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE) -> Model:
     """Return a model with minibatches of its data, from one that was written for all rows.
 
     Each observed variable with more rows than a batch is drawn from ``pm.Minibatch`` and scaled by
@@ -47,8 +48,9 @@ def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Mo
 
     Parameters
     ----------
-    model : pymc.Model, optional
-        A model with all of its data; by default that of the context. It is not changed.
+    model : pymc.Model, bambi.Model or object, optional
+        A model with all of its data; by default that of the context. It is not changed, except that
+        one of Bambi is built.
     batch_size : int
         Rows of a batch. Observed variables with at most so many rows keep all of them.
 
@@ -81,7 +83,7 @@ def minibatch(model: Model | None = None, *, batch_size: int = BATCH_SIZE) -> Mo
     >>> [rv.name for rv in batches.free_RVs], batches["y"].type.shape
     (['mean'], (100,))
     """
-    return converted(pymc_model(model), batch_size=batch_size).model
+    return converted(pymc_model(model_inside(model)), batch_size=batch_size).model
 
 
 def converted(model: Model, *, batch_size: int) -> Converted:

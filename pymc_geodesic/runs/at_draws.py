@@ -46,7 +46,7 @@ def at_draws(
     Raises
     ------
     ValueError
-        If the posterior lacks a variable.
+        If the posterior lacks a variable, or Bambi has changed one.
     """
     draws = _free_draws(idata, free, max_draws=max_draws)
     values = {rv: rv.type() for rv in free}
@@ -67,6 +67,11 @@ def _free_draws(
     idata: xr.DataTree, free: Sequence[TensorVariable], *, max_draws: int
 ) -> list[np.ndarray]:
     posterior, names = idata["posterior"].to_dataset(), [rv.name for rv in free]
+    if posterior.attrs.get("modeling_interface") == "bambi":
+        raise ValueError(
+            "`idata` expected draws of the variables of the model, got a result of Bambi, whose "
+            "intercept is that of its formula. For this, sample `bambi_model.backend.model`."
+        )
     if missing := [name for name in names if name not in posterior]:
         raise ValueError(
             f"`idata` expected draws of all free variables of the model, {names}, got no draws of "

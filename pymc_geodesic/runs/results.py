@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import xarray as xr
 
@@ -12,6 +13,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 from pymc.stats.convergence import log_warnings
 
+from pymc_geodesic.rows.builders import completed
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
@@ -22,7 +24,7 @@ from pymc_geodesic.sampling import Chain, ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
 
-__all__ = ["ChainError", "Stored", "check", "closed", "datatree_of", "returned"]
+__all__ = ["ChainError", "Stored", "check", "closed", "datatree_of", "finished", "returned"]
 
 type Stored = InMemory | Checkpoint
 """Where the draws of a run are."""
@@ -102,6 +104,20 @@ def check(
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:
         log.warning(f"The draws were not checked, because the checks failed: {_short(error)}.")
+
+
+def finished(idata: xr.DataTree | None, given: Any) -> xr.DataTree | None:
+    """Complete the draws as the object that built the model would; see :func:`completed`."""
+    if idata is None:
+        return None
+    try:
+        return completed(idata, given)
+    except Exception as error:
+        log.warning(
+            f"The result has the variables of the PyMC model; {type(given).__module__} could not "
+            f"complete it: {_short(error)}. Its own methods do not expect such a result."
+        )
+        return idata
 
 
 def returned(

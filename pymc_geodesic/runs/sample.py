@@ -8,13 +8,14 @@ import os
 import time
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import xarray as xr
 
 from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
+from pymc_geodesic.rows.builders import computed_by, model_inside
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
@@ -23,7 +24,15 @@ from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
-from pymc_geodesic.runs.results import ChainError, Stored, check, closed, datatree_of, returned
+from pymc_geodesic.runs.results import (
+    ChainError,
+    Stored,
+    check,
+    closed,
+    datatree_of,
+    finished,
+    returned,
+)
 from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
@@ -45,7 +54,7 @@ def sample(
     tune: int = 1000,
     chains: int = 4,
     step: StepArgument = None,
-    model: Model | None = None,
+    model: Model | Any | None = None,
     random_seed: RandomSeed = None,
     initvals: InitialValues = None,
     batch_size: int | None = None,
@@ -75,8 +84,9 @@ def sample(
         variables are probability vectors, and one has a prior concentration below one half or they
         are topics of :class:`LatentDirichletAllocation`; else :class:`gSGNHT` if a variable is on
         a curved manifold, else :class:`SGNHT`.
-    model : pymc.Model, optional
-        The model; by default that of the context.
+    model : pymc.Model, bambi.Model or object, optional
+        The model; by default that of the context. A model of Bambi is built if it is not, and the
+        result is that of its own ``fit``. Objects of PyMC-Marketing hold the result afterwards.
     random_seed : int, sequence of int, SeedSequence or Generator, optional
         Source of the chains' seeds. A chain has the same seed whatever the number of chains.
     initvals : mapping or sequence of mapping, optional
@@ -166,7 +176,8 @@ def sample(
     >>> idata.posterior["mean"].shape
     (4, 500)
     """
-    model = pymc_model(getattr(step, "model", None) if model is None else model)
+    given = getattr(step, "model", None) if model is None else model
+    model = pymc_model(model_inside(given))
     n_tune, n_draws = (
         _phase_length("tune", tune, thin, least=0),
         _phase_length("draws", draws, thin),
@@ -177,12 +188,15 @@ def sample(
     path = None if checkpoint is None else folder_of(checkpoint)
     flag("progressbar", progressbar)
     sampled = sampled_model(model, step, batch_size)
+    by_builder = computed_by(given)
     plan = Plan(
         model=model,
         batch_size=sampled.batch_size,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
         sampling=Phase("Sampling", n_draws, thin),
-        traced=Traced(model, var_names, without=keep or (), unless_named=sampled.from_rows),
+        traced=Traced(
+            model, var_names, without=keep or (), unless_named=[*sampled.from_rows, *by_builder]
+        ),
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
@@ -196,7 +210,7 @@ def sample(
     require_starts(initvals, model, plan.n_chains)
     labels_of(model).log()
     make_room(plan)
-    sampled.log(var_names=var_names)
+    sampled.log(var_names=var_names, unsaid=by_builder)
     with Progress(n_tune + n_draws, visible=progressbar) as progress:
         kept, fold, sampler, stopped = _drawn(plan, step, sampled.model, backend, progress)
     idata = datatree_of(kept)
@@ -208,7 +222,7 @@ def sample(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
             f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."
         )
-    return returned(idata, stopped, plan.sampling)
+    return returned(finished(idata, given), stopped, plan.sampling)
 
 
 def _drawn(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from pymc.model import Model
@@ -37,19 +37,20 @@ class Sampled:
     batch_size: int | None = None
     from_rows: list[str] = field(default_factory=list)
 
-    def log(self, *, var_names: Sequence[str] | None) -> None:
-        """Say what is sampled, and what the result lacks."""
+    def log(self, *, var_names: Sequence[str] | None, unsaid: Collection[str] = ()) -> None:
+        """Say what is sampled, and what the result lacks but for some names."""
         if self.batch_size is None:
             return
         log.info(
             "A transition reads a batch of rows: the run samples "
             f"`pmg.minibatch(model, batch_size={self.batch_size})`."
         )
-        if var_names is None and self.from_rows:
-            listed = ", ".join(f"`{name}`" for name in self.from_rows)
+        lacking = [name for name in self.from_rows if name not in unsaid]
+        if var_names is None and lacking:
+            listed = ", ".join(f"`{name}`" for name in lacking)
             log.info(
                 f"{listed} would be computed from all rows at every draw, and so the result is "
-                f"without. {how_to_compute(*self.from_rows)}"
+                f"without. {how_to_compute(*lacking)}"
             )
 
 

@@ -14,6 +14,7 @@ import xarray as xr
 
 from pymc.model import Model
 
+from pymc_geodesic.rows.builders import model_inside
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
@@ -116,7 +117,7 @@ def resume(
     >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
     (4, 50)
     """
-    model = pymc_model(model)
+    pymc_model(model_inside(model))
     store = RunStore(folder_of(path))
     state, arguments = store.state(), dict(store.attributes["arguments"])
     store.close()
