@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Objects that build a PyMC model are sampled as they are, and their own methods work afterwards."""
+"""Objects that build a PyMC model are sampled as they are, and their methods work afterwards."""
 
 import numpy as np
 import pymc as pm
