@@ -85,7 +85,7 @@ class Conversion:
             copy.set_value(values, borrow=True)
         shapes = model.eval_rv_shapes()
         self._facts = Facts(
-            shapes={memo[rv]: tuple(shapes[rv.name]) for rv in model.free_RVs},
+            shapes={memo[rv]: tuple(map(int, shapes[rv.name])) for rv in model.free_RVs},
             originals={
                 copy: x
                 for x, copy in memo.items()
@@ -161,8 +161,8 @@ class Conversion:
         self._values[out] = value
         n = max(lengths)
         # Rows are drawn along the first axis; others, and what users wrote, go term by term.
-        is_along_first = lengths[0] == n and rv.owner.op.ndim_supp < rv.ndim
-        if is_along_first and _has_independent_rows(rv.owner.op):
+        is_by_rows = lengths[0] == n and _has_independent_rows(rv.owner.op)
+        if is_by_rows and rv.owner.op.ndim_supp < rv.ndim:
             rows = self._stream(n)
             # The data come first: they give the batch its length.
             rows_of_value = rows.of(value, 0)

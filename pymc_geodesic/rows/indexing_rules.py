@@ -28,6 +28,9 @@ from pymc_geodesic.rows.selection import Positions, Rows, rule
 
 __all__: list[str] = []
 
+# Entries of a row that are computed one after another; graphs grow with them.
+MOST_STACKED = 50
+
 
 @rule.register
 def _join(
@@ -98,6 +101,17 @@ def _reshape(
         taken = pt.moveaxis(rows.of(x, long, at[long]), long, 0)
         others = [rows.leaf(p) for i, p in enumerate(at) if i != long]
         return taken[(pt.arange(rows.length), *others)]
+    width, left = divmod(old[0], new[0])
+    if (
+        axis == 0
+        and not left
+        and width <= MOST_STACKED
+        and new[len(new) - len(old) + 1 :] == old[1:]
+    ):
+        # The first axis becomes several, as in a product with data of three axes.
+        first = width * rows.at(positions)
+        parts = [rows.of(x, 0, first + i) for i in range(width)]
+        return pt.stack(parts, axis=1).reshape((rows.length, *new[1:]))
     return None
 
 

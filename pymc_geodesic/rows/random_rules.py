@@ -95,7 +95,7 @@ def _condition(rows: Rows, condition: Variable, n: int, positions: Positions) ->
     if not rows.facts.is_random(condition):
         return condition
     for node in {v.owner for v in ancestors([condition]) if v.owner is not None}:
-        if isinstance(node.op, All):
+        if isinstance(node.op, All) and node.outputs[0].ndim == 0:
             [x] = node.inputs
             lengths = [rows.facts.length(x, i) for i in range(x.ndim)]
             if n in lengths:

@@ -11,6 +11,7 @@ import pytensor.tensor as pt
 
 from pymc.logprob.basic import logp
 from pymc.model.fgraph import ModelFreeRV
+from pytensor.graph.basic import Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Add, Mul, Neg, Sub, TrueDiv
 from pytensor.tensor import TensorVariable
@@ -33,6 +34,9 @@ def log_density_of(rv: TensorVariable, value: TensorVariable) -> TensorVariable:
     inputs = {x: x.type(name=x.name) for x in free}
     [rv] = substituted([rv], inputs)
     density = logp(rv, value, warn_rvs=False)
+    if not isinstance(density, Variable):
+        # Of a variable that PyMC-Extras has summed out, for all that depend on it.
+        [density] = density
     return substituted([density], {new: old for old, new in inputs.items()})[0]
 
 
