@@ -12,6 +12,7 @@ from pymc.model import Model
 
 from pymc_geodesic.rows.builders import model_inside
 from pymc_geodesic.rows.conversion import Conversion
+from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.rows.proof import require_equal
 from pymc_geodesic.validation import pymc_model, whole
 
@@ -88,6 +89,7 @@ def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE)
 
 def converted(model: Model, *, batch_size: int) -> Converted:
     """Convert a model, and say what was left out; see :func:`minibatch`."""
+    model = plain(model)
     conversion = Conversion(model, whole("batch_size", batch_size))
     found = conversion.model_of_batches()
     for name, n in conversion.entries_of_rows():

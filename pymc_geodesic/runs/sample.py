@@ -16,6 +16,7 @@ from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.rows.builders import computed_by, model_inside
+from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
@@ -177,7 +178,7 @@ def sample(
     (4, 500)
     """
     given = getattr(step, "model", None) if model is None else model
-    model = pymc_model(model_inside(given))
+    model = plain(pymc_model(model_inside(given)))
     n_tune, n_draws = (
         _phase_length("tune", tune, thin, least=0),
         _phase_length("draws", draws, thin),

@@ -8,6 +8,7 @@ import pytensor
 import pytensor.sparse
 import pytensor.tensor as pt
 
+from pytensor.raise_op import Assert
 from written_models import base, model
 
 
@@ -196,4 +197,37 @@ def covariate_measurement_error_summed_rows(n=72):
         r = y - mu
         pm.Potential("ll", -0.5 * pt.dot(r, r))
         pm.Potential("l2", -pt.sum(pt.sqr(r)) / n + pm.logp(pm.Normal.dist(0, 1), b).sum())
+    return m
+
+
+@model()
+def product_with_data_of_three_axes(n=72):
+    """Choices among alternatives with covariates: PyTensor makes one axis of the first two."""
+    rng, _X, _g = base(n)
+    X, y = rng.standard_normal((n, 4, 3)), rng.integers(0, 4, n)
+    with pm.Model() as m:
+        data = pm.Data("X", X)
+        utility = pt.dot(data, pm.Normal("b", shape=3)) + pm.Normal("a", shape=4)
+        pm.Categorical("y", logit_p=utility, observed=y)
+    return m
+
+
+@model()
+def checks_of_one_axis_after_the_other(n=72):
+    rng, X, _g = base(n)
+    with pm.Model() as m:
+        p = pm.math.invlogit(X[:, :, None] * pm.Normal("b", shape=2))
+        is_valid = pt.all(pt.all(pt.ge(p, 0), axis=-1))
+        p = Assert("0 <= p")(p, is_valid)
+        pm.Bernoulli("y", p.mean(axis=(1, 2)), observed=rng.integers(0, 2, n))
+    return m
+
+
+@model()
+def potential_of_dims_with_lengths_of_numpy(n=72):
+    """Lengths of a variable's shape are NumPy's integers."""
+    rng, X, _g = base(n)
+    with pm.Model(coords={"row": range(n)}) as m:
+        u = pm.Normal("u", dims="row")
+        pm.Potential("p", (pm.logp(pm.Normal.dist(u, 1.0), X[:, 0]) * rng.random(n)).sum())
     return m
