@@ -49,3 +49,18 @@ def test_the_program_of_a_page_runs(page):
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     assert blocks
     exec(compile("\n".join(blocks), f"{page}.md", "exec"), {"__name__": page})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize(
+    ("section", "package"), [("Bambi", "bambi"), ("PyMC-Marketing", "pymc_marketing")]
+)
+def test_the_program_for_another_package_runs(section, package):
+    pytest.importorskip("jax")
+    pytest.importorskip(package)
+    text = (DOCS / "other_packages.md").read_text(encoding="utf-8")
+    [section] = re.findall(rf"^## {section}\n(.*?)(?=^## )", text, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```python\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    exec(compile("\n".join(blocks), package, "exec"), {"__name__": package})
