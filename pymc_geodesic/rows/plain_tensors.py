@@ -49,7 +49,7 @@ def plain(model: Model) -> Model:
         graph, memo = fgraph_from_model(model)
     new: dict[Variable, Variable] = {}
     for data, values in held.items():
-        copy = memo[data].owner.inputs[0]
+        copy = memo[data] if memo[data].owner is None else memo[data].owner.inputs[0]
         shared = pytensor.shared(values, borrow=True, name=data.name)
         new[copy] = px.as_xtensor(shared, dims=copy.type.dims) if _is_named(copy) else shared
     lower = optdb.query("+lower_xtensor")
