@@ -69,8 +69,9 @@ def _moved(value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _error(found: np.ndarray, expected: np.ndarray) -> float:
-    if not (np.isfinite(expected).all() and np.isfinite(found).all()):
+    # Without what PyMC simplifies, a gradient may be NaN at the edge: here, of both.
+    there = np.isfinite(expected)
+    if not np.array_equal(there, np.isfinite(found)):
         return np.inf
-    return float(
-        np.abs(found - expected).max(initial=0) / max(1.0, np.abs(expected).max(initial=0))
-    )
+    difference = np.abs(found[there] - expected[there]).max(initial=0)
+    return float(difference / max(1.0, np.abs(expected[there]).max(initial=0)))

@@ -9,6 +9,7 @@ import pandas as pd
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+import xarray as xr
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -148,8 +149,9 @@ def multinomial_choice(n):
 def bass_diffusion(n):
     from pymc_marketing.bass import BassModel
 
+    sold = np.random.default_rng(3).poisson(100, n)
     model = BassModel()
-    model.build_model(np.random.default_rng(3).poisson(100, n))
+    model.build_model(xr.Dataset({"observed": ("T", sold)}, coords={"T": np.linspace(0, 50, n)}))
     return model
 
 
