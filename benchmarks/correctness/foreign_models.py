@@ -90,7 +90,7 @@ def tried(model: Foreign) -> Found:
 
 def line(name: str, found: Found) -> list[Any]:
     """Write a result as a row of the table."""
-    error = "" if found.error is None else f"{found.error:.1e}"
+    error = "" if found.error is None else f"{float(found.error):.1e}"
     source = MODELS[name].source
     return [name, source, found.verdict, error, f"{found.seconds:.1f}", found.said]
 
