@@ -82,6 +82,7 @@ SAYS = {
         "Interrupted: the result has the free variables only",
         "Interrupted: the draws were not checked",
         "The result has the free variables only",
+        "could not complete it",
         "The draws were not checked",
         "The cluster was not told that the run has ended",
     ],

@@ -114,8 +114,9 @@ def finished(idata: xr.DataTree | None, given: Any) -> xr.DataTree | None:
         return completed(idata, given)
     except Exception as error:
         log.warning(
-            f"The result has the variables of the PyMC model; {type(given).__module__} could not "
-            f"complete it: {_short(error)}. Its own methods do not expect such a result."
+            "The result has the variables of the PyMC model; "
+            f"`{type(given).__module__.split('.')[0]}` could not complete it: {_short(error)}. "
+            "Its own methods do not expect such a result."
         )
         return idata
 
