@@ -61,7 +61,7 @@ _HOMES = {
         "stick_breaking",
         "transforms",
     ),
-    "groups": ("GroupLikelihood", "GroupedRows", "MarginalLikelihood", "local_posterior"),
+    "groups": ("GroupLikelihood", "GroupedRows", "MarginalLikelihood"),
     "latents.gmc": ("LocalGMC",),
     "manifolds": (
         "Ball",
@@ -93,7 +93,7 @@ _HOMES = {
     ),
     "potential": ("check_minibatch", "full_data"),
     "rows": ("minibatch",),
-    "runs": ("RunningMoments", "find_starts", "read", "resume", "sample"),
+    "runs": ("RunningMoments", "find_starts", "local_posterior", "read", "resume", "sample"),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",

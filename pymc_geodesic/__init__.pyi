@@ -51,7 +51,6 @@ from pymc_geodesic.groups import (
     GroupedRows as GroupedRows,
     GroupLikelihood as GroupLikelihood,
     MarginalLikelihood as MarginalLikelihood,
-    local_posterior as local_posterior,
 )
 from pymc_geodesic.latents.gmc import LocalGMC as LocalGMC
 from pymc_geodesic.manifolds import (
@@ -88,6 +87,7 @@ from pymc_geodesic.rows import minibatch as minibatch
 from pymc_geodesic.runs import (
     RunningMoments as RunningMoments,
     find_starts as find_starts,
+    local_posterior as local_posterior,
     read as read,
     resume as resume,
     sample as sample,

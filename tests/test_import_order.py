@@ -25,8 +25,8 @@ ORDER = (
     ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
-    *("diagnostics", "plots", "groups", "topic_models"),
+    *("groups", "rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
+    *("diagnostics", "plots", "topic_models"),
 )
 
 ROOT = Path(pymc_geodesic.__file__).parent

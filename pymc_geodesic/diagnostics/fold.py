@@ -60,7 +60,7 @@ def fold_components(
     permute : bool, default False
         Whether the components may change places.
     model : Model, optional
-        The model that was sampled; by default that of the context.
+        The model that was given to :func:`sample`; by default that of the context.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from pymc.model import Model
 from pymc.util import RandomState, get_random_generator
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.diagnostics.sampled_models import sampled_model
 from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
@@ -147,7 +148,7 @@ def gradient_draws(
     idata : DataTree
         Result of ``pm.sample``.
     model : Model, optional
-        The model that was sampled; by default that of the context.
+        The model that was given to :func:`sample`; by default that of the context.
     batches : int or "all"
         Number of minibatches averaged at each draw, or the whole data.
     max_draws : int
@@ -162,7 +163,7 @@ def gradient_draws(
         latent variables of the rows of its batches or lacks rows, which came from a loader.
     """
     n_batches = None if batches == "all" else whole("batches", batches)
-    model = pymc_model(model)
+    model = sampled_model(pymc_model(model), idata)
     found = model_points(idata, model, max_draws=whole("max_draws", max_draws))
     _require_gradient(found, model)
     potential, points, conditioned = found.potential, found.points, found.conditioned

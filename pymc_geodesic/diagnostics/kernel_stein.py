@@ -81,7 +81,7 @@ def kernel_stein_discrepancy(
     idata : DataTree
         Result of ``pm.sample``, with any step.
     model : Model, optional
-        The model that was sampled; by default that of the context.
+        The model that was given to :func:`sample`; by default that of the context.
     var_names : sequence of str, optional
         Continuous free variables to compare; all by default.
     batches : int or "all"

@@ -4,20 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import xarray as xr
 
 from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.rows.convert import minibatch
-from pymc_geodesic.run_record import RunRecord
+from pymc_geodesic.run_record import read_records
 
 __all__ = ["sampled_model"]
 
 
-def sampled_model(model: Model | None, records: Sequence[RunRecord]) -> Model | None:
+def sampled_model[T: Model | None](model: T, idata: xr.DataTree) -> T:
     """Return the model that was sampled, given that of all rows or the model itself."""
-    batch_size = next((x.batch_size for x in records if x.batch_size), None)
+    batch_size = next((x.batch_size for x in read_records(idata) if x.batch_size), None)
     if model is None or batch_size is None or has_minibatch(model):
         return model
-    return minibatch(model, batch_size=batch_size)
+    # What the run has integrated out is not in its result.
+    there = [str(name) for name in idata["posterior"].data_vars] if "posterior" in idata else []
+    kept = [rv.name for rv in model.free_RVs if rv.name in there]
+    return minibatch(model, batch_size=batch_size, var_names=kept)

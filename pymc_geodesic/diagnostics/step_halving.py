@@ -21,6 +21,7 @@ from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.halved import halve
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
+from pymc_geodesic.runs.whole_models import sampled_model
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import flag, mapping, pymc_model, share, whole
 
@@ -127,7 +128,7 @@ def step_halving(
     Parameters
     ----------
     model : Model
-        The model to sample.
+        The model to sample, as for :func:`sample`.
     step : StochasticStep, type of StochasticStep or callable, optional
         A stochastic-gradient step, its class, or a function that returns a step; by default that of
         :func:`sample`. If it has no ``step_size``, it tunes itself, and the bias is measured at the
@@ -206,10 +207,12 @@ def step_halving(
     True
     """
     functions = mapping("functions", functions or {}, what="functions by name")
+    model = pymc_model(model)
+    sampled = sampled_model(model, step, None, kept=var_names or ())
     found = halve(
-        pymc_model(model),
+        sampled.model,
         step,
-        traced=Traced(model, var_names),
+        traced=Traced(model, var_names, unless_named=[*sampled.from_rows, *sampled.without]),
         draws=whole("draws", draws),
         tune=tune if tune == 0 else whole("tune", tune),
         n_chains=whole("chains", chains),

@@ -130,7 +130,7 @@ def configurational_temperature(
     idata : DataTree
         Result of ``pm.sample``, with any step.
     model : Model, optional
-        The model that was sampled; by default that of the context.
+        The model that was given to :func:`sample`; by default that of the context.
     batches : int or "all"
         Number of minibatches averaged at each draw, or the whole data. Any number gives an unbiased
         estimate. Without ``pm.Minibatch`` gradients are exact.

@@ -142,7 +142,7 @@ def diagnose(
         model = pymc_model(model_inside(model))
     stats = _statistics(idata)
     records = read_records(idata)
-    model = sampled_model(model, records)
+    model = sampled_model(model, idata)
     is_ours = bool(records) or (_FOREIGN.isdisjoint(stats) and "step_size" in stats)
     diagnosis = _verdict(check_finite(sampled_draws(idata, records)))
     if diagnosis.ok:

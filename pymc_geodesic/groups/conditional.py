@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
 
-__all__ = ["ConditionalEffects", "Resampled"]
+__all__ = ["N_CANDIDATES", "ConditionalEffects", "Resampled", "resampled"]
 
 # Candidates for each draw. If their weights have a coefficient of variation c, the distribution of
 # the draw is off by about c**2 / 200 in total variation; for logistic rows c is below .3.
@@ -94,19 +94,41 @@ class ConditionalEffects:
         """Draw an effect of each group, for values of the global variables."""
         given = [np.asarray(values[name]) for name in self.names]
         mode, *entries = self._normals(*given, groups)
-        lower = _as_matrices(entries, mode.shape[1])
-        shape = (N_CANDIDATES, *mode.shape)
-        z = rng.standard_normal(shape)
-        z /= np.sqrt(rng.chisquare(DEGREES_OF_FREEDOM, shape[:2]) / DEGREES_OF_FREEDOM)[..., None]
-        candidates = mode + np.linalg.solve(np.swapaxes(lower, -1, -2), z[..., None])[..., 0]
-        [log_density] = self._joint(*given, groups, candidates)
-        power = 0.5 * (DEGREES_OF_FREEDOM + mode.shape[1])
-        log_weights = log_density + power * np.log1p((z**2).sum(axis=-1) / DEGREES_OF_FREEDOM)
-        # The largest of the log weights with Gumbel noise has the probability of its weight.
-        chosen = np.argmax(log_weights + rng.gumbel(size=log_weights.shape), axis=0)
-        weights = np.exp(log_weights - log_weights.max(axis=0))
-        n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
-        return Resampled(candidates[chosen, np.arange(len(groups))], n_effective)
+        return resampled(rng, mode, entries, lambda x: self._joint(*given, groups, x)[0])
+
+
+def resampled(
+    rng: np.random.Generator,
+    mode: np.ndarray,
+    entries: Sequence[np.ndarray],
+    joint: Callable[[np.ndarray], np.ndarray],
+) -> Resampled:
+    """Draw an effect of each group by importance resampling.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of the draws.
+    mode : ndarray, shape (B, d)
+        The mode of each group.
+    entries : sequence of ndarray, shape (B,)
+        The lower triangle of the Cholesky factors of the precisions there, row by row.
+    joint : callable
+        Log densities ``(n, B)`` of candidates ``(n, B, d)``.
+    """
+    lower = _as_matrices(entries, mode.shape[1])
+    shape = (N_CANDIDATES, *mode.shape)
+    z = rng.standard_normal(shape)
+    z /= np.sqrt(rng.chisquare(DEGREES_OF_FREEDOM, shape[:2]) / DEGREES_OF_FREEDOM)[..., None]
+    candidates = mode + np.linalg.solve(np.swapaxes(lower, -1, -2), z[..., None])[..., 0]
+    log_density = joint(candidates)
+    power = 0.5 * (DEGREES_OF_FREEDOM + mode.shape[1])
+    log_weights = log_density + power * np.log1p((z**2).sum(axis=-1) / DEGREES_OF_FREEDOM)
+    # The largest of the log weights with Gumbel noise has the probability of its weight.
+    chosen = np.argmax(log_weights + rng.gumbel(size=log_weights.shape), axis=0)
+    weights = np.exp(log_weights - log_weights.max(axis=0))
+    n_effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+    return Resampled(candidates[chosen, np.arange(mode.shape[0])], n_effective)
 
 
 def _density_of(
@@ -124,7 +146,7 @@ def _density_of(
     return node.op.density.at(value, inputs)
 
 
-def _as_matrices(entries: list[np.ndarray], d: int) -> np.ndarray:
+def _as_matrices(entries: Sequence[np.ndarray], d: int) -> np.ndarray:
     lower = np.zeros((len(entries[0]), d, d))
     for entry, (i, j) in zip(entries, zip(*np.tril_indices(d), strict=True), strict=True):
         lower[:, i, j] = entry

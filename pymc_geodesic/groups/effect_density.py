@@ -25,7 +25,7 @@ from pymc_geodesic.groups.likelihood import over_all_places, row_sums
 from pymc_geodesic.groups.substitution import substituted
 from pymc_geodesic.potential.log_density import without_checks
 
-__all__ = ["EffectDensity", "write_density"]
+__all__ = ["EffectDensity", "conditions_of", "write_density"]
 
 
 class EffectDensity(NamedTuple):
@@ -101,7 +101,7 @@ def write_density(
     prior = prior if prior.ndim == 1 else prior.sum(axis=-1)
     graphs = [row_sums(over_all_places(given, here), here, value) + prior, prior]
     zero = pt.zeros((value.shape[0], d), dtype=point.dtype)
-    checks = substituted(_conditions(graphs), {point: zero})
+    checks = substituted(conditions_of(graphs), {point: zero})
     joint, prior, *conditions = without_checks([*graphs, *checks], impossible=False)
     likely = support_point(own)
     start = zero + (likely[:, None] if likely.ndim == 1 else likely)
@@ -116,7 +116,7 @@ def _of_any_length(variable: Variable) -> Variable:
     return graph_input(variable.name, dtype=variable.type.dtype, shape=shape)
 
 
-def _conditions(graphs: Sequence[TensorVariable]) -> list[TensorVariable]:
+def conditions_of(graphs: Sequence[TensorVariable]) -> list[TensorVariable]:
     """Find what parameter checks ask for."""
     return [
         pt.as_tensor(condition)

@@ -4,213 +4,186 @@
 
 from __future__ import annotations
 
-import warnings
-
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
-import pytensor.tensor as pt
+import pytensor
 
-from pymc.data import MinibatchOp
-from pymc.distributions.custom import CustomDistRV, CustomSymbolicDistRV
-from pymc.distributions.simulator import SimulatorRV
 from pymc.model import Model
 from pymc.model.fgraph import (
     ModelDeterministic,
     ModelFreeRV,
     ModelNamed,
     ModelObservedRV,
-    ModelPotential,
-    fgraph_from_model,
     model_from_fgraph,
     model_observed_rv,
-    model_potential,
 )
-from pymc.variational.minibatch_rv import MinibatchRandomVariable, create_minibatch_rv
-from pytensor.compile.sharedvalue import SharedVariable
+from pymc.variational.minibatch_rv import create_minibatch_rv
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.potential.initial_values import InitialValues, hidden_initial_values
-from pymc_geodesic.rows.facts import Facts
-from pymc_geodesic.rows.graphs import data_of, known_by_value, needed_for_values, substituted
-from pymc_geodesic.rows.held_data import held_data
-from pymc_geodesic.rows.refusals import CURE, DependentRowsError, mixing, require_rows
+from pymc_geodesic.potential.initial_values import InitialValues
+from pymc_geodesic.rows.graphs import known_by_value, substituted
+from pymc_geodesic.rows.integration import RowsOfEntries, TermsOfRows, rows_of_entries
+from pymc_geodesic.rows.local_variables import (
+    Local,
+    depends_on,
+    find_local,
+    is_without_effect,
+)
+from pymc_geodesic.rows.refusals import CURE, DependentRowsError, require_rows
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.rows.summands import added, log_density_of, summands
+from pymc_geodesic.rows.summands import added
+from pymc_geodesic.rows.terms import ModelOfRows, lengths_of
 
-__all__ = ["Conversion"]
-
-# What these are is written by users, so that it is unknown whether rows depend on each other.
-WRITTEN = CustomDistRV | CustomSymbolicDistRV | SimulatorRV
+__all__ = ["Conversion", "Integrated"]
 
 
-class Conversion:
-    """A model whose terms are written for the rows of a batch.
+class Integrated(NamedTuple):
+    """An observed variable of rows, with their local variables integrated out."""
 
-    Parameters
-    ----------
-    model : Model
-        With all of its data.
-    batch_size : int
-        Rows of a batch. Observed variables with at most so many rows keep all of them.
+    name: str
+    local: Local
+    terms: list[TermsOfRows]
+    rows: RowsOfEntries
 
-    Attributes
-    ----------
-    streams : dict of int to Rows
-        The rows of a batch, by the number of all rows.
 
-    Raises
-    ------
-    DependentRowsError
-        If rows depend on each other.
-    ValueError
-        If the model already has minibatches.
-    """
+class Conversion(ModelOfRows):
+    """A model of batches, from one of all rows; see :class:`ModelOfRows`."""
 
     def __init__(self, model: Model, batch_size: int) -> None:
-        _require_no_minibatch(model)
-        self.model, self.batch_size = model, batch_size
-        with hidden_initial_values(model), held_data(model) as held, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Detected variables likely created by GP objects")
-            self._graph, memo = fgraph_from_model(model)
-        for data, values in held.items():
-            copy = memo[data]
-            copy = copy if copy.owner is None else copy.owner.inputs[0]
-            copy.set_value(values, borrow=True)
-        shapes = model.eval_rv_shapes()
-        self._facts = Facts(
-            shapes={memo[rv]: tuple(map(int, shapes[rv.name])) for rv in model.free_RVs},
-            originals={
-                copy: x
-                for x, copy in memo.items()
-                if isinstance(x, SharedVariable) and copy is not x
-            },
-        )
-        self.streams: dict[int, Rows] = {}
-        # Rows of each observed variable of a batch, and what stands for an observed one elsewhere.
-        self._totals: dict[str, int] = {}
-        self._values: dict[Variable, Variable] = {}
-        self._outputs = [new for out in self._graph.outputs for new in self._term(out)]
+        super().__init__(model, batch_size)
+        self.integrated: list[Integrated] = []
+        self.left_out: set[str] = set()
+        self._streams_of_parts: list[Rows] = []
 
     def entries_of_rows(self) -> list[tuple[str, int]]:
-        """Name free variables with an entry for each row, and count these."""
+        """Name the sampled variables with an entry for each row, and count these."""
         return [
             (var.owner.op.name, n)
             for n, rows in self.streams.items()
-            for var, own in rows.indexed.items()
-            if own and n in self._facts.shapes[var]
+            for var in rows.indexed
+            if n in self.facts.shapes[var] and var.owner.op.name not in self.left_out
         ]
+
+    @property
+    def integrated_names(self) -> set[str]:
+        """Names of variables that are integrated out and on which rows depend."""
+        return {name for part in self.integrated for name in part.local.names}
+
+    @property
+    def without(self) -> set[str]:
+        """Names of variables that are left out, and of Deterministics of them."""
+        free = {x for x in self.graph.outputs if x.owner.op.name in self.left_out}
+        found = (x for x in self.graph.outputs if isinstance(x.owner.op, ModelDeterministic))
+        return self.left_out | {
+            x.owner.op.name for x in found if not free.isdisjoint(known_by_value([x]))
+        }
 
     def computed_from_rows(self) -> list[str]:
         """Name Deterministics for which all rows are needed at every draw."""
-        found = (out for out in self._graph.outputs if isinstance(out.owner.op, ModelDeterministic))
+        found = (out for out in self.graph.outputs if isinstance(out.owner.op, ModelDeterministic))
         return [out.owner.op.name for out in found if self._is_computed_from_rows(out)]
 
-    def model_of_batches(self) -> Model:
-        """Build the model, whose rows ``pm.Minibatch`` draws."""
+    def model_of_batches(self, *, but: Collection[str] = ()) -> Model:
+        """Build the model, whose rows ``pm.Minibatch`` draws, without some of its terms."""
         if not self.streams:
             raise ValueError(
                 "The model expected an observed variable or a potential with more rows than "
                 f"`batch_size`={self.batch_size}, got none. {CURE}"
             )
-        least = self.batch_size + 1
-        outputs = substituted(self._outputs, self._facts.constants(self._outputs, least))
-        require_rows(
-            self.streams,
-            [x.owner.inputs[0] for x in outputs if not isinstance(x.owner.op, ModelFreeRV)],
-            self._facts,
+        outputs = self._known_outputs([x for x in self.outputs if x.owner.op.name not in but])
+        outputs = clone_replace(
+            outputs, replace=self.values | self._batches(outputs), rebuild_strict=False
         )
-        outputs += list(self._others(outputs))
-        replaced = self._values | self._batches(outputs)
-        outputs = clone_replace(outputs, replace=replaced, rebuild_strict=False)
-        graph = FunctionGraph(outputs=[self._scaled(out) for out in outputs], clone=False)
-        graph._coords, graph._dim_lengths = self._graph._coords, self._graph._dim_lengths
+        return self._model([self._scaled(out) for out in outputs])
+
+    def model_of_rows(self, n: int, rows: np.ndarray) -> Model:
+        """Build the model of some of its n rows, whose terms are not scaled."""
+        outputs = self._known_outputs(self.outputs)
+        replaced = dict(self.values)
+        for number, stream in self.streams.items():
+            for leaf, data in stream.leaves:
+                values = data[rows] if number == n else data
+                replaced[leaf] = pytensor.shared(values, shape=values.shape, borrow=True)
+        return self._model(clone_replace(outputs, replace=replaced, rebuild_strict=False))
+
+    def _known_outputs(self, outputs: Sequence[Variable]) -> list[Variable]:
+        """Compute what is known of terms, and add the other variables of the model."""
+        known = substituted(outputs, self.facts.constants(outputs, self.batch_size + 1))
+        terms = [x.owner.inputs[0] for x in known if not isinstance(x.owner.op, ModelFreeRV)]
+        require_rows(self.streams, terms, self.facts)
+        return [*known, *self._others(known)]
+
+    def _model(self, outputs: Sequence[Variable]) -> Model:
+        graph = FunctionGraph(outputs=list(outputs), clone=False)
+        graph._coords, graph._dim_lengths = self.graph._coords, self.graph._dim_lengths
         result = model_from_fgraph(graph, mutate_fgraph=True)
         kept = self.model.rvs_to_initial_values
-        result.rvs_to_initial_values = InitialValues({result[rv.name]: kept[rv] for rv in kept})
+        starts = {result[rv.name]: kept[rv] for rv in kept if rv.name not in self.left_out}
+        result.rvs_to_initial_values = InitialValues(starts)
         return result
 
-    # Terms of the log density
+    # Local variables
 
-    def _term(self, out: TensorVariable) -> list[Variable]:
-        op = out.owner.op
-        if isinstance(op, ModelFreeRV):
-            return [out]
-        if isinstance(op, ModelObservedRV):
-            return self._observed(out)
-        return self._potential(out) if isinstance(op, ModelPotential) else []
+    def integrate(self, kept: Collection[str]) -> None:
+        """Integrate out variables with an entry for each row.
 
-    def _is_long(self, n: int) -> bool:
-        return n > self.batch_size
+        Parameters
+        ----------
+        kept : collection of str
+            Names of variables that are not to be integrated out.
+        """
+        point = self.model.initial_point(random_seed=0)
+        for var in [x for x in self.outputs[::-1] if isinstance(x.owner.op, ModelFreeRV)]:
+            others = [x for x in self.outputs if x is not var]
+            shape, name = self.facts.shapes[var], var.owner.op.name
+            if name not in kept and is_without_effect(var, others, shape, self.batch_size):
+                self._leave_out([var])
+        found = find_local(
+            self.streams,
+            self.outputs,
+            self.facts,
+            rows_of={x: self.terms[x.owner.op.name][0] for x in self.outputs if self._has_rows(x)},
+            value_shapes={name: np.shape(x) for name, x in point.items()},
+            kept=kept,
+        )
+        for n, local in list(found):
+            self._integrate(n, local)
 
-    def _stream(self, n: int) -> Rows:
-        return self.streams.setdefault(n, Rows(self._facts, n, self.batch_size))
+    def _has_rows(self, out: Variable) -> bool:
+        return out.owner.op.name in self.terms and not isinstance(out.owner.op, ModelFreeRV)
 
-    def _observed(self, out: TensorVariable) -> list[Variable]:
-        rv, value = out.owner.inputs
-        op = out.owner.op
-        lengths = [self._facts.length(value, i) for i in range(value.ndim)]
-        if not any(map(self._is_long, lengths)):
-            return [out]
-        self._values[out] = value
-        n = max(lengths)
-        # Rows are drawn along the first axis; others, and what users wrote, go term by term.
-        is_by_rows = lengths[0] == n and _has_independent_rows(rv.owner.op)
-        if is_by_rows and rv.owner.op.ndim_supp < rv.ndim:
-            rows = self._stream(n)
-            # The data come first: they give the batch its length.
-            rows_of_value = rows.of(value, 0)
-            if (rows_of_rv := rows.drawn(rv)) is not None:
-                self._totals[op.name] = n
-                return [model_observed_rv(rows_of_rv, rows_of_value, op.name)]
-        if isinstance(rv.owner.op, SimulatorRV):
-            raise DependentRowsError(
-                f"`{op.name}` expected rows that are drawn one by one, got a simulator of all rows "
-                f"together. {CURE}"
-            )
-        return self._by_terms(op.name, log_density_of(rv, value), kind="observed variable")
+    def _integrate(self, n: int, local: Local) -> None:
+        own = [x for x in self.outputs if self._has_rows(x) and depends_on(x, local.variables)]
+        names = [x.owner.op.name for x in own]
+        terms = [self.terms[name][1] for name in names]
+        try:
+            rows = rows_of_entries(local, terms, self.facts, batch_size=self.batch_size)
+        except DependentRowsError:
+            return
+        self._leave_out([*own, *local.variables])
+        self.integrated.append(Integrated(names[0], local, terms, rows))
+        length, n_rows = rows.rows.length, len(rows.labels)
+        found = self.as_observed(names[0], rows.integrated(), length=length, n=n_rows)
+        self.outputs.append(found)
+        if len(without := np.flatnonzero(local.positions < 0)):
+            others = Rows(self.facts, len(without), min(self.batch_size, len(without)))
+            self._streams_of_parts.append(others)
+            term = added([term(others, without) for term in terms])
+            name, n_others = f"{names[0]}_others", len(without)
+            found = self.as_observed(name, term, length=others.length, n=n_others)
+            self.outputs.append(found)
 
-    def _potential(self, out: TensorVariable) -> list[Variable]:
-        [terms] = out.owner.inputs
-        if not any(self._is_long(n) for x in needed_for_values([terms]) for n in _lengths(x)):
-            return [out]
-        return self._by_terms(out.owner.op.name, terms, kind="potential")
-
-    def _by_terms(self, name: str, terms: TensorVariable, *, kind: str) -> list[Variable]:
-        """Write a sum over rows as an observed variable whose log density is the term of a row."""
-        by_length: dict[int, list[TensorVariable]] = {}
-        rest: list[TensorVariable] = []
-        for factor, x in summands(terms):
-            lengths = [self._facts.length(x, i) for i in range(x.ndim)]
-            n = max(lengths, default=1)
-            if not self._is_long(n):
-                rest.append(factor * x.sum())
-                continue
-            axis = lengths.index(n)
-            rows = pt.moveaxis(self._stream(n).of(x, axis), axis, 0)
-            by_length.setdefault(n, []).append(factor * rows.sum(axis=tuple(range(1, rows.ndim))))
-        if not by_length:
-            behind = needed_for_values([terms])
-            long = {n for x in behind for n in _lengths(x) if self._is_long(n)}
-            raise DependentRowsError(
-                f"The {kind} `{name}` expected a log density that is a sum over rows, got one in "
-                f"which rows depend on each other through "
-                f"{mixing([terms], self._facts, lengths=long)}. {CURE}"
-            )
-        found: list[Variable] = []
-        for i, (n, parts) in enumerate(by_length.items()):
-            part = f"{name}_{i}" if i else name
-            rv = pm.CustomDist.dist(added(parts), logp=_as_it_is, class_name="Terms")
-            zeros = pt.zeros((self._stream(n).length,), dtype=rv.dtype)
-            found.append(model_observed_rv(rv, zeros, part))
-            self._totals[part] = n
-        return found + ([model_potential(added(rest), f"{name}_rest")] if rest else [])
+    def _leave_out(self, outputs: Sequence[Variable]) -> None:
+        self.outputs = [x for x in self.outputs if x not in outputs]
+        free = [x for x in outputs if isinstance(x.owner.op, ModelFreeRV)]
+        self.left_out.update(x.owner.op.name for x in free)
 
     # The new model
 
@@ -218,28 +191,34 @@ class Conversion:
         """Draw the data of the rows."""
         used = set(ancestors(outputs))
         replaced: dict[Variable, Variable] = {}
-        for rows in self.streams.values():
+        for rows in (*self.streams.values(), *self._streams_of_parts):
             leaves = [(leaf, data) for leaf, data in rows.leaves if leaf in used]
-            batches = pm.Minibatch(*(data for _, data in leaves), batch_size=self.batch_size)
+            if not leaves:
+                continue
+            batches = pm.Minibatch(*(data for _, data in leaves), batch_size=rows.batch_size)
             batches = batches if len(leaves) > 1 else [batches]
             replaced |= dict(zip((leaf for leaf, _ in leaves), batches, strict=True))
+        for part in self.integrated:
+            replaced |= part.rows.batches(self.batch_size, used)
         return replaced
 
     def _scaled(self, out: Variable) -> Variable:
         """Give an observed variable of a batch its ``total_size``."""
         op = out.owner.op
-        if not isinstance(op, ModelObservedRV) or op.name not in self._totals:
+        if not isinstance(op, ModelObservedRV) or op.name not in self.totals:
             return out
         rv, value = out.owner.inputs
-        return model_observed_rv(create_minibatch_rv(rv, self._totals[op.name]), value, op.name)
+        return model_observed_rv(create_minibatch_rv(rv, self.totals[op.name]), value, op.name)
 
     def _others(self, outputs: list[Variable]) -> Iterator[Variable]:
         """Yield Deterministics and data that do not have the rows."""
         used = set(ancestors(outputs))
-        for out in self._graph.outputs:
+        for out in self.graph.outputs:
             if not isinstance(out.owner.op, ModelDeterministic | ModelNamed):
                 continue
-            has_rows = any(self._is_long(self._facts.length(out, i)) for i in range(out.ndim))
+            has_rows = any(self.is_long(self.facts.length(out, i)) for i in range(out.ndim))
+            if out.owner.op.name in self.without:
+                continue
             if isinstance(out.owner.op, ModelNamed):
                 is_kept = not has_rows or out.owner.inputs[0] in used
             else:
@@ -248,10 +227,10 @@ class Conversion:
                 yield out
 
     def _is_computed_from_rows(self, out: TensorVariable) -> bool:
-        facts = self._facts
+        facts = self.facts
         return any(
             facts.is_random(x)
-            and any(self._is_long(facts.length(x, i)) for i in range(x.ndim))
+            and any(self.is_long(facts.length(x, i)) for i in range(x.ndim))
             and self._depends_on_rows(x)
             for x in known_by_value([out])
             if isinstance(x, TensorVariable) and x.owner is not None
@@ -259,33 +238,5 @@ class Conversion:
 
     def _depends_on_rows(self, out: TensorVariable) -> bool:
         behind = set(ancestors([out]))
-        has_data = any(n in self.streams for x in behind for n in _lengths(x))
-        return has_data or not behind.isdisjoint(self._values)
-
-
-def _require_no_minibatch(model: Model) -> None:
-    variables = [*model.basic_RVs, *model.potentials]
-    ops = {x.owner.op for x in ancestors(variables) if x.owner is not None}
-    if any(isinstance(op, MinibatchOp) for op in ops):
-        raise ValueError(
-            "The model expected all of its data, got one with `pm.Minibatch`. Sample it as it is."
-        )
-    if any(isinstance(op, MinibatchRandomVariable) for op in ops):
-        raise ValueError(
-            "The model expected all of its data, got some of the rows with their `total_size`. "
-            "Leave out `total_size`; for rows that a loader reads, pass a `step` with `data`."
-        )
-
-
-def _has_independent_rows(op: Op) -> bool:
-    """Return whether rows are independent because that is how a library defines them."""
-    package = type(op).__module__.split(".")[0]
-    return package in ("pymc", "pytensor", "pymc_geodesic") and not isinstance(op, WRITTEN)
-
-
-def _lengths(x: Variable) -> tuple[int, ...]:
-    return np.shape(data_of(x))
-
-
-def _as_it_is(value: TensorVariable, term: TensorVariable) -> TensorVariable:
-    return term
+        has_data = any(n in self.streams for x in behind for n in lengths_of(x))
+        return has_data or not behind.isdisjoint(self.values)

@@ -6,20 +6,26 @@ from __future__ import annotations
 
 import warnings
 
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from pymc.model import Model
+from pytensor.graph.traversal import ancestors
 
 from pymc_geodesic.rows.builders import model_inside
 from pymc_geodesic.rows.conversion import Conversion
 from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.rows.proof import require_equal
+from pymc_geodesic.rows.proof_of_entries import require_equal_entries
 from pymc_geodesic.validation import pymc_model, whole
 
 __all__ = ["BATCH_SIZE", "Converted", "converted", "minibatch"]
 
 BATCH_SIZE = 500
-"""Rows of a batch: enough that a transition costs more than its overhead."""
+"""Rows of a batch: enough that a transition costs more than its overhead.
+
+A step that tunes itself takes a multiple where that makes draws cheaper or their noise harmless.
+"""
 
 
 class Converted(NamedTuple):
@@ -31,13 +37,30 @@ class Converted(NamedTuple):
         The new model.
     from_rows : list of str
         Deterministics of the model that was given for which all rows are needed at every draw.
+    integrated : list of str
+        Free variables of the model that was given that are integrated out.
+    unused : list of str
+        The same, of those on which nothing else depends.
+    without : list of str
+        All of these, and Deterministics that depend on them.
+    conversion : Conversion
+        How the model was divided into rows.
     """
 
     model: Model
     from_rows: list[str]
+    integrated: list[str]
+    unused: list[str]
+    without: list[str]
+    conversion: Conversion
 
 
-def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE) -> Model:
+def minibatch(
+    model: Model | Any | None = None,
+    *,
+    batch_size: int = BATCH_SIZE,
+    var_names: Sequence[str] | None = None,
+) -> Model:
     """Return a model with minibatches of its data, from one that was written for all rows.
 
     Each observed variable with more rows than a batch is drawn from ``pm.Minibatch`` and scaled by
@@ -47,6 +70,11 @@ def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE)
     density of all rows, put together from batches, is then compared with that of the model at two
     points.
 
+    Free variables with an entry for each row are integrated out if the entries are independent
+    given all other variables. Missing values on which nothing else depends are left out, which is
+    exact. One or two numbers for each entry are integrated by adaptive quadrature, as in
+    :class:`MarginalLikelihood`.
+
     Parameters
     ----------
     model : pymc.Model, bambi.Model or object, optional
@@ -54,12 +82,14 @@ def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE)
         one of Bambi is built.
     batch_size : int
         Rows of a batch. Observed variables with at most so many rows keep all of them.
+    var_names : sequence of str, optional
+        Free variables that are not to be integrated out, or Deterministics of such.
 
     Returns
     -------
     pymc.Model
-        A new model with the same free variables. Deterministics of the rows are left out: compute
-        them with the model that was given.
+        A new model with the same free variables but those that are integrated out. Deterministics
+        of the rows are left out: compute them with the model that was given.
 
     Raises
     ------
@@ -71,7 +101,8 @@ def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE)
     Warns
     -----
     UserWarning
-        If a free variable has an entry for each row, since all of them move at every transition.
+        If a free variable has an entry for each row and cannot be integrated out, since all of
+        them move at every transition.
 
     Examples
     --------
@@ -84,14 +115,21 @@ def minibatch(model: Model | Any | None = None, *, batch_size: int = BATCH_SIZE)
     >>> [rv.name for rv in batches.free_RVs], batches["y"].type.shape
     (['mean'], (100,))
     """
-    return converted(pymc_model(model_inside(model)), batch_size=batch_size).model
+    return converted(
+        pymc_model(model_inside(model)), batch_size=batch_size, kept=var_names or ()
+    ).model
 
 
-def converted(model: Model, *, batch_size: int) -> Converted:
+def converted(model: Model, *, batch_size: int, kept: Collection[str] = ()) -> Converted:
     """Convert a model, and say what was left out; see :func:`minibatch`."""
     model = plain(model)
     conversion = Conversion(model, whole("batch_size", batch_size))
     found = conversion.model_of_batches()
+    require_equal(model, found)
+    conversion.integrate(_free(model, kept))
+    if conversion.left_out:
+        require_equal_entries(model, conversion)
+        found = conversion.model_of_batches()
     for name, n in conversion.entries_of_rows():
         warnings.warn(
             f"`{name}` expected fewer entries than rows, got one for each of the {n:,} rows. "
@@ -99,5 +137,20 @@ def converted(model: Model, *, batch_size: int) -> Converted:
             UserWarning,
             stacklevel=3,
         )
-    require_equal(model, found)
-    return Converted(found, conversion.computed_from_rows())
+    without = conversion.without
+    order = [x.name for x in model.unobserved_RVs]
+    return Converted(
+        found,
+        [name for name in conversion.computed_from_rows() if name not in without],
+        [name for name in order if name in conversion.integrated_names],
+        [name for name in order if name in conversion.left_out - conversion.integrated_names],
+        [name for name in order if name in without],
+        conversion,
+    )
+
+
+def _free(model: Model, names: Collection[str]) -> set[str]:
+    """Return the names of the free variables that variables are computed from."""
+    named = [x for x in model.unobserved_RVs if x.name in names]
+    behind = set(ancestors(named))
+    return {x.name for x in model.free_RVs if x in behind}

@@ -17,7 +17,14 @@ from pytensor.tensor.shape import Shape, Shape_i
 
 from pymc_geodesic.potential.renewed_graphs import renew
 
-__all__ = ["data_of", "known_by_value", "name_of", "needed_for_values", "substituted"]
+__all__ = [
+    "data_of",
+    "inputs_for_free",
+    "known_by_value",
+    "name_of",
+    "needed_for_values",
+    "substituted",
+]
 
 
 def known_by_value(variables: Sequence[Variable]) -> set[Variable]:
@@ -30,6 +37,13 @@ def substituted(outputs: Sequence[Variable], new: dict[Variable, Variable]) -> l
     new = dict(new)
     renew(io_toposort(list(new), outputs), new, lambda node, inputs: None)
     return [new.get(out, out) for out in outputs]
+
+
+def inputs_for_free(outputs: Sequence[Variable]) -> dict[Variable, Variable]:
+    """Return inputs for the free variables behind others, which PyMC and rewrites would copy."""
+    found = needed_for_values(outputs)
+    free = [x for x in found if x.owner is not None and isinstance(x.owner.op, ModelFreeRV)]
+    return {x: x.type(name=x.name) for x in free}
 
 
 def data_of(x: Variable) -> np.ndarray | float:

@@ -96,7 +96,7 @@ def _reshape(
     if new[axis + 1 :] == old[len(old) - len(new) + axis + 1 :] and axis == 0:
         # The first axes become one: take rows of the longest, and in these the entry.
         lead = old[: len(old) - len(new) + 1]
-        at = np.unravel_index(rows.at(positions), lead)
+        at = np.unravel_index(rows.at(positions) % np.prod(lead), lead)
         long = int(np.argmax(lead))
         taken = pt.moveaxis(rows.of(x, long, at[long]), long, 0)
         others = [rows.leaf(p) for i, p in enumerate(at) if i != long]
@@ -189,30 +189,37 @@ def _advanced_inc_subtensor(
     where = np.full([rows.facts.length(x, i) for i in range(len(arrays))], -1)
     where[tuple(map(rows.facts.array, arrays))] = np.arange(rows.facts.length(arrays[0], 0))
     where = where[rows.at(positions)]
-    old, new, place = rows.of(x, 0, positions), y, np.maximum(where, 0)
+    if np.all(where < 0):
+        return rows.of(x, 0, positions)
+    # The last value stands for those of other rows, which are not used.
+    new, place = y, where
     if y.ndim > x.ndim - len(arrays) and not y.type.broadcastable[0]:
         if len(arrays) == 1:
             new = rows.of(y, 0, place)
+            if np.all(where >= 0):
+                return new
         elif rows.facts.is_random(y):
             new = y[rows.leaf(place)]
         else:
             new = rows.leaf(rows.facts.array(y)[place])
     is_new = pt.shape_padright(rows.leaf(where >= 0), var.ndim - where.ndim)
-    return pt.switch(is_new, new, old)
+    return pt.switch(is_new, new, rows.of(x, 0, positions))
 
 
 def _long_axis(
     rows: Rows, x: TensorVariable, indices: Sequence, arrays: Sequence[int], n_axes: int, inner: int
 ) -> int | None:
     """Find an axis of a variable that is cheaper to index before the variable is computed."""
-    if x.owner is None or isinstance(x.owner.op, ModelFreeRV) or not rows.facts.is_random(x):
+    if x.owner is None or not rows.facts.is_random(x):
+        return None
+    if isinstance(x.owner.op, ModelFreeRV) and sum(indices[i].ndim > 0 for i in arrays) > 1:
         return None
     for i in arrays:
         entry = indices[i]
         own = inner - n_axes + entry.ndim  # the axis of the rows, and no other
         alone = [not b for b in entry.type.broadcastable] == [j == own for j in range(entry.ndim)]
         is_known = own >= 0 and alone and not rows.facts.is_random(entry)
-        if is_known and rows.facts.length(x, i) > rows.batch_size:
+        if is_known and rows.facts.length(x, i) > rows.long:
             return i
     return None
 

@@ -13,7 +13,7 @@ from pymc.model import Model
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.full_data import full_data
 
-__all__ = ["require_equal"]
+__all__ = ["moved", "require_equal", "tolerance_for"]
 
 # Of the log density. Sums of a million rows in another order differ by 1e-11; data in single
 # precision leave 1e-6.
@@ -39,9 +39,9 @@ def require_equal(model: Model, batches: Model) -> None:
     """
     whole = full_data(batches)
     first = model.initial_point(random_seed=0)
-    points = [first, _moved(first)]
+    points = [first, moved(first)]
     found, expected = _densities(whole, points), _densities(model, points)
-    tolerance = TOLERANCE if _is_double(model) else SINGLE_TOLERANCE
+    tolerance = tolerance_for(model)
     totals = np.sum(list(found.values()), axis=0), np.sum(list(expected.values()), axis=0)
     if np.allclose(*totals, rtol=tolerance, atol=tolerance, equal_nan=True):
         return
@@ -68,7 +68,8 @@ def _densities(model: Model, points: list[Mapping[str, np.ndarray]]) -> dict[str
     }
 
 
-def _moved(point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def moved(point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return a point near another."""
     rng = np.random.default_rng(0)
     return {
         name: x + (SPREAD * rng.normal(size=np.shape(x))).astype(np.asarray(x).dtype)
@@ -76,5 +77,7 @@ def _moved(point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     }
 
 
-def _is_double(model: Model) -> bool:
-    return all(x.dtype != "float32" for x in [*model.value_vars, *model.rvs_to_values.values()])
+def tolerance_for(model: Model) -> float:
+    """Return how far log densities may differ, as a share."""
+    values = [*model.value_vars, *model.rvs_to_values.values()]
+    return SINGLE_TOLERANCE if any(x.dtype == "float32" for x in values) else TOLERANCE

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pymc.distributions.distribution import PartialObservedRV
+from pymc.distributions.simulator import SimulatorRV
 from pymc.model.fgraph import ModelVar
 from pytensor.graph.basic import Variable
 from pytensor.tensor import TensorVariable
@@ -18,15 +20,29 @@ from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import data_of, name_of, needed_for_values
 from pymc_geodesic.rows.selection import Rows
 
-__all__ = ["CURE", "DependentRowsError", "mixing", "require_rows"]
+__all__ = ["CURE", "DependentRowsError", "mixing", "require_rows", "require_separate"]
 
 # Operations that stand wherever rows are counted or checked.
 NEVER_THE_REASON = frozenset({"Shape", "Check"})
-CURE = "Use NUTS, `pm.sample()`, which is exact."
+CURE = "Use NUTS, which is exact: `pmg.sample(model=model, exact='nuts')`."
 
 
 class DependentRowsError(ValueError):
     """The log density of a model is not a sum over rows of its data."""
+
+
+def require_separate(name: str, rv: Variable) -> None:
+    """Raise an error if an observed variable is of a kind whose rows cannot be taken."""
+    if isinstance(rv.owner.op, SimulatorRV):
+        got = "rows that are drawn one by one, got a simulator of all rows together"
+    elif isinstance(rv.owner.op, PartialObservedRV):
+        got = (
+            "rows that are observed or missing as a whole, got a multivariate distribution of "
+            "which some rows are missing in part"
+        )
+    else:
+        return
+    raise DependentRowsError(f"`{name}` expected {got}. {CURE}")
 
 
 def require_rows(

@@ -10,6 +10,7 @@ Where no rule is known the index stays, and all rows are computed (``Rows.whole`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import singledispatch
 from typing import Any
 
@@ -65,6 +66,11 @@ class Rows:
         Values and lengths.
     n_rows, batch_size : int
         Rows of the data and of a batch.
+    long : int, optional
+        Axes of computed variables that are longer are indexed before the variables are computed;
+        by default ``batch_size``.
+    local : mapping, optional
+        What stands for the rows of free variables that are not sampled.
 
     Attributes
     ----------
@@ -72,15 +78,26 @@ class Rows:
         Placeholders of the data of a batch, and the data of all rows.
     whole : list of (TensorVariable, str)
         Variables that are computed for all rows, because the operation of that name has no rule.
-    indexed : dict of TensorVariable to bool
-        Random variables that are indexed by rows; whether each row has its own entry.
+    indexed : dict of TensorVariable to list of (int, ndarray)
+        Free variables that are indexed by rows: along which axis, and the entry of each row, which
+        is negative if the row has none.
     """
 
-    def __init__(self, facts: Facts, n_rows: int, batch_size: int) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        n_rows: int,
+        batch_size: int,
+        *,
+        long: int | None = None,
+        local: Mapping[Variable, TensorVariable] | None = None,
+    ) -> None:
         self.facts, self.n_rows, self.batch_size = facts, n_rows, batch_size
+        self.long = batch_size if long is None else long
+        self.local = {} if local is None else local
         self.leaves: list[tuple[TensorVariable, np.ndarray]] = []
         self.whole: list[tuple[TensorVariable, str]] = []
-        self.indexed: dict[TensorVariable, bool] = {}
+        self.indexed: dict[TensorVariable, list[tuple[int, np.ndarray]]] = {}
         self._made: dict[tuple[Variable, int, int], TensorVariable] = {}
         self._positions: dict[int, Positions] = {}  # keeps ids unique
 
@@ -103,9 +120,9 @@ class Rows:
         if not is_random and (var.owner is None or self._is_stored(var)):
             return self.leaf(self.facts.array(var), axis, positions)
         if is_random and isinstance(var.owner.op, ModelFreeRV):
-            taken = np.arange(self.n_rows) if positions is None else positions
-            own = len(np.unique(taken)) == len(taken)
-            self.indexed[var] = self.indexed.get(var, True) and own
+            if var in self.local:
+                return self.local[var]
+            self.indexed.setdefault(var, []).append((axis, self.at(positions)))
             return self.index(var, axis, positions)
         if (found := rule(var.owner.op, self, var, axis, positions)) is not None:
             return found
@@ -149,9 +166,11 @@ class Rows:
         """Rows of all inputs, which have the same axes as the output."""
         return [self.of(x, axis, positions) for x in node.inputs]
 
-    def drawn(self, rv: TensorVariable, axis: int = 0) -> TensorVariable | None:
+    def drawn(
+        self, rv: TensorVariable, axis: int = 0, positions: Positions = None
+    ) -> TensorVariable | None:
         """Rows of a random variable that is not part of the model."""
-        return rule(rv.owner.op, self, rv, axis, None)
+        return rule(rv.owner.op, self, rv, axis, positions)
 
     def filled(self, var: TensorVariable, value: TensorVariable, axis: int) -> TensorVariable:
         """Fill an array of the shape of a variable, with the rows of a batch along an axis."""

@@ -10,7 +10,6 @@ from typing import Any
 import pytensor.tensor as pt
 
 from pymc.logprob.basic import logp
-from pymc.model.fgraph import ModelFreeRV
 from pytensor.graph.basic import Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Add, Mul, Neg, Sub, TrueDiv
@@ -19,19 +18,14 @@ from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Sum
 
-from pymc_geodesic.rows.graphs import needed_for_values, substituted
+from pymc_geodesic.rows.graphs import inputs_for_free, substituted
 
 __all__ = ["added", "log_density_of", "summands"]
 
 
 def log_density_of(rv: TensorVariable, value: TensorVariable) -> TensorVariable:
     """Build the log density of a variable of a graph; PyMC would copy the free variables."""
-    free = [
-        x
-        for x in needed_for_values([rv])
-        if x.owner is not None and isinstance(x.owner.op, ModelFreeRV)
-    ]
-    inputs = {x: x.type(name=x.name) for x in free}
+    inputs = inputs_for_free([rv])
     [rv] = substituted([rv], inputs)
     density = logp(rv, value, warn_rvs=False)
     if not isinstance(density, Variable):

@@ -5,6 +5,7 @@
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.checkpoints.resume import read, resume
 from pymc_geodesic.runs.find_starts import find_starts
+from pymc_geodesic.runs.local_posterior import local_posterior
 from pymc_geodesic.runs.running_moments import RunningMoments
 from pymc_geodesic.runs.sample import ChainError, sample
 
@@ -13,6 +14,7 @@ __all__ = [
     "CheckpointError",
     "RunningMoments",
     "find_starts",
+    "local_posterior",
     "read",
     "resume",
     "sample",

@@ -15,6 +15,7 @@ from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.runs.choose_step import require_continuous
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
+from pymc_geodesic.runs.whole_models import in_batches
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
 from pymc_geodesic.validation import pymc_model, whole
@@ -38,8 +39,8 @@ def find_starts(
     Parameters
     ----------
     model : Model, optional
-        Model whose variables are all continuous; with :class:`pymc.Minibatch`, or with all rows. By
-        default that of the ``with`` block.
+        Model whose variables are all continuous; with :class:`pymc.Minibatch`, or with all rows,
+        which are read in batches if they are many and independent. By default that of the context.
     chains : int, default 4
         How many starts.
     random_seed : int, sequence of int, SeedSequence or Generator, optional
@@ -93,12 +94,13 @@ def find_starts(
         )
     is_flat = all(manifold_in(model, rv).is_flat for rv in model.free_RVs)
     make = SGNHT if is_flat else gSGNHT
-    with model:
+    searched = in_batches(model)
+    with searched:
         # The search compiles nothing, and JAX compiles a step only when it moves.
         sampler: Sampler = make(backend="jax" if find_spec("jax") else None).sampler
     begun = begin_chains(
         sampler,
-        model,
+        searched,
         chain_seeds=seeds(random_seed, n_chains),
         initvals=initvals,
         tune=1,

@@ -35,7 +35,7 @@ class Plan:
     """The arguments of a run; see :func:`pymc_geodesic.runs.sample`.
 
     ``model`` is the model that was given, in whose terms the result is. The step has that which is
-    sampled. ``batch_size`` is None if they are the same.
+    sampled. ``batch_size`` is None if they are the same. ``exact`` names an exact sampler.
     """
 
     model: Model
@@ -52,6 +52,7 @@ class Plan:
     checkpoint: Path | None
     checkpoint_every: float
     client: Any
+    exact: str | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property

@@ -71,7 +71,9 @@ def _refusal(plan: Plan, needed: dict[str, int], total: int, there: int) -> str:
     if needed:
         name = max(needed, key=needed.__getitem__)
         what += f", {in_units(needed[name])} of them for `{name}`"
-    if plan.checkpoint is not None:
+    if plan.exact is not None:
+        cure = "Draw less, or leave out variables by `var_names`."
+    elif plan.checkpoint is not None:
         cure = f"Keep fewer draws by `thin={thin}`, or take a larger disk."
     else:
         cure = f"Keep fewer draws by `thin={thin}`, or all draws on disk by `checkpoint=...`."

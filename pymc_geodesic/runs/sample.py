@@ -37,7 +37,8 @@ from pymc_geodesic.runs.results import (
 from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
-from pymc_geodesic.runs.whole_models import sampled_model
+from pymc_geodesic.runs.whole_models import Sampled, sampled_model
+from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
@@ -59,6 +60,7 @@ def sample(
     random_seed: RandomSeed = None,
     initvals: InitialValues = None,
     batch_size: int | None = None,
+    exact: ExactArgument = None,
     chain_method: ChainMethod = "vectorized",
     backend: str | None = None,
     progressbar: bool = True,
@@ -97,6 +99,10 @@ def sample(
         Rows that a transition reads, of a model without ``pm.Minibatch``; by default as in
         :func:`minibatch`. A class or function given as ``step`` then samples batches too, and all
         rows otherwise.
+    exact : {"nuts"}, optional
+        Sample all rows with NUTS: run ``pm.sample`` with ``draws``, ``tune``, ``chains``,
+        ``random_seed``, ``initvals``, ``var_names`` and the other arguments that it shares. Errors
+        and the line at the end of the tuning phase say where this is better.
     chain_method : {"vectorized", "sequential"}
         One call of a compiled kernel for all chains, in blocks if they are large, which needs the
         JAX backend; or one call for each chain, as with other backends in any case.
@@ -149,7 +155,7 @@ def sample(
         If the draws would not fit into memory, or onto the disk; nothing is sampled.
     ValueError, TypeError
         For invalid arguments, and for a ``checkpoint`` of another run. Without a ``step``, for a
-        model with few rows, or whose rows depend on each other: use ``pm.sample``.
+        model with few rows, or whose rows depend on each other: use ``exact="nuts"``.
 
     Notes
     -----
@@ -184,19 +190,32 @@ def sample(
         _phase_length("draws", draws, thin),
     )
     one_of("chain_method", chain_method, get_args(ChainMethod))
+    if exact is not None:
+        others: dict[str, Any] = {
+            "step": step,
+            "batch_size": batch_size,
+            "backend": backend,
+            "keep": keep,
+        }
+        others |= {"thin": None if thin == 1 else thin, "checkpoint": checkpoint, "client": client}
+        model = of_all_rows(model, exact, others)
     if client is not None:
         require_client(client)
     path = None if checkpoint is None else folder_of(checkpoint)
     flag("progressbar", progressbar)
-    sampled = sampled_model(model, step, batch_size)
     by_builder = computed_by(given)
+    named = [*(var_names or ()), *(keep or ())]
+    sampled = Sampled(model) if exact else sampled_model(model, step, batch_size, kept=named)
     plan = Plan(
         model=model,
         batch_size=sampled.batch_size,
         tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
         sampling=Phase("Sampling", n_draws, thin),
         traced=Traced(
-            model, var_names, without=keep or (), unless_named=[*sampled.from_rows, *by_builder]
+            model,
+            var_names,
+            without=keep or (),
+            unless_named=[*sampled.from_rows, *sampled.without, *by_builder],
         ),
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
@@ -207,8 +226,13 @@ def sample(
         checkpoint=path,
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
+        exact=exact,
     )
     require_starts(initvals, model, plan.n_chains)
+    if exact is not None:
+        checks = compute_convergence_checks
+        exactly = sample_with_nuts(plan, progressbar=progressbar, compute_convergence_checks=checks)
+        return returned(finished(exactly, given), None, plan.sampling)
     labels_of(model).log()
     make_room(plan)
     sampled.log(var_names=var_names, unsaid=by_builder)
@@ -219,6 +243,7 @@ def sample(
         if compute_convergence_checks and stopped is None and fold is not None:
             seconds = time.perf_counter() - plan.began
             check(kept, idata, model, sampler=sampler, chains=fold.chains, seconds=seconds)
+            sampled.check(idata)
         log.info(
             f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
             f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."

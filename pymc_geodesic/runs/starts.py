@@ -15,7 +15,14 @@ from pymc.model import Model
 from pymc_geodesic.sampling import Chain, begin
 from pymc_geodesic.sampling.advance import Sampler
 
-__all__ = ["InitialValues", "RandomSeed", "begin_chains", "require_starts", "seeds"]
+__all__ = [
+    "InitialValues",
+    "RandomSeed",
+    "begin_chains",
+    "by_name",
+    "require_starts",
+    "seeds",
+]
 
 RandomSeed = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
 """Source of the seeds of all chains."""
@@ -106,7 +113,7 @@ def begin_chains(
     """Begin chains at the starts of ``pm.sample``."""
     require_starts(initvals, model, len(chain_seeds))
     functions = make_initial_point_fns_per_chain(
-        model=model, overrides=_by_name(initvals), jitter_rvs=set(), chains=len(chain_seeds)
+        model=model, overrides=by_name(initvals), jitter_rvs=set(), chains=len(chain_seeds)
     )
     # A separate seed, for a start that is drawn from the prior.
     points = [
@@ -119,10 +126,10 @@ def begin_chains(
     ]
 
 
-def _by_name(initvals: InitialValues) -> Any:
+def by_name(initvals: InitialValues) -> Any:
     """Return values by the names of variables, which may be those of the model that was given."""
     if initvals is None:
         return None
     if not isinstance(initvals, Mapping):
-        return [_by_name(x) for x in initvals]
+        return [by_name(x) for x in initvals]
     return {getattr(key, "name", key): value for key, value in initvals.items()}

@@ -273,7 +273,8 @@ def _points(
 ) -> list[tuple[np.ndarray, ...]]:
     """Return draws as points of the embedding, chain after chain, so many of each."""
     names = sampler.problem.names
-    free = model.free_RVs
+    # Variables that are integrated out have no draws.
+    free = [rv for rv in model.free_RVs if model.rvs_to_values[rv].name in names]
     graphs = [to_value(model, rv) for rv in free]
     arrays = at_draws(idata, free, graphs, max_draws=n_draws)
     values = {model.rvs_to_values[rv].name: x for rv, x in zip(free, arrays, strict=True)}

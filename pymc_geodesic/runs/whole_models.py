@@ -4,19 +4,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
 
 from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.rows.accuracy import error_of_quadrature
+from pymc_geodesic.rows.conversion import Conversion
 from pymc_geodesic.rows.convert import BATCH_SIZE, converted
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import how_to_compute
+from pymc_geodesic.runs.entries_at_draws import points
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["Sampled", "sampled_model"]
+__all__ = ["Sampled", "in_batches", "sampled_model"]
+
+
+# Draws at which quadrature is checked, and the error in standard deviations that is not reported.
+N_DRAWS, ACCEPTED_ERROR = 20, 0.1
 
 
 @dataclass(frozen=True)
@@ -31,11 +41,21 @@ class Sampled:
         Rows of a batch of a model that was converted.
     from_rows : list of str
         Deterministics of the given model for which all rows are needed at every draw.
+    integrated, unused : list of str
+        Free variables of the given model that are integrated out; those on which nothing depends.
+    without : list of str
+        These, and Deterministics that depend on them.
+    conversion : Conversion, optional
+        How the given model was divided into rows.
     """
 
     model: Model
     batch_size: int | None = None
     from_rows: list[str] = field(default_factory=list)
+    integrated: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    conversion: Conversion | None = None
 
     def log(self, *, var_names: Sequence[str] | None, unsaid: Collection[str] = ()) -> None:
         """Say what is sampled, and what the result lacks but for some names."""
@@ -45,6 +65,8 @@ class Sampled:
             "A transition reads a batch of rows: the run samples "
             f"`pmg.minibatch(model, batch_size={self.batch_size})`."
         )
+        for sentence in self._how_to_draw():
+            log.info(sentence)
         lacking = [name for name in self.from_rows if name not in unsaid]
         if var_names is None and lacking:
             listed = ", ".join(f"`{name}`" for name in lacking)
@@ -53,11 +75,57 @@ class Sampled:
                 f"without. {how_to_compute(*lacking)}"
             )
 
+    def check(self, idata: xr.DataTree) -> None:
+        """Warn if the quadrature over variables that are integrated out is too coarse."""
+        if self.conversion is None or not self.integrated:
+            return
+        rng = np.random.default_rng(0)
+        posterior = idata["posterior"].to_dataset()
+        names = [rv.name for rv in self.model.free_RVs]
+        if any(name not in posterior for name in names):
+            return
+        every = max(1, posterior.sizes["chain"] * posterior.sizes["draw"] // N_DRAWS)
+        draws = list(points(posterior.isel(draw=slice(None, None, every)), names))
+        for local, error in error_of_quadrature(self.conversion, draws, rng).items():
+            if error > ACCEPTED_ERROR:
+                log.warning(
+                    f"The integral over {local} is off: with more nodes the log density changes by "
+                    f"{error:.2g} more at some draws than at others, which moves means by up to as "
+                    "many standard deviations. Sample these variables with the others: name them "
+                    "in `var_names`."
+                )
 
-def sampled_model(model: Model, step: StepArgument, batch_size: int | None) -> Sampled:
+    def _how_to_draw(self) -> Iterator[str]:
+        """Say which variables are integrated out, and how to draw them."""
+        if self.integrated:
+            others = set(self.without) - {*self.integrated, *self.unused}
+            also = f", and {', '.join(f'`{name}`' for name in sorted(others))}" if others else ""
+            yield (
+                f"{_are(self.integrated)} integrated out, row by row. The result "
+                f'is without{also}. `pmg.local_posterior(idata, {{"{self.integrated[0]}": [...]}}, '
+                "model=model)` draws chosen entries; `var_names` that names them samples all of "
+                "them with the others."
+            )
+        if self.unused:
+            listed = ", ".join(f'"{name}"' for name in self.unused)
+            yield (
+                f"{_are(self.unused)} left out, because nothing else depends on them. "
+                f"`pm.sample_posterior_predictive(idata, model=model, var_names=[{listed}])` draws "
+                "them."
+            )
+
+
+def _are(names: Sequence[str]) -> str:
+    return f"{', '.join(f'`{name}`' for name in names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def sampled_model(
+    model: Model, step: StepArgument, batch_size: int | None, *, kept: Collection[str] = ()
+) -> Sampled:
     """Return the model that a run samples.
 
     A model without minibatches is converted if a step is chosen here, or for a ``batch_size``.
+    Variables that are ``kept`` are not integrated out.
 
     Raises
     ------
@@ -77,5 +145,13 @@ def sampled_model(model: Model, step: StepArgument, batch_size: int | None) -> S
     if step is not None and batch_size is None:
         return Sampled(model)
     batch_size = BATCH_SIZE if batch_size is None else batch_size
-    found = converted(model, batch_size=batch_size)
-    return Sampled(found.model, batch_size, found.from_rows)
+    found = converted(model, batch_size=batch_size, kept=kept)
+    return Sampled(batch_size=batch_size, **found._asdict())
+
+
+def in_batches(model: Model) -> Model:
+    """Return a model with minibatches; the given one if rows are few or cannot be divided."""
+    try:
+        return sampled_model(model, None, None).model
+    except ValueError:
+        return model

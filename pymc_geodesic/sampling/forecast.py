@@ -121,10 +121,10 @@ def forecast(
     by_this = now - clock.began + 1_000 * (now - clock.processor) / n
     if by_nuts < by_this:
         text += (
-            ". NUTS on all rows is probably faster for this model: `pm.sample("
-            f"model=pmg.full_data(model))` should take about {_rounded(by_nuts)} s of one "
-            f"processor for as many, tuning included, within a factor of {UNCERTAIN}; this step "
-            f"takes about {_rounded(by_this)} s of one, its own tuning included"
+            ". NUTS on all rows is probably faster for this model: `pmg.sample(model=model, "
+            f"exact='nuts')` should take about {_rounded(by_nuts)} s of one processor for as many, "
+            f"tuning included, within a factor of {UNCERTAIN}; this step takes about "
+            f"{_rounded(by_this)} s of one, its own tuning included"
         )
     return text
 

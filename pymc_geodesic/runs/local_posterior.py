@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,24 +13,24 @@ import xarray as xr
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.groups.conditional import N_CANDIDATES, ConditionalEffects
+from pymc_geodesic.groups.conditional import ConditionalEffects
 from pymc_geodesic.groups.grouped_rows import GroupedRows
 from pymc_geodesic.groups.marginal import MarginalLikelihoodRV
 from pymc_geodesic.potential.batch_structure import batched_variables, observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
+from pymc_geodesic.rows.convert import BATCH_SIZE
+from pymc_geodesic.run_record import read_records
+from pymc_geodesic.runs.entries_at_draws import entries_at_draws, points, warn_of_few
 from pymc_geodesic.validation import data_tree, pymc_model, whole
 
 __all__ = ["local_posterior"]
 
-# Below this share of the candidates a group's draws repeat a few of them.
-LEAST_SHARE = 0.05
-
 
 def local_posterior(
     idata: xr.DataTree,
-    groups: Sequence[Any] | np.ndarray,
+    groups: Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any]],
     *,
-    rows: GroupedRows,
+    rows: GroupedRows | None = None,
     model: Model | None = None,
     thin: int = 1,
     random_seed: int | np.random.Generator | None = None,
@@ -49,14 +47,17 @@ def local_posterior(
     ----------
     idata : DataTree
         Draws of the global variables, of ``pm.sample`` or ``pmg.sample``.
-    groups : sequence
-        Labels of groups, as in the column that ``rows`` was grouped by.
-    rows : GroupedRows
-        The groups of the model.
+    groups : sequence or mapping
+        Labels of groups, as in the column that ``rows`` was grouped by. For a model of all rows,
+        the name of a variable that :func:`sample` has integrated out, with the coordinates of its
+        entries, or their numbers if it has no coordinates: ``{"person": ["ann", "bob"]}``.
+    rows : GroupedRows, optional
+        The groups of the model. For a model of all rows leave it out.
     model : pymc.Model, optional
-        A model with the global variables of ``idata`` and one :class:`MarginalLikelihood`; by
-        default that of the context. It need not be the one that was sampled: draws of a model with
-        :class:`GroupLikelihood` and local variables have the same global variables.
+        The model that was given to :func:`sample`, or one with the global variables of ``idata``
+        and one :class:`MarginalLikelihood`; by default that of the context. It need not be the one
+        that was sampled: draws of a model with :class:`GroupLikelihood` and local variables have
+        the same global variables.
     thin : int, default 1
         Use every so many draws of ``idata``.
     random_seed : int or Generator, optional
@@ -66,7 +67,8 @@ def local_posterior(
     -------
     DataTree
         Its posterior has the variable ``effect`` with the dimensions ``chain``, ``draw`` and the
-        name of the groups' column, whose coordinates are the labels.
+        name of the groups' column, whose coordinates are the labels. For a model of all rows it has
+        the variable itself, and others of the same entries that are drawn together with it.
 
     Raises
     ------
@@ -103,16 +105,24 @@ def local_posterior(
     model = pymc_model(model)
     posterior = data_tree(idata)["posterior"].to_dataset()
     posterior = posterior.isel(draw=slice(None, None, whole("thin", thin)))
+    rng = np.random.default_rng(random_seed)
+    if isinstance(groups, Mapping):
+        batch_size = next((x.batch_size for x in read_records(idata) if x.batch_size), BATCH_SIZE)
+        return entries_at_draws(posterior, groups, model=model, batch_size=batch_size, rng=rng)
+    if rows is None:
+        raise ValueError(
+            "`rows` expected the `GroupedRows` of the model, got None. For a model of all rows "
+            'name the variable: `groups={"effect": [...]}`.'
+        )
     labels = np.atleast_1d(np.asarray(groups))
     positions = rows.positions(labels)
     conditional = ConditionalEffects(model, *_likelihood_of(model, rows))
-    rng = np.random.default_rng(random_seed)
     draws, least = [], np.full(len(labels), np.inf)
-    for values in _points(posterior, conditional.names):
+    for values in points(posterior, conditional.names):
         found = conditional.draw(rng, values, positions)
         draws.append(found.effects)
         least = np.minimum(least, found.n_effective)
-    _warn_of_few(labels[least < LEAST_SHARE * N_CANDIDATES])
+    warn_of_few(labels, least)
     n_chains, n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
     effects = np.reshape(draws, (n_chains, n_draws, len(labels), -1))
     effects = effects[..., 0] if effects.shape[-1] == 1 else effects
@@ -137,24 +147,3 @@ def _likelihood_of(model: Model, rows: GroupedRows) -> tuple[TensorVariable, Bat
             "write the same model with their effects integrated out, and pass it here."
         )
     return found[0]
-
-
-def _points(posterior: xr.Dataset, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the values of variables at each draw."""
-    if missing := [name for name in names if name not in posterior]:
-        raise ValueError(f"`idata` expected draws of {missing}, got {sorted(posterior.data_vars)}.")
-    arrays = {name: posterior[name].transpose("chain", "draw", ...).values for name in names}
-    for chain in range(posterior.sizes["chain"]):
-        for draw in range(posterior.sizes["draw"]):
-            yield {name: x[chain, draw] for name, x in arrays.items()}
-
-
-def _warn_of_few(labels: np.ndarray) -> None:
-    if len(labels):
-        warnings.warn(
-            f"{len(labels)} of the groups, such as '{labels[0]}', have effects far from a normal "
-            "distribution: their draws repeat a few candidates. Sample the model of these groups "
-            "alone by NUTS instead.",
-            UserWarning,
-            stacklevel=3,
-        )

@@ -1,0 +1,103 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The comparison of rows, and their local variables, with the model of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pymc.model import Model
+from pytensor.graph.basic import Variable
+
+from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.potential.full_data import full_data
+from pymc_geodesic.rows.conversion import Conversion, Integrated
+from pymc_geodesic.rows.proof import moved, tolerance_for
+from pymc_geodesic.rows.row_functions import RowFunction
+
+__all__ = ["require_equal_entries"]
+
+
+def require_equal_entries(model: Model, conversion: Conversion) -> None:
+    """Compare log densities at two points, before local variables are integrated out.
+
+    Parameters
+    ----------
+    model : Model
+        With all of its data.
+    conversion : Conversion
+        How it is divided into rows.
+
+    Raises
+    ------
+    RuntimeError
+        If they differ. This would be an error of the conversion.
+    """
+    parts = conversion.integrated
+    whole = full_data(conversion.model_of_batches(but={part.name for part in parts}))
+    others = [*whole.basic_RVs, *whole.potentials]
+    given = [x for x in [*model.basic_RVs, *model.potentials] if x.name not in conversion.left_out]
+    first = model.initial_point(random_seed=0)
+    tolerance = tolerance_for(model)
+    for point in (first, moved(first)):
+        drawn = _variables(model, point)
+        found = _total(whole, others, point)
+        found += sum(_of_rows(part, conversion, model, point, drawn) for part in parts)
+        expected = _total(model, given, point)
+        expected += sum(_of_entries(part, model, point) for part in parts)
+        if not np.isclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True):
+            raise RuntimeError(
+                f"The rows of the model expected the log density {expected}, got {found} with "
+                f"{sorted(conversion.left_out)} to be integrated out. Name these in `var_names`, "
+                "and please report this."
+            )
+
+
+def _variables(model: Model, point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the free variables at a point of PyMC's values."""
+    graphs = model.replace_rvs_by_values(model.free_RVs)
+    found = interpreted(model.value_vars, graphs)(*(point[x.name] for x in model.value_vars))
+    return {rv.name: x for rv, x in zip(model.free_RVs, found, strict=True)}
+
+
+def _total(model: Model, variables: Sequence[Variable], point: Mapping[str, np.ndarray]) -> float:
+    if not variables:
+        return 0.0
+    terms = [x.sum() for x in model.logp(vars=list(variables), sum=False)]
+    found = interpreted(model.value_vars, terms)(*(point[x.name] for x in model.value_vars))
+    return float(np.sum(found))
+
+
+def _of_rows(
+    part: Integrated,
+    conversion: Conversion,
+    model: Model,
+    point: Mapping[str, np.ndarray],
+    drawn: Mapping[str, np.ndarray],
+) -> float:
+    """Return the log density of rows and entries together."""
+    rows, local = part.rows, part.local
+    columns = [
+        np.moveaxis(
+            np.take(point[model.rvs_to_values[model[name]].name], rows.labels, axis), axis, 0
+        )
+        for name, axis in zip(local.names, local.axes, strict=True)
+    ]
+    effect = np.concatenate([x.reshape(len(rows.labels), -1) for x in columns], axis=1)
+    function = RowFunction(rows, [rows.joint], conversion.values, inputs=[rows.effect])
+    return float(function(drawn, effect.astype(rows.effect.dtype))[0].sum())
+
+
+def _of_entries(part: Integrated, model: Model, point: Mapping[str, np.ndarray]) -> float:
+    """Return the log density of the entries that have rows."""
+    variables = [model[name] for name in part.local.names]
+    function = interpreted(model.value_vars, model.logp(vars=variables, sum=False))
+    found = function(*(point[x.name] for x in model.value_vars))
+    return float(
+        sum(
+            np.take(term, part.rows.labels, min(axis, term.ndim - 1)).sum()
+            for term, axis in zip(found, part.local.axes, strict=True)
+        )
+    )
