@@ -36,7 +36,7 @@ def gradients_of_all_rows(
     for rows in gradient.chunks() if gradient.n_rows else [[]]:
         weight = len(rows[0]) if rows else 1
         n_rows += weight
-        found = gradient.many(points, [rows] * len(points))
+        found = gradient.many(points, [rows] * len(points), are_drawn=False)
         # The likelihood of each part is scaled to the whole data: the whole is their mean.
         for i, part in enumerate(zip(*(one.gradient for one in found), strict=True)):
             total[i] += weight * np.array(part)

@@ -271,7 +271,7 @@ class JoinedPotential:
         )
         self.positions = tuple(variable.position for variable in self.variables)
         self.conditioned, self.latents = potential.conditioned, potential.latents
-        self.indices = potential.indices
+        self.indices, self.row_weights = potential.indices, potential.row_weights
 
     def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
         """U at a point."""

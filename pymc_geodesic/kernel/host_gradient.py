@@ -10,17 +10,17 @@ from time import process_time, thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
-
-from pytensor.gradient import pullback
-from pytensor.tensor import tensor
 
 from pymc_geodesic.kernel.at_points import AtPoints
-from pymc_geodesic.kernel.carry import as_points, as_values
-from pymc_geodesic.kernel.compiled import inputs_like
-from pymc_geodesic.kernel.interpreted_once import Interpreted
+from pymc_geodesic.kernel.host_functions import (
+    added,
+    energies_and_gradients,
+    geometry,
+    terms_of_rows,
+)
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.kernel.representatives import Representatives
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
@@ -33,6 +33,7 @@ CHUNK = 10_000
 SUBSAMPLE = 10_000
 FUNCTIONS = (
     "_evaluate",
+    "_evaluate_weighted",
     "to_points",
     "to_values",
     "project",
@@ -85,14 +86,26 @@ class HostGradient:
         Where the points are.
     elsewhere : callable or None
         What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes.
+    weights : RowWeights or None
+        By what rows are drawn, and hence weighed.
     seconds_per_pass : float
         Of the processor for the last evaluation with all rows; NaN before the first.
     """
+
+    _evaluate_weighted: AtPoints | None
+    representatives: Representatives
+    to_points: Callable[..., list[np.ndarray]]
+    to_values: Callable[..., list[np.ndarray]]
+    project: Callable[..., list[np.ndarray]]
+    random_point: Callable[..., list[np.ndarray]]
+    to_tangent: Callable[..., list[np.ndarray]]
+    geodesic: Callable[..., list[np.ndarray]]
 
     def __init__(self, potential: Potential) -> None:
         self.n_rows = [source.n_rows for source in potential.sources]
         self.batch_sizes = [source.batch_size for source in potential.sources]
         self.conditioned: Sequence[np.ndarray] = ()
+        self.weights: RowWeights | None = None
         streams = [source for source in potential.sources if isinstance(source, StreamSource)]
         self._stream = streams[0] if streams else None
         self._sample: np.ndarray | None = None
@@ -115,7 +128,7 @@ class HostGradient:
         self._interpret(self._potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
-        """Draw rows of every source: a batch, or ``size`` different ones.
+        """Draw rows of every source: a batch, or ``size`` different ones, or ones by weight.
 
         Of a stream ``SUBSAMPLE`` rows stand for all: random ones, where the loader has them, or
         the first.
@@ -123,6 +136,8 @@ class HostGradient:
         if self._stream is not None:
             sample, batch_size = self._first_rows(self._stream), self._stream.batch_size
             return [sample if size else sample[rng.integers(0, len(sample), batch_size)]]
+        if self.weights is not None:
+            return [self.weights.draw(rng, (size or self.batch_sizes[0],))]
         if size is None:
             pairs = zip(self.n_rows, self.batch_sizes, strict=True)
             return [rng.integers(0, n, batch) for n, batch in pairs]
@@ -140,11 +155,24 @@ class HostGradient:
         return self.many([point], [rows])[0]
 
     def many(
-        self, points: Sequence[Sequence[np.ndarray]], rows: Sequence[Sequence[np.ndarray]]
+        self,
+        points: Sequence[Sequence[np.ndarray]],
+        rows: Sequence[Sequence[np.ndarray]],
+        *,
+        are_drawn: bool = True,
     ) -> list[Evaluation]:
-        """Evaluate at several points, each with its own rows: faster than one after another."""
+        """Evaluate at several points, each with its own rows: faster than one after another.
+
+        Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
+        """
         calls = [[*point, *some] for point, some in zip(points, rows, strict=True)]
-        n, found = len(self.manifold.shapes), self._evaluate(self.conditioned, calls)
+        n, weights = len(self.manifold.shapes), self.weights if are_drawn else None
+        if weights is None:
+            found = self._evaluate(self.conditioned, calls)
+        else:
+            if self._evaluate_weighted is None:
+                self._evaluate_weighted = energies_and_gradients(self._potential.weighted())
+            found = self._evaluate_weighted([*self.conditioned, weights.factors], calls)
         return [Evaluation(float(x[0]), list(x[1 : n + 1]), list(x[n + 1 :])) for x in found]
 
     def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
@@ -170,7 +198,7 @@ class HostGradient:
         else:
             # Added in the order of the partitions, so that it matters not who has summed them.
             numbers = range(len(self._stream.partitions))
-            total = _added(self.spread(PARTITION_SUM, [(i, point) for i in numbers]))
+            total = added(self.spread(PARTITION_SUM, [(i, point) for i in numbers]))
         n, energy, *gradients = total
         gradients = [np.asarray(array / n) for array in gradients]
         half = len(gradients) // 2
@@ -212,11 +240,11 @@ class HostGradient:
 
         def weighted(rows: list[np.ndarray]) -> list[Any]:
             # Each chunk's likelihood is scaled to the whole data: the whole is the chunks' mean.
-            part, weight = self(point, rows), len(rows[0])
+            part, weight = self.many([point], [rows], are_drawn=False)[0], len(rows[0])
             found: list[Any] = [1, part.energy, *part.gradient, *part.pulled_back]
             return [weight * x for x in found]
 
-        return _added(map(weighted, chunks))
+        return added(map(weighted, chunks))
 
     def _required_stream(self) -> StreamSource:
         if self._stream is None:
@@ -237,6 +265,10 @@ class HostGradient:
             self._sample = np.concatenate(batches)
         return self._sample
 
+    def terms_of_rows(self) -> AtPoints | None:
+        """Return the function of the log likelihood of each row, if there is one."""
+        return terms_of_rows(self._potential) if len(self.n_rows) == 1 else None
+
     def chunks(self) -> Iterator[list[np.ndarray]]:
         """Cut all rows of every source into chunks."""
         if self._stream is not None:
@@ -254,41 +286,10 @@ class HostGradient:
             yield [rows] * len(self.n_rows)
 
     def _interpret(self, potential: Potential) -> None:
-        manifold = potential.manifold
-        dtype = potential.variables[0].position.dtype
-        values = [variable.value for variable in potential.variables]
-        points, vectors = (
-            tuple(inputs_like(name, [np.zeros(s, dtype) for s in manifold.shapes]))
-            for name in ("point", "vector")
-        )
-        rows = [source.placeholder("rows", None) for source in potential.sources]
-        time = tensor("time", dtype=dtype, shape=())
-        position = manifold.project(points)
-        # Poles are softened over the length of a step; during the search there is no step yet.
-        gradient = potential.gradient(position, rows, width=pt.zeros((), dtype=dtype))
-        pulled_back = [
-            g if x is y else pullback(x, y, g)
-            for x, y, g in zip(position, points, gradient, strict=True)
-        ]
-        outputs = [potential.energy(position, rows), *gradient, *pulled_back]
-        self._evaluate = AtPoints(potential.conditioned, points, rows, outputs)
-        self.representatives = Representatives(manifold, dtype=dtype)
-        self.to_points = Interpreted(values, as_points(potential, values))
-        self.to_values = Interpreted(points, as_values(potential, points))
-        self.project = Interpreted(points, position)
-        self.random_point = Interpreted(vectors, manifold.random_point(vectors))
-        self.to_tangent = Interpreted([*points, *vectors], manifold.to_tangent(points, vectors))
-        if manifold.has_geodesics:
-            ends, velocities = manifold.geodesic(points, vectors, time)
-            self.geodesic = Interpreted([*points, *vectors, time], [*ends, *velocities])
-
-
-def _added(parts: Iterable[list[Any]]) -> list[Any]:
-    """Add lists entry by entry, in their order."""
-    total: list[Any] = []
-    for part in parts:
-        total = [a + b for a, b in zip(total, part, strict=True)] if total else part
-    return total
+        self._evaluate = energies_and_gradients(potential)
+        self._evaluate_weighted = None
+        for name, function in geometry(potential).items():
+            setattr(self, name, function)
 
 
 def _are_equal(some: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:

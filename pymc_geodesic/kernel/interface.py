@@ -72,6 +72,8 @@ class Inputs(NamedTuple):
         Transitions that measure configurational temperatures: the first ones of their batch.
     reference : sequence
         Means that choose the fields of these temperatures.
+    weights : sequence
+        Factors of all rows, where rows are drawn by weight; else empty.
     made : array of bool, optional
         True for the transitions to make, then False for unused room; the kernel adds it.
     """
@@ -87,6 +89,7 @@ class Inputs(NamedTuple):
     center: CenterArrays
     fresh: Any
     reference: Sequence[Any]
+    weights: Sequence[Any] = ()
     made: Any = None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.pools import PoolCursor, PoolReader
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.potential.stream import Source, StreamSource
 
 __all__ = ["BatchStream", "Reader", "draw_noise", "reader_of"]
@@ -156,13 +157,17 @@ class BatchStream:
         reader: Reader | None = None,
         *,
         reuses: bool = False,
+        weights: RowWeights | None = None,
     ) -> list[np.ndarray]:
         """Draw the rows for the next ``n_steps`` transitions: arrays ``(n_steps, batch_size)``.
 
         Those of a stream come from ``reader``, which with ``reuses`` may give rows again and again.
+        Others are drawn by ``weights``, if there are any.
         """
 
         def fresh(i: int, n_batches: int) -> np.ndarray:
+            if weights is not None:
+                return weights.draw(rng, (n_batches, self.sizes[i][1]))
             if self.stream is None:
                 return self._indices(rng, i, n_batches)
             assert reader is not None, "who has streams passes their reader"

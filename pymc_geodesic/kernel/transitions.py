@@ -98,7 +98,8 @@ class TransitionKernel:
             )
         if not backend.is_jax:
             inputs = inputs._replace(rows=_rows_of_any_number(joint, shares=self._shares_rows))
-        inputs = inputs._replace(conditioned=joint.conditioned)
+        n_given = len(joint.conditioned) - len(joint.row_weights)
+        inputs = inputs._replace(conditioned=joint.conditioned[:n_given], weights=joint.row_weights)
         manifold = weighted(joint.manifold, mass, inputs.mass)
         gradient = estimator_for(
             joint, noise_model, manifold=manifold, center=inputs.center, halves=halves
@@ -108,8 +109,8 @@ class TransitionKernel:
             inputs,
             outputs,
             backend=backend,
-            held=("parameters", "mass", "center", "fresh", "reference", "made"),
-            shareable=("mass", "center", "made"),
+            held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
+            shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
             most_turns=turns_for(example) if makes_several else 1,
         )

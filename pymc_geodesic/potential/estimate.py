@@ -115,6 +115,11 @@ class PotentialEnergy(Protocol):
         ...
 
     @property
+    def row_weights(self) -> Sequence[TensorVariable]:
+        """Those of them that are factors of rows, the last ones."""
+        ...
+
+    @property
     def indices(self) -> tuple[TensorVariable, ...]:
         """Inputs for the rows of each source of minibatches."""
         ...

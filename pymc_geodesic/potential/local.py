@@ -24,9 +24,16 @@ from pymc_geodesic.potential.lifted_data import lift_data
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import known_size
 from pymc_geodesic.potential.row_checks import with_checks_of_rows
+from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import SampledVariable
 
-__all__ = ["LocalPotential", "averaged_over_draws", "rows_of", "sizes_of"]
+__all__ = [
+    "LocalPotential",
+    "averaged_over_draws",
+    "require_rows_of_batches",
+    "rows_of",
+    "sizes_of",
+]
 
 _STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
 
@@ -48,6 +55,28 @@ def rows_of(variables: Sequence[SampledVariable]) -> int:
             f"shapes {shapes}."
         )
     return lengths.pop()
+
+
+def require_rows_of_batches(
+    sources: Sequence[Source],
+    variables: Sequence[SampledVariable],
+    *,
+    full_data: bool,
+) -> None:
+    """Raise an error unless local variables have as many rows as a batch."""
+    if full_data and sources:
+        raise ValueError(
+            "An exact sampler expected local variables for all rows of the data, got a model with "
+            "`pm.Minibatch`. Pass the whole data as `observed`."
+        )
+    n_rows = rows_of(variables)
+    sizes = [source.batch_size for source in sources]
+    if sizes and n_rows not in sizes:
+        raise ValueError(
+            "`local` expected variables whose first axis is the row of the batch, got "
+            f"{[variable.name for variable in variables]} with {n_rows} rows and batches of "
+            f"{sizes}."
+        )
 
 
 def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorVariable, int]:

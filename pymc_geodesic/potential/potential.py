@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytensor.tensor as pt
@@ -18,16 +19,18 @@ from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Width
-from pymc_geodesic.potential.local import LocalPotential, rows_of, sizes_of
+from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.row_terms import sum_of_each_row, times_factors
 from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
-from pymc_geodesic.potential.variables import Coordinates, SampledVariable, sampled_variables
+from pymc_geodesic.potential.variables import Coordinates, sampled_variables
 
 __all__ = ["Potential"]
 
@@ -73,6 +76,8 @@ class Potential:
         Expectations over latent variables of the rows, as functions of positions and rows.
     latents : tuple of TensorVariable
         Inputs for the draws of the local variables, then for the expectations.
+    row_weights : tuple of TensorVariable
+        Input for the factors of rows that are :meth:`weighted`; else empty.
 
     Raises
     ------
@@ -124,7 +129,7 @@ class Potential:
         self.local: LocalPotential | None = None
         sizes = {}
         if local:
-            _require_rows_of_batches(found, local_variables, full_data=full_data)
+            require_rows_of_batches(found, local_variables, full_data=full_data)
             sizes = sizes_of(model, local_variables)
             self.local = LocalPotential(
                 model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
@@ -136,11 +141,12 @@ class Potential:
             static_shapes=static_shapes,
             rows=dict(zip(self._rows, self.sources, strict=True)),
         )
+        self.row_weights: tuple[TensorVariable, ...] = ()
 
     @property
     def conditioned(self) -> list[TensorVariable]:
         """Inputs that are constant during the transitions of a call."""
-        return [*self.conditioned_values, *self.latents]
+        return [*self.conditioned_values, *self.latents, *self.row_weights]
 
     @property
     def positions(self) -> Point:
@@ -180,6 +186,23 @@ class Potential:
             self._at(self._row_gradients(source, width), position, indices)
             for source in range(len(self.sources))
         )
+
+    def weighted(self) -> Self:
+        """Return the same with factors of the rows, for rows that are drawn by weight."""
+        other = copy(self)
+        for name in ("_energy_terms", "_smooth_terms"):
+            other.__dict__.pop(name, None)
+        factors = graph_input("weights", dtype="float32", shape=(None,))
+        other.row_weights = (factors,)
+        other._terms = times_factors(self._terms, self._rows[0], factors)
+        return other
+
+    def of_each_row(
+        self, position: Point, indices: Sequence[TensorVariable]
+    ) -> TensorVariable | None:
+        """Scaled log likelihood of each row of the only source; None if it is no sum over rows."""
+        terms = sum_of_each_row(without_checks(self._terms, impossible=True), self._rows[0])
+        return None if terms is None else self._at([terms], position, indices)[0]
 
     def expectation_inputs(
         self, position: Point, indices: Sequence[TensorVariable]
@@ -261,24 +284,3 @@ def _for_each_row(
         gradient = rewrite_graph(gradient, include=("ShapeOpt", "canonicalize"))
         return vectorize_graph(gradient, {one_row: rows[:, None]})
     return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))
-
-
-def _require_rows_of_batches(
-    sources: Sequence[Source],
-    variables: Sequence[SampledVariable],
-    *,
-    full_data: bool,
-) -> None:
-    if full_data and sources:
-        raise ValueError(
-            "An exact sampler expected local variables for all rows of the data, got a model with "
-            "`pm.Minibatch`. Pass the whole data as `observed`."
-        )
-    n_rows = rows_of(variables)
-    sizes = [source.batch_size for source in sources]
-    if sizes and n_rows not in sizes:
-        raise ValueError(
-            "`local` expected variables whose first axis is the row of the batch, got "
-            f"{[variable.name for variable in variables]} with {n_rows} rows and batches of "
-            f"{sizes}."
-        )

@@ -14,6 +14,7 @@ from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
 from pymc_geodesic.kernel.room import room_for
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
@@ -65,7 +66,7 @@ class Calls:
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
         counts = varies and problem.backend.counts_transitions
         self._room = self._find_room() if counts else None
-        self._kernels: dict[tuple[bool, Halved | None, bool, int | None, int], Kernel] = {}
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
         self.can_calm = can_calm(algorithm, problem.manifold, can_halve=self.can_halve)
         self._tunes_itself = tunes_itself
@@ -81,7 +82,9 @@ class Calls:
         """Draw noise and rows for transitions of a chain."""
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
-        rows = chain.batches.draw(chain.rng, length, self.reader, reuses=_is_controlled(chain))
+        reuses, weights = _is_controlled(chain), _weights(chain)
+        draw = chain.batches.draw
+        rows = draw(chain.rng, length, self.reader, reuses=reuses, weights=weights)
         return Randomness(noise, rows, fresh)
 
     def make(
@@ -149,7 +152,7 @@ class Calls:
         controlled = _is_controlled(chain)
         length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
         form = controlled, self._halved(chain), self._has_one_step_size(chain)
-        key = *form, length, chain.batches.times
+        key = *form, length, chain.batches.times, _weights(chain) is not None
         if key not in self._kernels:
             with quick_building():
                 self._kernels[key] = self._make_kernel(chain)
@@ -172,8 +175,9 @@ class Calls:
             return algorithm.kernel(problem.potential, backend=problem.backend)
         n_steps = self._room or self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
+        of_rows = problem.potential
         return TransitionKernel(
-            problem.potential,
+            of_rows if _weights(chain) is None else of_rows.weighted(),
             algorithm.dynamics,
             noise_model=self.noise,
             example=self._without_moving(chain, [], n_steps, rows),
@@ -188,9 +192,8 @@ class Calls:
     def _find_room(self) -> int:
         """Return the number of transitions for which kernels have room, if tuning chooses it."""
         noise = self.problem.zero_noise(1, self.noise_shapes)
-        return room_for(
-            [*noise, *BatchStream(self.problem.potential.sources).trial(1, self.reader)]
-        )
+        rows = BatchStream(self.problem.potential.sources).trial(1, self.reader)
+        return room_for([*noise, *rows])
 
     def _without_moving(
         self,
@@ -199,16 +202,10 @@ class Calls:
         n_steps: int,
         rows: Sequence[np.ndarray],
     ) -> Inputs:
-        return self.inputs(
-            chain,
-            arrays,
-            step_sizes=self.problem.trial_steps(n_steps),
-            randomness=Randomness(
-                self.problem.zero_noise(n_steps, self.noise_shapes),
-                rows,
-                np.zeros(n_steps, dtype=bool),
-            ),
-        )
+        noise, fresh = self.problem.zero_noise(n_steps, self.noise_shapes), np.zeros(n_steps, bool)
+        steps = self.problem.trial_steps(n_steps)
+        randomness = Randomness(noise, rows, fresh)
+        return self.inputs(chain, arrays, step_sizes=steps, randomness=randomness)
 
     def inputs(
         self,
@@ -235,6 +232,7 @@ class Calls:
             center=_center(chain),
             fresh=randomness.fresh,
             reference=chain.monitors.reference.arrays,
+            weights=() if (weights := _weights(chain)) is None else [weights.factors],
         )
 
     def _draw_latents(
@@ -281,6 +279,11 @@ NOTHING = Drawn([], {}, {})
 
 def _is_controlled(chain: GradientChain) -> bool:
     return chain.tuning is not None and chain.tuning.controlled
+
+
+def _weights(chain: GradientChain) -> RowWeights | None:
+    center = chain.tuning.center if chain.tuning is not None and chain.tuning.controlled else None
+    return None if center is None else center.weights
 
 
 def _center(chain: GradientChain) -> CenterArrays:

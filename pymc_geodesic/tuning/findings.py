@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
+from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.mass.arrays import Mass
 
 __all__ = ["Center", "Findings"]
@@ -20,10 +21,14 @@ OUTWEIGHED_SHARE = 0.25
 
 
 class Center(NamedTuple):
-    """The center of control variates, with the gradient of the whole data there."""
+    """The center of control variates, with the gradient of the whole data there.
+
+    If changes of the gradient from there are those of few rows, rows are drawn by ``weights``.
+    """
 
     point: list[np.ndarray]
     gradient: list[np.ndarray]
+    weights: RowWeights | None = None
 
 
 class Findings(NamedTuple):

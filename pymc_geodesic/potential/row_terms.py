@@ -1,0 +1,39 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The terms of a log density that belong to rows, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import pytensor.tensor as pt
+
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorVariable
+
+__all__ = ["sum_of_each_row", "times_factors"]
+
+
+def times_factors(
+    terms: Sequence[TensorVariable], rows: TensorVariable, factors: TensorVariable
+) -> list[TensorVariable]:
+    """Multiply what belongs to each row by the factor of the row."""
+    return [
+        term * _along_first(factors[rows].astype(term.dtype), term)
+        if rows in ancestors([term])
+        else term
+        for term in terms
+    ]
+
+
+def sum_of_each_row(terms: Sequence[TensorVariable], rows: TensorVariable) -> TensorVariable | None:
+    """Return the sum of what belongs to each row; None if terms are sums over rows already."""
+    found = [term for term in terms if rows in ancestors([term])]
+    if not found or not all(term.ndim for term in found):
+        return None
+    return reduce(pt.add, [term.sum(axis=tuple(range(1, term.ndim))) for term in found])
+
+
+def _along_first(factors: TensorVariable, term: TensorVariable) -> TensorVariable:
+    return factors.dimshuffle(0, *("x",) * (term.ndim - 1))
