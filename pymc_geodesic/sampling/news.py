@@ -61,7 +61,7 @@ def news_of_tuning(
         *(f"{name} {value:.3g}" for name, value in settings.parameters.items()),
         f"{settings.n_steps} transitions per draw",
         _gradients(tuning, has_batches),
-        *_rows(chain.batches),
+        *_rows(chain.batches, is_weighed=tuning.controlled and _is_weighed(tuning)),
         *(["friction by the halves of each batch"] if tuning.found.halved else []),
     ]
     text = f"{name} tuned itself: {', '.join(parts)}"
@@ -127,9 +127,15 @@ def _share_of_noise(settings: Settings, mean_noise: float) -> float:
     return share_of_noise(settings.step_size, settings.parameters["diffusion"], mean_noise)
 
 
-def _rows(batches: BatchStream) -> list[str]:
-    """Name the rows of a batch if they are not those of the model."""
+def _is_weighed(tuning: Tuning) -> bool:
+    return tuning.center is not None and tuning.center.weights is not None
+
+
+def _rows(batches: BatchStream, *, is_weighed: bool) -> list[str]:
+    """Tell how rows are drawn, and name those of a batch if they are not those of the model."""
+    by_weight = ["rows by their weight"] if is_weighed else []
     if batches.times == 1:
-        return []
+        return by_weight
     sizes = " and ".join(f"{size:,}" for _, size in batches.sizes)
-    return [f"{sizes} rows per batch, {batches.times} times the model's, to keep the noise small"]
+    larger = f"{sizes} rows per batch, {batches.times} times the model's, to keep the noise small"
+    return [*by_weight, larger]

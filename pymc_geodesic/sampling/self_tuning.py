@@ -124,6 +124,7 @@ class SelfTuning:
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
             is_abrupt=self._is_abrupt,
+            can_weigh=can_enlarge,
             names=[variable.name for variable in problem.variables],
             advice=advice_on_columns(model, problem.potential.sources),
         )
@@ -228,8 +229,7 @@ class SelfTuning:
             return
         windows = self.gradient.representatives.of_chains(windows)
         now, stages = first.n_drawn, Stages(first.tuning_draws)
-        # The center of an approximation may be many deviations off, and the way from there looks
-        # like a soft direction.
+        # The way from an approximation's center, many deviations off, looks like a soft direction.
         if now == stages.refined[0] and not found.is_gaussian:
             windows = [window[len(window) // 2 :] for window in windows]
         pooled = [draw for window in windows for draw in window]

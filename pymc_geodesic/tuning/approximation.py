@@ -23,14 +23,14 @@ by Price's theorem. These rounds are repeated with other pairs and rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.mass.arrays import VariableMasses, averaged, joined, split
+from pymc_geodesic.mass.arrays import VariableMasses, joined, split
+from pymc_geodesic.tuning.scales import Scales, first_scales
 
 __all__ = ["Approximation", "approximate"]
 
@@ -49,8 +49,12 @@ AT_REST, NOISY_ROUNDS = 2.5, 8
 FIRST_SCALE = 0.1
 # A scale changes by at most these factors in a round: averages over few pairs can be far off.
 NARROWEST, WIDEST = 0.1, 2.0
-# Largest number of halvings of the scales until the energies of a round are finite.
-MOST_HALVINGS = 20
+# How far an entry may move in a round with an anchor: in its scales, and where that is far for
+# PyMC's unconstrained coordinates.
+MOST_SCALES, FAR, FEW_SCALES = 1e5, 3.0, 3.0
+# Largest number of halvings of the scales until the energies of a round are finite; of a common
+# scale, if rows can tell others.
+MOST_HALVINGS, FEW_HALVINGS = 20, 6
 
 
 class Approximation(NamedTuple):
@@ -71,59 +75,12 @@ class Approximation(NamedTuple):
     n_gradients: int
 
 
-class _Scales:
-    """Scales of all entries in one vector: one number for each point on a curved manifold."""
-
-    def __init__(self, gradient: HostGradient, start: Sequence[np.ndarray]) -> None:
-        self.factors, self.shapes = gradient.manifold.factors, [np.shape(x) for x in start]
-        self.point_dims = gradient.manifold.point_dims
-
-    def averaged(self, curvature: np.ndarray) -> np.ndarray:
-        """Replace the curvatures of a point by their mean over its directions if it has one."""
-        return joined(
-            [
-                np.broadcast_to(factor.over_core(h, keepdims=True) / dim, h.shape)
-                if factor.mass == "number"
-                else h
-                for h, factor, dim in self._parts(curvature)
-            ]
-        )
-
-    def bounded(self, scales: np.ndarray) -> np.ndarray:
-        """Cut the scales of points that have nowhere to run to at the size of their manifold."""
-        return joined(
-            [np.minimum(s, 1.0) if factor.is_compact else s for s, factor, _ in self._parts(scales)]
-        )
-
-    def farthest(self, moves: np.ndarray) -> float:
-        """Return the root mean square of moves over the entries of the variable that moved most."""
-        return max(float(np.sqrt(np.mean(part**2))) for part, _, _ in self._parts(moves))
-
-    def entropy(self, scales: np.ndarray) -> float:
-        """Sum of the logarithms over all directions."""
-        parts = self._parts(scales)
-        return float(
-            sum(
-                dim * np.log(averaged(s, factor.mass_shape(s.shape))).sum()
-                if factor.mass == "number"
-                else np.log(s).sum()
-                for s, factor, dim in parts
-            )
-        )
-
-    def mass(self, scales: np.ndarray, dtype: str) -> VariableMasses:
-        """Return the mass of these scales."""
-        parts = self._parts(scales)
-        masses = [1 / averaged(s, factor.mass_shape(s.shape)) ** 2 for s, factor, _ in parts]
-        dense = [False] * len(masses)
-        return VariableMasses(masses, dense=dense, shapes=self.shapes, dtype=dtype)
-
-    def _parts(self, entries: np.ndarray) -> Iterator[tuple[np.ndarray, Manifold, int]]:
-        return zip(split(entries, self.shapes), self.factors, self.point_dims, strict=True)
-
-
 class _Round:
-    """The mean energy of fixed pairs, as a function of the center."""
+    """The mean energy of fixed pairs, as a function of the center.
+
+    With an ``anchor``, the gradient of each pair's rows is corrected by what it is there, as with
+    control variates.
+    """
 
     def __init__(
         self,
@@ -133,12 +90,21 @@ class _Round:
         shapes: Sequence[tuple[int, ...]],
         dtype: str,
         rng: np.random.Generator,
+        anchor: np.ndarray | None = None,
     ) -> None:
         self._gradient, self._parts = gradient, parts
         self._shapes, self._dtype = shapes, dtype
         size = sum(int(np.prod(shape)) for shape in shapes)
         self._noise = rng.standard_normal((len(parts), size))
         self.n_gradients = 0
+        self._is_anchored = anchor is not None
+        self._anchor = np.zeros(size) if anchor is None else anchor
+        self._slopes = np.zeros((len(parts), 1, size))
+        if anchor is not None:
+            here = [part.astype(dtype) for part in split(anchor, shapes)]
+            found = gradient.many([here] * len(parts), parts)
+            whole = joined(gradient.whole(here).pulled_back)
+            self._slopes[:, 0] = [whole - joined(one.pulled_back) for one in found]
 
     def __call__(
         self, center: np.ndarray, scales: np.ndarray
@@ -157,9 +123,10 @@ class _Round:
         self.n_gradients += len(found)
         gradients = zip(*(one.pulled_back for one in found), strict=True)
         flat = [np.reshape(part, (len(found), -1)) for part in gradients]
-        slopes = scales * np.concatenate(flat, axis=1).astype(float)
-        energies = np.array([one.energy for one in found])
-        return energies.reshape(ends.shape[:2]), slopes.reshape(ends.shape)
+        slopes = np.concatenate(flat, axis=1).astype(float).reshape(ends.shape) + self._slopes
+        energies = np.array([one.energy for one in found]).reshape(ends.shape[:2])
+        energies = energies + np.sum((ends - self._anchor) * self._slopes, axis=2)
+        return energies, scales * slopes
 
     def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """Follow L-BFGS to the center of least mean energy."""
@@ -174,12 +141,22 @@ class _Round:
 
         options = {"maxfun": MOST_EVALUATIONS, "maxiter": MOST_EVALUATIONS, "gtol": 1e-2}
         zero = np.zeros_like(center)
-        found = minimize(objective, zero, jac=True, method="L-BFGS-B", options=options)
+        # Corrected energies of few rows may have no minimum.
+        far = np.maximum(np.minimum(MOST_SCALES, FAR / scales), FEW_SCALES)
+        bounds = [(-most, most) for most in far] if self._is_anchored else None
+        found = minimize(
+            objective, zero, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        )
         return center + scales * found.x
 
 
 def approximate(
-    gradient: HostGradient, start: Sequence[np.ndarray], *, rng: np.random.Generator
+    gradient: HostGradient,
+    start: Sequence[np.ndarray],
+    *,
+    rng: np.random.Generator,
+    mass: VariableMasses | None = None,
+    is_near: bool = False,
 ) -> Approximation | None:
     """Fit a Gaussian approximation.
 
@@ -191,6 +168,10 @@ def approximate(
         Start in the embedding. The mode of a hierarchical model is not a good start.
     rng : Generator
         Source of the pairs and rows.
+    mass : VariableMasses, optional
+        Mass of the first scales.
+    is_near : bool
+        Whether start and mass are an approximation already, which gradients of all rows improve.
 
     Returns
     -------
@@ -202,20 +183,29 @@ def approximate(
     R. Giordano, M. Ingram and T. Broderick, Black Box Variational Inference with a Deterministic
     Objective, Journal of Machine Learning Research 25 (2024).
     """
-    scaling, dtype = _Scales(gradient, start), start[0].dtype.name
+    scaling, dtype = Scales(gradient, start), start[0].dtype.name
     center = joined(start).astype(float)
     scales = np.full_like(center, FIRST_SCALE)
+    if mass is not None:
+        scales = joined(mass.rate([np.ones_like(x) for x in start])).astype(float)
     bounds: list[float] = []
     averaged: list[tuple[np.ndarray, np.ndarray]] = []
     n_gradients, settled = 0, False
     with np.errstate(all="ignore"):
         while len(averaged) < N_AVERAGED:
             one = _Round(
-                gradient, _parts(gradient, rng), shapes=scaling.shapes, dtype=dtype, rng=rng
+                gradient,
+                _parts(gradient, rng),
+                shapes=scaling.shapes,
+                dtype=dtype,
+                rng=rng,
+                anchor=center if is_near else None,
             )
-            narrowed = _narrowed(one, center, scales)
+            is_common = mass is None and not bounds and bool(gradient.n_rows)
+            most = FEW_HALVINGS if is_common else MOST_HALVINGS
+            narrowed = _narrowed(one, center, scales, most=most)
             if narrowed is None:
-                return None
+                return _from_first_scales(gradient, start, rng) if is_common else None
             scales = narrowed
             before, center = center, one.minimise(center, scales)
             rests = scaling.farthest((center - before) / scales) <= AT_REST
@@ -240,6 +230,14 @@ def approximate(
     return Approximation(found, scaling.mass(scales, dtype), n_gradients)
 
 
+def _from_first_scales(
+    gradient: HostGradient, start: Sequence[np.ndarray], rng: np.random.Generator
+) -> Approximation | None:
+    """Begin with scales of the rows: columns of very different sizes have no common one."""
+    mass = first_scales(gradient, start, rng=rng)
+    return approximate(gradient, start, mass=mass, is_near=True, rng=rng)
+
+
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:
     """Divide rows of every source among the pairs; each gets all rows if there are fewer."""
     rows = [rng.permutation(row) for row in gradient.rows(rng, N_ROWS)]
@@ -249,9 +247,11 @@ def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.nda
     return [[part[i] for part in parts] for i in range(N_PAIRS)]
 
 
-def _narrowed(one: _Round, center: np.ndarray, scales: np.ndarray) -> np.ndarray | None:
-    """Halve the scales until the energies of all pairs are finite."""
-    for _ in range(MOST_HALVINGS):
+def _narrowed(
+    one: _Round, center: np.ndarray, scales: np.ndarray, *, most: int
+) -> np.ndarray | None:
+    """Halve the scales until the energies of all pairs are finite, ``most`` times."""
+    for _ in range(most):
         energy, slope, _ = one(center, scales)
         if np.isfinite(energy) and np.all(np.isfinite(slope)):
             return scales

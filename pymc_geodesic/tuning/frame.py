@@ -21,7 +21,7 @@ from pymc_geodesic.tuning.evidence_bound import evidence_bounds
 from pymc_geodesic.tuning.long_search import lowest_mode
 from pymc_geodesic.tuning.secants import AveragedCurvature, dense_mass, low_rank_mass
 
-__all__ = ["Frame", "anchored_frame", "frame_at"]
+__all__ = ["Frame", "anchored_frame", "averaged_frame", "frame_at"]
 
 
 class Frame(NamedTuple):
@@ -91,7 +91,7 @@ def anchored_frame(
     if found is None:
         return _at_mode(gradient, mode, form, fixed, own)
     if not is_dense or fixed is not None:
-        return _averaged(gradient, found, form, fixed, own)
+        return averaged_frame(gradient, found, form, fixed, own)
     return _most_evident(gradient, found, Frame(mode.point, mode.mass, False), own)
 
 
@@ -122,7 +122,7 @@ def _most_evident(
 
 def _frames_of(gradient: HostGradient, found: Approximation, rng) -> list[Frame]:
     """Return the frames of an approximation: with its averaged curvature, and its own widths."""
-    averaged = _averaged(gradient, found, "dense", None, rng)
+    averaged = averaged_frame(gradient, found, "dense", None, rng)
     mass = found.mass
     widths = joined(mass.rate([np.ones_like(x) for x in found.center])).astype(float)
     own = JointMass(np.diag(widths**-2.0), shapes=mass.shapes, dtype=mass.dtype)
@@ -157,7 +157,7 @@ def _with_directions(gradient, point, mass: Mass, form: MassForm, fixed, rng) ->
     return low_rank_mass(AveragedCurvature(gradient, point, mass=mass, rng=rng), mass)
 
 
-def _averaged(
+def averaged_frame(
     gradient: HostGradient, found: Approximation, form: MassForm, fixed: Mass | None, rng
 ) -> Frame:
     """Return the frame of an approximation, with the mass of the averaged curvature."""

@@ -73,7 +73,8 @@ def measure_noise(
     is none, is not known. Large batches tell whether they missed what few rows cause.
     """
     manifold, large = gradient.manifold, None
-    are_met = rows_are_met(gradient, _first_number(points))
+    # Rows of great weight are drawn often.
+    are_met = gradient.weights is not None or rows_are_met(gradient, _first_number(points))
     if not are_met:
         large = large_batches(gradient, points, mass=mass, center=center, rng=rng)
     drawn = _drawn(

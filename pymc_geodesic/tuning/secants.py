@@ -22,7 +22,14 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, split
 from pymc_geodesic.mass.low_rank import LowRankMass
 
-__all__ = ["AveragedCurvature", "dense_mass", "low_rank_mass", "n_directions", "without_directions"]
+__all__ = [
+    "AveragedCurvature",
+    "believed",
+    "dense_mass",
+    "low_rank_mass",
+    "n_directions",
+    "without_directions",
+]
 
 # Directions of a mass that is neither diagonal nor dense. Crossed effects have three that matter,
 # and each costs two products with all entries in every drift and kick.
@@ -101,7 +108,7 @@ def dense_mass(curvature: AveragedCurvature, mass: VariableMasses) -> JointMass:
     """Return the mass of the averaged Hessian, from measurements of all its columns."""
     columns = np.array([curvature(direction) for direction in np.eye(curvature.size)])
     values, vectors = np.linalg.eigh(0.5 * (columns + columns.T))
-    inner = (vectors * _believed(values)) @ vectors.T
+    inner = (vectors * believed(values)) @ vectors.T
     scales = _scales_of(mass)
     matrix = inner / np.outer(scales, scales)
     return JointMass(matrix, shapes=mass.shapes, dtype=mass.dtype)
@@ -117,7 +124,7 @@ def low_rank_mass(curvature: AveragedCurvature, mass: VariableMasses) -> LowRank
     rank = n_directions(int(curvature.is_flat.sum()))
     find = _all_directions if rank == curvature.is_flat.sum() else _extremes
     values, vectors = find(curvature, rank)
-    values = _believed(values)
+    values = believed(values)
     chosen = (values < SOFT) | (values > STIFF)
     return _with_directions(mass, vectors[:, chosen], values[chosen], rank)
 
@@ -169,7 +176,7 @@ def _with_directions(
     )
 
 
-def _believed(values: np.ndarray) -> np.ndarray:
+def believed(values: np.ndarray) -> np.ndarray:
     """Make curvatures positive: if the mean is negative, only draws reveal the width."""
     return np.clip(np.abs(values), SOFTEST, STIFFEST)
 

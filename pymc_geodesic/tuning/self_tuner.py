@@ -18,10 +18,12 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import JointMass, Mass, joined
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.mass.low_rank import LowRankMass
+from pymc_geodesic.tuning.all_rows_frame import weigh, with_all_rows
 from pymc_geodesic.tuning.findings import Center, Findings
+from pymc_geodesic.tuning.frame import Frame
 from pymc_geodesic.tuning.shrinkage import shrunk_covariance, shrunk_variances
 from pymc_geodesic.tuning.soft_directions import with_directions_of_draws
-from pymc_geodesic.tuning.surroundings import InFrame, OnSimplex, Surroundings
+from pymc_geodesic.tuning.surroundings import Anchor, InFrame, OnSimplex, Surroundings
 from pymc_geodesic.tuning.unbalanced import with_unbalanced
 from pymc_geodesic.tuning.whitening import whitened, without_runaways
 
@@ -60,6 +62,8 @@ class SelfTuner:
     is_abrupt : bool
         Whether the posterior may become stiff within a few standard deviations, so that curvature
         must be measured at many points.
+    can_weigh : bool
+        Whether rows may be drawn by weight.
     names : sequence of str
         Names of the variables, for messages.
     advice : str
@@ -76,6 +80,7 @@ class SelfTuner:
         fixed_mass: Mass | None = None,
         by_entry: bool = False,
         is_abrupt: bool = False,
+        can_weigh: bool = False,
         names: Sequence[str] = (),
         advice: str = "",
     ) -> None:
@@ -86,6 +91,9 @@ class SelfTuner:
         self.reduction = reduction if gradient.n_rows else None
         self.fixed_mass = fixed_mass
         self._surroundings = _surroundings(gradient, form, center, fixed_mass)
+        self._form = form
+        is_free = center is None and fixed_mass is None and self.reduction is not None
+        self._sees_all_rows = can_weigh and is_free
         self._by_entry = by_entry
         self.n_points = N_POINTS_BY_ENTRY if by_entry else N_POINTS
         self.n_curvature_points = self.n_points if is_abrupt else N_CURVATURE_POINTS
@@ -104,7 +112,10 @@ class SelfTuner:
         Variables that are ``loose`` may start elsewhere; see
         :func:`~pymc_geodesic.tuning.starts.best_starts`.
         """
+        self.gradient.weights = None
         anchor = self._surroundings.anchor(start, rng, loose=loose)
+        if self._sees_all_rows:
+            anchor = self._with_all_rows(anchor, start, rng)
         point, mass, rows = anchor.point, anchor.mass, anchor.rows
         center = self.center_at(point) if self.reduction is not None else None
         draw = partial(self._surroundings.near, mass=mass, curvature=anchor.curvature, rng=rng)
@@ -112,6 +123,17 @@ class SelfTuner:
         points = [x for x in points if np.isfinite(self.gradient(x, rows).energy)] or [point]
         found = self._measure(points, mass, center, rows, rng, is_gaussian=anchor.is_gaussian)
         return point, found._replace(smallest_shape=anchor.smallest_shape)
+
+    def _with_all_rows(
+        self, anchor: Anchor, start: Sequence[np.ndarray], rng: np.random.Generator
+    ) -> Anchor:
+        """Improve an anchor by all rows, where a subsample has missed something."""
+        before = Frame(list(anchor.point), anchor.mass, anchor.is_gaussian)
+        frame = with_all_rows(self.gradient, before, start=start, form=self._form, rng=rng)
+        if frame is before:
+            return anchor
+        rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
+        return anchor._replace(**frame._asdict(), rows=rows)
 
     def center_at(self, point: list[np.ndarray]) -> Center:
         """Evaluate the whole data's gradient at a center.
@@ -130,7 +152,7 @@ class SelfTuner:
                 f"Control variates expected a finite gradient of the log density at "
                 f"{self._center_name}, got one that is not finite for {bad}. {self._advice}"
             )
-        return Center(point, gradient)
+        return Center(point, gradient, self.gradient.weights)
 
     def have_run_off(
         self,
@@ -142,6 +164,8 @@ class SelfTuner:
 
         A single chain that has run off would spoil all measurements.
         """
+        # Those of the chains, which may have begun in another process.
+        self.gradient.weights = None if found.center is None else found.center.weights
         if found.center is None:
             return False
         rows = self.gradient.rows(deepcopy(rng), SUBSAMPLE)
@@ -176,7 +200,10 @@ class SelfTuner:
         chosen = rng.choice(len(draws), min(self.n_points, len(draws)), replace=False)
         points, center = [draws[i] for i in chosen], found.center
         if center is not None and not found.is_gaussian:
-            center = self.center_at(self._mean(draws))
+            mean = self._mean(draws)
+            if center.weights is not None:
+                weigh(self.gradient, mean, mass=mass, rng=deepcopy(rng))
+            center = self.center_at(mean)
         again = self._measure(points, mass, center, rows, rng, is_gaussian=found.is_gaussian)
         # Later batches may miss the rows that earlier ones met.
         is_outweighed = found.noise.is_outweighed or again.noise.is_outweighed
@@ -213,7 +240,8 @@ class SelfTuner:
         if controlled is None:
             return none._replace(noise=plain)
         ratio = controlled.mean / plain.mean if plain.mean > 0 else 1.0
-        pays = self.reduction == "control_variates" or ratio < PAYS_BELOW
+        is_weighed = self.gradient.weights is not None
+        pays = self.reduction == "control_variates" or ratio < PAYS_BELOW or is_weighed
         noise = controlled if pays else plain
         if self._by_entry:
             noise = with_unbalanced(

@@ -1,0 +1,129 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Frames by all rows: where few rows matter, and where a subsample has missed them."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from scipy.special import expit
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.row_weights import gain_of
+from pymc_geodesic.mass.arrays import joined
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning.all_rows_frame import with_all_rows
+from pymc_geodesic.tuning.approximation import approximate
+from pymc_geodesic.tuning.frame import anchored_frame
+from pymc_geodesic.tuning.row_sizes import sizes_of_rows
+
+N = 100_000
+
+
+def logistic(x, y, *, batch_size=200, prior=5.0):
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(x, y.astype("int32"), batch_size=batch_size)
+        beta = pm.Normal("beta", 0.0, prior, shape=x.shape[1])
+        pm.Bernoulli("y", logit_p=xb @ beta, observed=yb, total_size=len(y))
+    return model
+
+
+def heavy():
+    """A regressor with a heavy tail: a few rows determine its coefficient."""
+    rng = np.random.default_rng(1)
+    x = np.column_stack([np.ones(N), rng.standard_normal(N), rng.lognormal(0, 2.2, N)])
+    return x, rng.random(N) < expit(x @ [-3.0, 0.5, 0.004])
+
+
+def rare():
+    """Twelve events, which no subsample is sure to have."""
+    rng = np.random.default_rng(2)
+    flag = rng.random(3 * N) < 0.01
+    y = np.zeros(3 * N, bool)
+    y[np.flatnonzero(flag)[:8]] = y[np.flatnonzero(~flag)[:4]] = True
+    return np.column_stack([np.ones(3 * N), flag]), y
+
+
+def alike():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((N, 3))
+    return x, rng.random(N) < expit(x @ [1.0, 0.0, -0.5])
+
+
+def host(model):
+    point = model.initial_point()
+    return HostGradient(Potential(model, model.value_vars, initial_point=point))
+
+
+def frames(x, y):
+    """The frame of a subsample, and that of all rows."""
+    gradient, rng = host(logistic(x, y)), np.random.default_rng(5)
+    start = [np.zeros(x.shape[1])]
+    rows = gradient.rows(rng, 10_000)
+    first = anchored_frame(gradient, [start], rows=rows, form="dense", fixed=None, rng=rng)
+    found = with_all_rows(gradient, first, start=start, form="dense", rng=rng)
+    return gradient, first, found
+
+
+def mode_and_curvature(x, y):
+    beta = np.zeros(x.shape[1])
+    beta[0] = -3.0
+    for _ in range(100):
+        p = expit(x @ beta)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(beta)) / 25
+        move = np.linalg.solve(curvature, x.T @ (y - p) - beta / 25)
+        beta = beta + move * min(1, 1 / np.abs(x @ move).max())
+    return beta, curvature
+
+
+@pytest.mark.parametrize("data", [heavy, rare])
+def test_few_rows_that_matter_are_seen(data):
+    x, y = data()
+    gradient, _, found = frames(x, y)
+    mode, curvature = mode_and_curvature(x, y)
+    away = found.point[0] - mode
+    # The mode itself is the aim where the posterior is Gaussian; that of few events is skew.
+    assert away @ curvature @ away < (0.1 if data is heavy else 0.7)
+    units = np.array([found.mass.rate([unit])[0] for unit in np.eye(len(mode))])
+    widths = np.linalg.eigvalsh(units @ curvature @ units.T)
+    assert widths.min() > 0.5
+    assert widths.max() < 2
+    assert gradient.weights is not None
+
+
+def test_rows_that_are_alike_keep_their_frame_and_equal_weights():
+    gradient, first, found = frames(*alike())
+    assert found is first
+    assert gradient.weights is None
+
+
+def test_sizes_of_rows_are_their_leverages():
+    x, y = heavy()
+    gradient, _, found = frames(x, y)
+    sizes = sizes_of_rows(gradient, found.point, mass=found.mass, rng=np.random.default_rng(1))
+    p = expit(x @ found.point[0])
+    units = np.array([found.mass.rate([unit])[0] for unit in np.eye(x.shape[1])])
+    leverage = p * (1 - p) * np.sum((x @ units.T) ** 2, axis=1)
+    # Of a quadratic form in one direction, times the root of three for the mean square.
+    ratios = sizes / leverage / np.sqrt(3)
+    low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
+    assert 0.4 < median < 1.2
+    assert 0.1 < low < high < 3
+    assert gain_of(sizes) > 10
+
+
+def test_a_column_in_money_has_a_scale_of_its_own_under_a_logarithmic_link():
+    rng = np.random.default_rng(6)
+    money = np.exp(rng.normal(11, 1.2, 20_000)).round()
+    y = rng.gamma(2.0, np.exp(5.0 + 2e-7 * money) / 2)
+    with pm.Model() as model:
+        xb, yb = pm.Minibatch(money, y, batch_size=200)
+        a, b = pm.Normal("a", 0, 10), pm.Normal("b", 0, 1)
+        mean = pm.math.exp(a + b * xb)
+        pm.Gamma("y", alpha=2.0, beta=2.0 / mean, observed=yb, total_size=20_000)
+    gradient = host(model)
+    start = [np.zeros(()), np.zeros(())]
+    found = approximate(gradient, start, rng=np.random.default_rng(1))
+    assert found is not None
+    slope = joined(found.mass.force(gradient.whole(found.center).pulled_back))
+    assert np.all(np.abs(slope) < 3)
