@@ -51,7 +51,7 @@ FIRST_SCALE = 0.1
 NARROWEST, WIDEST = 0.1, 2.0
 # How far an entry may move in a round with an anchor: in its scales, and where that is far for
 # PyMC's unconstrained coordinates.
-MOST_SCALES, FAR, FEW_SCALES = 1e5, 3.0, 3.0
+MOST_SCALES, FAR, FEW_SCALES, SHORTEST = 1e5, 3.0, 3.0, 1e-4
 # Largest number of halvings of the scales until the energies of a round are finite; of a common
 # scale, if rows can tell others.
 MOST_HALVINGS, FEW_HALVINGS = 20, 6
@@ -128,8 +128,8 @@ class _Round:
         energies = energies + np.sum((ends - self._anchor) * self._slopes, axis=2)
         return energies, scales * slopes
 
-    def minimise(self, center: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """Follow L-BFGS to the center of least mean energy."""
+    def minimise(self, center: np.ndarray, scales: np.ndarray, *, reach: float) -> np.ndarray:
+        """Follow L-BFGS to the center of least mean energy, within ``reach`` of what is allowed."""
         # Imported on first use, because SciPy's optimisation takes a quarter of a second to load.
         from scipy.optimize import minimize
 
@@ -142,7 +142,7 @@ class _Round:
         options = {"maxfun": MOST_EVALUATIONS, "maxiter": MOST_EVALUATIONS, "gtol": 1e-2}
         zero = np.zeros_like(center)
         # Corrected energies of few rows may have no minimum.
-        far = np.maximum(np.minimum(MOST_SCALES, FAR / scales), FEW_SCALES)
+        far = reach * np.maximum(np.minimum(MOST_SCALES, FAR / scales), FEW_SCALES)
         bounds = [(-most, most) for most in far] if self._is_anchored else None
         found = minimize(
             objective, zero, jac=True, method="L-BFGS-B", bounds=bounds, options=options
@@ -190,7 +190,8 @@ def approximate(
         scales = joined(mass.rate([np.ones_like(x) for x in start])).astype(float)
     bounds: list[float] = []
     averaged: list[tuple[np.ndarray, np.ndarray]] = []
-    n_gradients, settled = 0, False
+    n_gradients, settled, reach = 0, False, 1.0
+    last: tuple[np.ndarray, np.ndarray] | None = None
     with np.errstate(all="ignore"):
         while len(averaged) < N_AVERAGED:
             one = _Round(
@@ -204,10 +205,15 @@ def approximate(
             is_common = mass is None and not bounds and bool(gradient.n_rows)
             most = FEW_HALVINGS if is_common else MOST_HALVINGS
             narrowed = _narrowed(one, center, scales, most=most)
+            if narrowed is None and is_near and last is not None and reach > SHORTEST:
+                # The corrected energy of few rows led to where others have none.
+                (center, scales), reach = last, reach / 10
+                continue
             if narrowed is None:
                 return _from_first_scales(gradient, start, rng) if is_common else None
             scales = narrowed
-            before, center = center, one.minimise(center, scales)
+            last = center, scales
+            before, center = center, one.minimise(center, scales, reach=reach)
             rests = scaling.farthest((center - before) / scales) <= AT_REST
             center = _projected(gradient, center, scaling.shapes, dtype)
             energy, _, curvature = one(center, scales)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = ["best_starts", "default_start", "is_default", "jittered", "scattered"
 LARGEST_ANGLE = 0.5
 # Rows and evaluations of a trial descent: enough to distinguish basins, fewer than the search.
 N_ROWS, MOST_EVALUATIONS = 1_000, 60
+# Rows with which a start must have a finite energy: a column of money overflows in few of them.
+N_CHECKED = 20_000
 # Random points, the farthest of which is nearly opposite to a point alone.
 N_DRAWN = 8
 # Jitter that separates coinciding components, but leaves them nearby.
@@ -209,11 +212,16 @@ def best_starts(
         agree = all(abs(trial.energy - own.energy) <= tolerance for trial in trials)
         if agree and len(trials) == N_FIRST:
             return [start]
-    best, *others = sorted(trials, key=lambda trial: trial.energy)[:N_STARTS]
+    many = gradient.rows(deepcopy(rng), N_CHECKED)
+    found = sorted(trials, key=lambda trial: trial.energy)[:N_STARTS]
+    found = [trial for trial in found if np.isfinite(_energy(gradient, trial.point, many))]
+    if not found:
+        return [start]
+    best, *others = found
     is_lower = best.energy < own.energy - tolerance
     if is_lower and (not np.isfinite(own.energy) or score(best) < score(own)):
         return [trial.point for trial in (best, *others)]
-    return [start, *(trial.point for trial in (best, *others[:-1]))]
+    return [start, *(trial.point for trial in found[: N_STARTS - 1])]
 
 
 def _energy(gradient: HostGradient, point, rows) -> float:
