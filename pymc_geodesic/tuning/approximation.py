@@ -191,7 +191,7 @@ def approximate(
     bounds: list[float] = []
     averaged: list[tuple[np.ndarray, np.ndarray]] = []
     n_gradients, settled, reach = 0, False, 1.0
-    last: tuple[np.ndarray, np.ndarray] | None = None
+    kept: tuple[np.ndarray, np.ndarray] | None = None
     with np.errstate(all="ignore"):
         while len(averaged) < N_AVERAGED:
             one = _Round(
@@ -205,14 +205,14 @@ def approximate(
             is_common = mass is None and not bounds and bool(gradient.n_rows)
             most = FEW_HALVINGS if is_common else MOST_HALVINGS
             narrowed = _narrowed(one, center, scales, most=most)
-            if narrowed is None and is_near and last is not None and reach > SHORTEST:
+            if narrowed is None and is_near and kept is not None and reach > SHORTEST:
                 # The corrected energy of few rows led to where others have none.
-                (center, scales), reach = last, reach / 10
+                (center, scales), reach = kept, reach / 10
                 continue
             if narrowed is None:
                 return _from_first_scales(gradient, start, rng) if is_common else None
             scales = narrowed
-            last = center, scales
+            kept = center, scales
             before, center = center, one.minimise(center, scales, reach=reach)
             rests = scaling.farthest((center - before) / scales) <= AT_REST
             center = _projected(gradient, center, scaling.shapes, dtype)
