@@ -16,6 +16,7 @@ from pymc_geodesic.tuning.all_rows_frame import with_all_rows
 from pymc_geodesic.tuning.approximation import approximate
 from pymc_geodesic.tuning.frame import anchored_frame
 from pymc_geodesic.tuning.row_sizes import sizes_of_rows
+from pymc_geodesic.tuning.starts import best_starts
 
 N = 100_000
 
@@ -112,18 +113,33 @@ def test_sizes_of_rows_are_their_leverages():
     assert gain_of(sizes) > 10
 
 
-def test_a_column_in_money_has_a_scale_of_its_own_under_a_logarithmic_link():
+@pytest.fixture(scope="module")
+def money():
+    """A column in money under a logarithmic link, and the gradients of its model."""
     rng = np.random.default_rng(6)
-    money = np.exp(rng.normal(11, 1.2, 20_000)).round()
-    y = rng.gamma(2.0, np.exp(5.0 + 2e-7 * money) / 2)
+    x = np.exp(rng.normal(11, 1.2, 20_000)).round()
+    y = rng.gamma(2.0, np.exp(5.0 + 2e-7 * x) / 2)
     with pm.Model() as model:
-        xb, yb = pm.Minibatch(money, y, batch_size=200)
+        xb, yb = pm.Minibatch(x, y, batch_size=200)
         a, b = pm.Normal("a", 0, 10), pm.Normal("b", 0, 1)
         mean = pm.math.exp(a + b * xb)
         pm.Gamma("y", alpha=2.0, beta=2.0 / mean, observed=yb, total_size=20_000)
-    gradient = host(model)
+    return host(model)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_column_in_money_has_a_scale_of_its_own_under_a_logarithmic_link(money, seed):
     start = [np.zeros(()), np.zeros(())]
-    found = approximate(gradient, start, rng=np.random.default_rng(1))
+    found = approximate(money, start, rng=np.random.default_rng(seed))
     assert found is not None
-    slope = joined(found.mass.force(gradient.whole(found.center).pulled_back))
+    slope = joined(found.mass.force(money.whole(found.center).pulled_back))
     assert np.all(np.abs(slope) < 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_starts_have_a_finite_energy_with_many_rows(money, seed):
+    """A thousand rows may lack those in which a column of money overflows."""
+    start = [np.zeros(()), np.zeros(())]
+    rng = np.random.default_rng(seed)
+    found = best_starts(money, start, loose=[True, True], rng=rng)
+    assert all(np.isfinite(money.whole(point).energy) for point in found)
