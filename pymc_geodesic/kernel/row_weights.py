@@ -97,7 +97,7 @@ def gain_of(sizes: np.ndarray) -> float:
     Returns
     -------
     float
-        At most one for equal sizes.
+        One for equal sizes.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def gain_of(sizes: np.ndarray) -> float:
     >>> gain_of(np.ones(1000))
     1.0
     >>> round(gain_of(np.append(np.ones(999), 1000.0)))
-    250
+    241
     """
     if not np.any(sizes > 0):
         return 1.0
