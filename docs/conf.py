@@ -59,7 +59,7 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.*\.)?(ChainMethod|Documents|Draws|GradientOptions|Grouping|InitialValues)"),
     (r"py:class", r"(.*\.)?(Integrator|MassArgument|Metric|Parameterization|Point|RandomSeed)"),
     (r"py:class", r"(.*\.)?(Severity|StepArgument|StepOptions|VarianceReduction|Variables)"),
-    (r"py:class", r"(.*\.)?(Friction|KeepArgument|Number|Spread|Variance)"),
+    (r"py:class", r"(.*\.)?(AtPoints|ExactArgument|Friction|KeepArgument|Number|Spread|Variance)"),
     # Types of fields that no one else reads.
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
 ]
