@@ -49,9 +49,11 @@ AT_REST, NOISY_ROUNDS = 2.5, 8
 FIRST_SCALE = 0.1
 # A scale changes by at most these factors in a round: averages over few pairs can be far off.
 NARROWEST, WIDEST = 0.1, 2.0
-# How far an entry may move in a round with an anchor: in its scales, and where that is far for
-# PyMC's unconstrained coordinates.
-MOST_SCALES, FAR, FEW_SCALES, SHORTEST = 1e5, 3.0, 3.0, 1e-4
+# With an anchor an entry moves by at most 3 in PyMC's unconstrained coordinates, which is far, and
+# by 1e5 scales, which may be far too small at first; 3 scales are always allowed.
+FAR, MOST_SCALES, FEW_SCALES = 3.0, 1e5, 3.0
+# If a round led to where the energy is infinite, it is made again with a tenth of these, and again.
+SHORTEST = 1e-4
 # Largest number of halvings of the scales until the energies of a round are finite; of a common
 # scale, if rows can tell others.
 MOST_HALVINGS, FEW_HALVINGS = 20, 6
@@ -129,7 +131,7 @@ class _Round:
         return energies, scales * slopes
 
     def minimise(self, center: np.ndarray, scales: np.ndarray, *, reach: float) -> np.ndarray:
-        """Follow L-BFGS to the center of least mean energy, within ``reach`` of what is allowed."""
+        """Follow L-BFGS to the center of least mean energy; ``reach`` scales its bounds."""
         # Imported on first use, because SciPy's optimisation takes a quarter of a second to load.
         from scipy.optimize import minimize
 
@@ -239,9 +241,12 @@ def approximate(
 def _from_first_scales(
     gradient: HostGradient, start: Sequence[np.ndarray], rng: np.random.Generator
 ) -> Approximation | None:
-    """Begin with scales of the rows: columns of very different sizes have no common one."""
+    """Begin with scales of the rows: columns of very different sizes have no common one.
+
+    A sample stands for a stream, which would be read once in each round.
+    """
     mass = first_scales(gradient, start, rng=rng)
-    return approximate(gradient, start, mass=mass, is_near=True, rng=rng)
+    return approximate(gradient, start, mass=mass, is_near=not gradient.is_stream, rng=rng)
 
 
 def _parts(gradient: HostGradient, rng: np.random.Generator) -> list[list[np.ndarray]]:

@@ -217,10 +217,10 @@ def best_starts(
     found = [trial for trial in found if np.isfinite(_energy(gradient, trial.point, many))]
     if not found:
         return [start]
-    best, *others = found
+    best = found[0]
     is_lower = best.energy < own.energy - tolerance
     if is_lower and (not np.isfinite(own.energy) or score(best) < score(own)):
-        return [trial.point for trial in (best, *others)]
+        return [trial.point for trial in found]
     return [start, *(trial.point for trial in found[: N_STARTS - 1])]
 
 
