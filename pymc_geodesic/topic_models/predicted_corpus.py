@@ -45,7 +45,8 @@ def predicted_corpus(node: Apply, observed: TensorVariable, topics: np.ndarray) 
     def perplexity(one: np.ndarray, alpha: np.ndarray) -> float:
         return document_completion_perplexity(
             one[None] / one.sum(axis=-1, keepdims=True),
-            **{"observed": parts[0], "held_out": parts[1]},
+            observed=parts[0],
+            held_out=parts[1],
             alpha=alpha,
             sweeps=SWEEPS,
             rng=0,
@@ -60,7 +61,8 @@ def _some_documents(corpus: list[np.ndarray], n_words: int) -> sp.csr_array:
     n_documents = len(corpus[0]) - 1
     order = np.random.default_rng(0).permutation(n_documents)
     indptr, words, weights = rows_of_corpus(order[:, None], *corpus)
-    tokens = np.cumsum(weights)[indptr[1:] - 1]
+    # With the zero before the first word, documents without words count for nothing.
+    tokens = np.concatenate([[0.0], np.cumsum(weights)])[indptr[1:]]
     n = 1 + int(np.searchsorted(tokens, N_TOKENS))
     indptr = indptr[: n + 1]
     rows = (weights[: indptr[-1]], words[: indptr[-1]], indptr)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Frames that all rows give, and rows by their weight, where few rows matter."""
+"""Frames from all rows, and rows drawn by their weight, where few rows matter."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = ["weigh", "with_all_rows"]
 # Rows are drawn by weight if it lowers the noise of a batch by more. With normal regressors the
 # gain is at most 1.5.
 LEAST_GAIN = 3.0
-# Distance of a center from the mode, in standard deviations of an entry, that a subsample of the
-# rows leaves where all rows would move it.
+# Distance of a center from the mode of all rows, in standard deviations of an entry, from which on
+# they improve it. A subsample alone leaves less.
 FARTHEST = 2.0
 # Rounds in which the frame is measured with rows by weight, and the weights in the frame; or fewer,
 # if no variable moves by more scales.
