@@ -26,6 +26,7 @@ __all__ = [
     "ModesRecord",
     "RunRecord",
     "advice_on_modes",
+    "batch_size_of",
     "install",
     "of_modes",
     "read_records",
@@ -200,6 +201,11 @@ def read_records(idata: xr.DataTree) -> list[RunRecord]:
         texts = _texts(stats[STATISTIC].values) if STATISTIC in stats else []
     texts = [texts] if isinstance(texts, str) else list(texts)
     return [_read(str(text)) for text in texts]
+
+
+def batch_size_of(idata: xr.DataTree) -> int | None:
+    """Return the rows of a batch of a run; None if it read no batches."""
+    return next((x.batch_size for x in read_records(idata) if x.batch_size), None)
 
 
 def _read(text: str) -> RunRecord:

@@ -92,10 +92,10 @@ SAYS = {
     "runs/traces.py": ["is left out of the result"],
     "runs/whole_models.py": [
         "A transition reads a batch of rows: the run samples",
-        "would be computed from all rows at every draw, and so the result is",
+        "would be computed from all rows at every draw, and so",
         "integrated out, row by row",
-        "because nothing else depends on them",
-        "is off: with more nodes the log density changes by",
+        "because nothing else depends on",
+        "is inaccurate: with more nodes the log density",
     ],
     "sampling/centered_coordinates.py": ["found that the data determine", "times its scale better"],
     "sampling/explain.py": ["The start has an infinite log density"],

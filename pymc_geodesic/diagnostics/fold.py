@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from pymc_geodesic.diagnostics.gradients import model_points
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.validation import pymc_model
+from pymc_geodesic.rows.builders import given_model
 
 __all__ = ["fold_components"]
 
@@ -104,7 +104,7 @@ def fold_components(
         else np.broadcast_to(np.arange(n), shape),
         rng.choice([-1.0, 1.0], shape) if signs else np.ones(shape),
     )
-    model = pymc_model(model)
+    model = given_model(model)
     before = _energies(idata, model)
     after = _energies(_with(idata, draws, trial, axes, signs), model)
     change = np.max(np.abs(after - before) / (1 + np.abs(before)))

@@ -22,8 +22,9 @@ from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.at_draws import at_draws, to_value
-from pymc_geodesic.validation import pymc_model, whole
+from pymc_geodesic.validation import whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]
 
@@ -163,7 +164,7 @@ def gradient_draws(
         latent variables of the rows of its batches or lacks rows, which came from a loader.
     """
     n_batches = None if batches == "all" else whole("batches", batches)
-    model = sampled_model(pymc_model(model), idata)
+    model = sampled_model(given_model(model), idata)
     found = model_points(idata, model, max_draws=whole("max_draws", max_draws))
     _require_gradient(found, model)
     potential, points, conditioned = found.potential, found.points, found.conditioned

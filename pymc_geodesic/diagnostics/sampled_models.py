@@ -10,14 +10,14 @@ from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.rows.convert import minibatch
-from pymc_geodesic.run_record import read_records
+from pymc_geodesic.run_record import batch_size_of
 
 __all__ = ["sampled_model"]
 
 
 def sampled_model[T: Model | None](model: T, idata: xr.DataTree) -> T:
     """Return the model that was sampled, given that of all rows or the model itself."""
-    batch_size = next((x.batch_size for x in read_records(idata) if x.batch_size), None)
+    batch_size = batch_size_of(idata)
     if model is None or batch_size is None or has_minibatch(model):
         return model
     # What the run has integrated out is not in its result.

@@ -16,6 +16,7 @@ from pymc.model import Model
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import ATTRIBUTE
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import Traced
@@ -23,7 +24,7 @@ from pymc_geodesic.runs.halved import halve
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed
 from pymc_geodesic.runs.whole_models import sampled_model
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.validation import flag, mapping, pymc_model, share, whole
+from pymc_geodesic.validation import flag, mapping, share, whole
 
 __all__ = ["StepHalving", "step_halving"]
 
@@ -207,12 +208,12 @@ def step_halving(
     True
     """
     functions = mapping("functions", functions or {}, what="functions by name")
-    model = pymc_model(model)
+    model = given_model(model)
     sampled = sampled_model(model, step, None, kept=var_names or ())
     found = halve(
         sampled.model,
         step,
-        traced=Traced(model, var_names, unless_named=[*sampled.from_rows, *sampled.without]),
+        traced=Traced(model, var_names, unless_named=sampled.left_out),
         draws=whole("draws", draws),
         tune=tune if tune == 0 else whole("tune", tune),
         n_chains=whole("chains", chains),

@@ -41,9 +41,9 @@ from pymc_geodesic.diagnostics.tuning_checks import check_tuning
 from pymc_geodesic.diagnostics.virial_checks import check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
-from pymc_geodesic.rows.builders import model_inside
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
-from pymc_geodesic.validation import data_tree, pymc_model
+from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]
 
@@ -136,10 +136,7 @@ def diagnose(
     >>> verdict.names
     ('different_modes',)
     """
-    if model is None:
-        model = Model.get_context(error_if_none=False)
-    else:
-        model = pymc_model(model_inside(model))
+    model = Model.get_context(error_if_none=False) if model is None else given_model(model)
     stats = _statistics(idata)
     records = read_records(idata)
     model = sampled_model(model, idata)

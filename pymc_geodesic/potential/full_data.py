@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from pymc.data import MinibatchOp
 from pymc.model import Model
-from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -16,8 +15,8 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.type_other import NoneTypeT
 
 from pymc_geodesic.potential.batch_deterministics import uses_batch
-from pymc_geodesic.potential.initial_values import give_initial_values, hidden_initial_values
 from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph
 from pymc_geodesic.potential.renewed_graphs import renew
 from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import sampled_variables
@@ -55,8 +54,8 @@ def full_data(model: Model) -> Model:
 
     Notes
     -----
-    The new model has copies of the data variables, which take memory; ``pm.set_data`` changes only
-    one of the two.
+    The new model has data variables of its own, which share their arrays: ``pm.set_data`` changes
+    only one of the two models.
 
     Use only this model for predictions. With the original model ``pm.sample_posterior_predictive``
     predicts the rows of random batches, and ``pm.compute_log_likelihood`` returns scaled values of
@@ -87,9 +86,8 @@ def full_data(model: Model) -> Model:
     find_batch_sources(pymc_model(model))  # raises for terms that `total_size` does not scale
     _require_expandable(model)
     try:
-        with hidden_initial_values(model):
-            graph, _ = fgraph_from_model(model)
-        result = model_from_fgraph(_with_all_rows(graph), mutate_fgraph=True)
+        graph, _ = graph_of_model(model)
+        result = model_of_graph(_with_all_rows(graph), like=graph, source=model)
         result.logp(vars=result.observed_RVs, sum=False)  # finds shapes that do not fit
     except (ValueError, TypeError) as error:
         _refuse_row_variables(model)
@@ -99,7 +97,6 @@ def full_data(model: Model) -> Model:
         ) from error
     _require_all_rows(model, result)
     _require_dimensions(result)
-    give_initial_values(result, model)
     return result
 
 
@@ -130,9 +127,7 @@ def _with_all_rows(graph: FunctionGraph) -> FunctionGraph:
     """Rebuild a model's graph with the data instead of batches, and without scaling."""
     new: dict[Variable, Variable] = {}
     renew(graph.toposort(), new, _without_batches)
-    result = FunctionGraph(outputs=[new.get(out, out) for out in graph.outputs], clone=False)
-    result._coords, result._dim_lengths = graph._coords, graph._dim_lengths
-    return result
+    return FunctionGraph(outputs=[new.get(out, out) for out in graph.outputs], clone=False)
 
 
 def _without_batches(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variable] | None:

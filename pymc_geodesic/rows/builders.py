@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Objects of other packages that build a PyMC model: those of Bambi and of PyMC-Marketing."""
+"""The model that a user gives, or an object of Bambi or PyMC-Marketing that has built one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,21 @@ import xarray as xr
 
 from pymc.model import Model
 
-__all__ = ["completed", "computed_by", "model_inside"]
+from pymc_geodesic.rows.plain_tensors import plain
+from pymc_geodesic.validation import pymc_model
+
+__all__ = ["completed", "computed_by", "given_model", "model_inside"]
+
+
+def given_model(given: Any) -> Model:
+    """Return the model that is given, or that of the context, with tensors for ``pymc.dims``.
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+    """
+    return plain(pymc_model(model_inside(given)))
 
 
 def model_inside(given: Any) -> Any:

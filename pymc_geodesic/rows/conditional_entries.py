@@ -15,8 +15,7 @@ from pytensor.graph.replace import vectorize_graph
 from pymc_geodesic.groups.conditional import resampled
 from pymc_geodesic.groups.modes import normals_at_modes
 from pymc_geodesic.rows.conversion import Conversion, Integrated
-from pymc_geodesic.rows.integration import rows_of_entries
-from pymc_geodesic.rows.row_functions import RowFunction
+from pymc_geodesic.rows.integration import RowFunction, rows_of_entries
 
 __all__ = ["ConditionalEntries"]
 
@@ -67,7 +66,7 @@ class ConditionalEntries:
         joint = vectorize_graph(rows.joint, {rows.effect: candidates})
         lower = [x for row in normals.cholesky for x in row]
         given = conversion.values
-        self._normals = RowFunction(rows, [normals.mode, *lower], given, inputs=[])
+        self._normals = RowFunction(rows, [normals.mode, *lower], given)
         self._joint = RowFunction(rows, [joint], given, inputs=[candidates])
         self._values = RowFunction(rows, rows.values, given, inputs=[rows.effect])
         functions = self._normals, self._joint, self._values

@@ -17,7 +17,6 @@ from pymc.model.fgraph import (
     ModelFreeRV,
     ModelNamed,
     ModelObservedRV,
-    model_from_fgraph,
     model_observed_rv,
 )
 from pymc.variational.minibatch_rv import create_minibatch_rv
@@ -27,15 +26,10 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.potential.initial_values import InitialValues
+from pymc_geodesic.potential.model_graphs import model_of_graph
 from pymc_geodesic.rows.graphs import known_by_value, substituted
 from pymc_geodesic.rows.integration import RowsOfEntries, TermsOfRows, rows_of_entries
-from pymc_geodesic.rows.local_variables import (
-    Local,
-    depends_on,
-    find_local,
-    is_without_effect,
-)
+from pymc_geodesic.rows.local_variables import Local, depends_on, find_local, is_without_effect
 from pymc_geodesic.rows.refusals import CURE, DependentRowsError, require_rows
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.rows.summands import added
@@ -45,7 +39,19 @@ __all__ = ["Conversion", "Integrated"]
 
 
 class Integrated(NamedTuple):
-    """An observed variable of rows, with their local variables integrated out."""
+    """An observed variable of rows, with their local variables integrated out.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    local : Local
+        The local variables.
+    terms : list of callable
+        The terms of the rows that depend on them.
+    rows : RowsOfEntries
+        What these are for all entries that have rows.
+    """
 
     name: str
     local: Local
@@ -54,13 +60,21 @@ class Integrated(NamedTuple):
 
 
 class Conversion(ModelOfRows):
-    """A model of batches, from one of all rows; see :class:`ModelOfRows`."""
+    """A model of batches, from one of all rows; see :class:`ModelOfRows`.
+
+    Attributes
+    ----------
+    integrated : list of Integrated
+        Observed variables with variables that are integrated out, after :meth:`integrate`.
+    left_out : set of str
+        Names of all free variables that are not sampled.
+    """
 
     def __init__(self, model: Model, batch_size: int) -> None:
         super().__init__(model, batch_size)
         self.integrated: list[Integrated] = []
         self.left_out: set[str] = set()
-        self._streams_of_parts: list[Rows] = []
+        self._others_of_parts: list[Rows] = []
 
     def entries_of_rows(self) -> list[tuple[str, int]]:
         """Name the sampled variables with an entry for each row, and count these."""
@@ -122,12 +136,7 @@ class Conversion(ModelOfRows):
 
     def _model(self, outputs: Sequence[Variable]) -> Model:
         graph = FunctionGraph(outputs=list(outputs), clone=False)
-        graph._coords, graph._dim_lengths = self.graph._coords, self.graph._dim_lengths
-        result = model_from_fgraph(graph, mutate_fgraph=True)
-        kept = self.model.rvs_to_initial_values
-        starts = {result[rv.name]: kept[rv] for rv in kept if rv.name not in self.left_out}
-        result.rvs_to_initial_values = InitialValues(starts)
-        return result
+        return model_of_graph(graph, like=self.graph, source=self.model)
 
     # Local variables
 
@@ -174,7 +183,7 @@ class Conversion(ModelOfRows):
         self.outputs.append(found)
         if len(without := np.flatnonzero(local.positions < 0)):
             others = Rows(self.facts, len(without), min(self.batch_size, len(without)))
-            self._streams_of_parts.append(others)
+            self._others_of_parts.append(others)
             term = added([term(others, without) for term in terms])
             name, n_others = f"{names[0]}_others", len(without)
             found = self.as_observed(name, term, length=others.length, n=n_others)
@@ -189,17 +198,17 @@ class Conversion(ModelOfRows):
 
     def _batches(self, outputs: list[Variable]) -> dict[Variable, Variable]:
         """Draw the data of the rows."""
+        parts = [part.rows for part in self.integrated]
+        every = [(x.leaves, x.batch_size) for x in (*self.streams.values(), *self._others_of_parts)]
+        every += [(x.leaves, min(self.batch_size, len(x.labels))) for x in parts]
         used = set(ancestors(outputs))
         replaced: dict[Variable, Variable] = {}
-        for rows in (*self.streams.values(), *self._streams_of_parts):
-            leaves = [(leaf, data) for leaf, data in rows.leaves if leaf in used]
-            if not leaves:
-                continue
-            batches = pm.Minibatch(*(data for _, data in leaves), batch_size=rows.batch_size)
-            batches = batches if len(leaves) > 1 else [batches]
-            replaced |= dict(zip((leaf for leaf, _ in leaves), batches, strict=True))
-        for part in self.integrated:
-            replaced |= part.rows.batches(self.batch_size, used)
+        for pairs, batch_size in every:
+            leaves = {leaf: data for leaf, data in pairs if leaf in used}
+            if leaves:
+                batches = pm.Minibatch(*leaves.values(), batch_size=batch_size)
+                batches = batches if len(leaves) > 1 else [batches]
+                replaced |= dict(zip(leaves, batches, strict=True))
         return replaced
 
     def _scaled(self, out: Variable) -> Variable:
@@ -212,12 +221,12 @@ class Conversion(ModelOfRows):
 
     def _others(self, outputs: list[Variable]) -> Iterator[Variable]:
         """Yield Deterministics and data that do not have the rows."""
-        used = set(ancestors(outputs))
+        used, without = set(ancestors(outputs)), self.without
         for out in self.graph.outputs:
             if not isinstance(out.owner.op, ModelDeterministic | ModelNamed):
                 continue
             has_rows = any(self.is_long(self.facts.length(out, i)) for i in range(out.ndim))
-            if out.owner.op.name in self.without:
+            if out.owner.op.name in without:
                 continue
             if isinstance(out.owner.op, ModelNamed):
                 is_kept = not has_rows or out.owner.inputs[0] in used

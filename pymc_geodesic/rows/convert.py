@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 
-from pymc_geodesic.rows.builders import model_inside
+from pymc_geodesic.rows.builders import given_model
+from pymc_geodesic.rows.checks_of_entries import require_equal_entries
 from pymc_geodesic.rows.conversion import Conversion
-from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.rows.proof import require_equal
-from pymc_geodesic.rows.proof_of_entries import require_equal_entries
-from pymc_geodesic.validation import pymc_model, whole
+from pymc_geodesic.validation import whole
 
 __all__ = ["BATCH_SIZE", "Converted", "converted", "minibatch"]
 
@@ -115,14 +114,11 @@ def minibatch(
     >>> [rv.name for rv in batches.free_RVs], batches["y"].type.shape
     (['mean'], (100,))
     """
-    return converted(
-        pymc_model(model_inside(model)), batch_size=batch_size, kept=var_names or ()
-    ).model
+    return converted(given_model(model), batch_size=batch_size, kept=var_names or ()).model
 
 
 def converted(model: Model, *, batch_size: int, kept: Collection[str] = ()) -> Converted:
     """Convert a model, and say what was left out; see :func:`minibatch`."""
-    model = plain(model)
     conversion = Conversion(model, whole("batch_size", batch_size))
     found = conversion.model_of_batches()
     require_equal(model, found)

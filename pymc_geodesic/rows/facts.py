@@ -74,14 +74,12 @@ class Facts:
                     self._random[here] = any(self._random[x] for x in inputs)
         return self._random[var]
 
-    def placeholder(
-        self, name: str, dtype: str, shape: tuple[int, ...], *, n_free: int = 1
-    ) -> TensorVariable:
+    def placeholder(self, name: str, dtype: str, shape: tuple[int, ...]) -> TensorVariable:
         """Create a variable for the rows of a batch, which is no constant.
 
-        Its first axes may have other lengths than these.
+        Its first axis may have another length than this.
         """
-        found = graph_input(name, dtype=dtype, shape=(*[None] * n_free, *shape[n_free:]))
+        found = graph_input(name, dtype=dtype, shape=(None, *shape[1:]))
         self._random[found], self.shapes[found] = True, shape
         return found
 

@@ -219,7 +219,7 @@ def _long_axis(
         own = inner - n_axes + entry.ndim  # the axis of the rows, and no other
         alone = [not b for b in entry.type.broadcastable] == [j == own for j in range(entry.ndim)]
         is_known = own >= 0 and alone and not rows.facts.is_random(entry)
-        if is_known and rows.facts.length(x, i) > rows.long:
+        if is_known and rows.facts.length(x, i) > rows.batch_size:
             return i
     return None
 

@@ -4,21 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 
 from pymc.distributions.dist_math import check_parameters
 from pymc.distributions.distribution import support_point
 from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.effect_density import conditions_of
 from pymc_geodesic.groups.quadrature import log_integral
+from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.log_density import without_checks
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import inputs_for_free, needed_for_values, substituted
@@ -27,7 +28,7 @@ from pymc_geodesic.rows.refusals import DependentRowsError
 from pymc_geodesic.rows.selection import Positions, Rows
 from pymc_geodesic.rows.summands import added, log_density_of
 
-__all__ = ["RowsOfEntries", "TermsOfRows", "rows_of_entries"]
+__all__ = ["RowFunction", "RowsOfEntries", "TermsOfRows", "rows_of_entries"]
 
 # For one and for two dimensions, in each. With seven the log likelihood of a logistic row is off by
 # 1.4e-6, but that of a Poisson count with a gamma rate by 2e-4, whatever its mean.
@@ -51,7 +52,7 @@ class RowsOfEntries(NamedTuple):
     start : TensorVariable, shape (B, d)
         Where the search for their modes begins.
     conditions : tuple of TensorVariable
-        Of these checks, at effects of zero.
+        What the parameter checks ask for, at effects of zero.
     values : tuple of TensorVariable, shape (B, ...)
         The local variables themselves.
     rows, entries : Rows
@@ -84,15 +85,46 @@ class RowsOfEntries(NamedTuple):
         found = log_integral(*given, start=self.start, n_nodes=self.n_nodes)
         return check_parameters(found, *self.conditions, msg="valid parameters")
 
-    def batches(self, batch_size: int, used: set[Variable]) -> dict[Variable, Variable]:
-        """Draw the data of some rows."""
-        leaves = [(leaf, data) for leaf, data in self.leaves if leaf in used]
-        if not leaves:
-            return {}
-        n = min(batch_size, len(self.labels))
-        drawn = pm.Minibatch(*(data for _, data in leaves), batch_size=n)
-        drawn = drawn if len(leaves) > 1 else [drawn]
-        return dict(zip((leaf for leaf, _ in leaves), drawn, strict=True))
+
+class RowFunction:
+    """A function of the free variables of a model for all rows with local variables.
+
+    Parameters
+    ----------
+    rows : RowsOfEntries
+        The rows.
+    outputs : sequence of TensorVariable
+        Graphs of their density.
+    observed : mapping
+        What stands for observed variables.
+    inputs : sequence of TensorVariable
+        Further inputs.
+
+    Attributes
+    ----------
+    names : list of str
+        The free variables on which it depends.
+    """
+
+    def __init__(
+        self,
+        rows: RowsOfEntries,
+        outputs: Sequence[TensorVariable],
+        observed: Mapping[Variable, Variable],
+        *,
+        inputs: Sequence[TensorVariable] = (),
+    ) -> None:
+        graphs = clone_replace(list(outputs), replace=observed, rebuild_strict=False)
+        given = inputs_for_free(graphs)
+        self.names = [x.owner.op.name for x in given]
+        leaves = [leaf for leaf, _ in rows.leaves]
+        self._data = [data for _, data in rows.leaves]
+        graphs = substituted(graphs, given)
+        self._function = interpreted([*given.values(), *inputs, *leaves], graphs)
+
+    def __call__(self, values: Mapping[str, np.ndarray], *others: np.ndarray) -> list[np.ndarray]:
+        """Evaluate, given values of the free variables by name and of the further inputs."""
+        return self._function(*(values[name] for name in self.names), *others, *self._data)
 
 
 def rows_of_entries(

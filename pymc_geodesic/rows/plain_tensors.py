@@ -18,19 +18,17 @@ from pymc.model.fgraph import (
     ModelNamed,
     ModelValuedVar,
     ModelVar,
-    fgraph_from_model,
-    model_from_fgraph,
 )
 from pytensor.compile.mode import optdb
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.xtensor.basic import XTensorFromTensor
 from pytensor.xtensor.type import XTensorType
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.potential.initial_values import InitialValues, hidden_initial_values
+from pymc_geodesic.potential.model_graphs import graph_of_model, model_of_graph
 from pymc_geodesic.rows.graphs import substituted
-from pymc_geodesic.rows.held_data import held_data
 from pymc_geodesic.rows.proof import require_equal
 
 __all__ = ["plain"]
@@ -45,13 +43,12 @@ def plain(model: Model) -> Model:
     variables = [*model.basic_RVs, *model.potentials, *model.deterministics, *model.data_vars]
     if not any(isinstance(x.type, XTensorType) for x in variables):
         return model
-    with hidden_initial_values(model), held_data(model) as held:
-        graph, memo = fgraph_from_model(model)
+    graph, _ = graph_of_model(model)
+    named = [x for x in graph.inputs if isinstance(x, SharedVariable) and _is_named(x)]
     new: dict[Variable, Variable] = {}
-    for data, values in held.items():
-        copy = memo[data] if memo[data].owner is None else memo[data].owner.inputs[0]
-        shared = pytensor.shared(values, borrow=True, name=data.name)
-        new[copy] = px.as_xtensor(shared, dims=copy.type.dims) if _is_named(copy) else shared
+    for x in named:
+        shared = pytensor.shared(x.get_value(borrow=True), borrow=True, name=x.name)
+        new[x] = px.as_xtensor(shared, dims=x.type.dims)
     lower = optdb.query("+lower_xtensor")
     lower.rewrite(graph)
     outputs = []
@@ -64,11 +61,8 @@ def plain(model: Model) -> Model:
     by_name = {out.owner.op.name: out for out in outputs}
     outputs = [by_name[out.owner.op.name] for out in graph.outputs]
     found = FunctionGraph(outputs=outputs, clone=False)
-    found._coords, found._dim_lengths = graph._coords, graph._dim_lengths
     lower.rewrite(found)
-    result = model_from_fgraph(found, mutate_fgraph=True)
-    kept = model.rvs_to_initial_values
-    result.rvs_to_initial_values = InitialValues({result[rv.name]: kept[rv] for rv in kept})
+    result = model_of_graph(found, like=graph, source=model)
     require_equal(model, result)
     return result
 

@@ -66,9 +66,6 @@ class Rows:
         Values and lengths.
     n_rows, batch_size : int
         Rows of the data and of a batch.
-    long : int, optional
-        Axes of computed variables that are longer are indexed before the variables are computed;
-        by default ``batch_size``.
     local : mapping, optional
         What stands for the rows of free variables that are not sampled.
 
@@ -89,11 +86,9 @@ class Rows:
         n_rows: int,
         batch_size: int,
         *,
-        long: int | None = None,
         local: Mapping[Variable, TensorVariable] | None = None,
     ) -> None:
         self.facts, self.n_rows, self.batch_size = facts, n_rows, batch_size
-        self.long = batch_size if long is None else long
         self.local = {} if local is None else local
         self.leaves: list[tuple[TensorVariable, np.ndarray]] = []
         self.whole: list[tuple[TensorVariable, str]] = []

@@ -11,6 +11,7 @@ from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import n_rows
 from pymc_geodesic.rows.conversion import Conversion
+from pymc_geodesic.rows.plain_tensors import plain
 
 __all__ = ["subset"]
 
@@ -39,6 +40,7 @@ def subset(model: Model, rows: ArrayLike) -> Model:
     IndexError
         If there is no such row.
     """
+    model = plain(model)
     lengths = [n_rows(model.rvs_to_values[rv]) for rv in model.observed_RVs if rv.ndim]
     longest = max(lengths, default=0)
     conversion = Conversion(model, max(longest - 1, 0))

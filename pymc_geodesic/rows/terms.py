@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from collections.abc import Sequence
 from functools import partial
 
@@ -19,7 +17,6 @@ from pymc.model.fgraph import (
     ModelFreeRV,
     ModelObservedRV,
     ModelPotential,
-    fgraph_from_model,
     model_observed_rv,
     model_potential,
 )
@@ -29,14 +26,11 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.potential.initial_values import hidden_initial_values
+from pymc_geodesic.potential.model_graphs import graph_of_model
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import data_of, needed_for_values
-from pymc_geodesic.rows.held_data import held_data
 from pymc_geodesic.rows.integration import TermsOfRows
-from pymc_geodesic.rows.local_variables import (
-    has_independent_rows,
-)
+from pymc_geodesic.rows.local_variables import has_independent_rows
 from pymc_geodesic.rows.refusals import CURE, DependentRowsError, mixing, require_separate
 from pymc_geodesic.rows.selection import Positions, Rows
 from pymc_geodesic.rows.summands import added, log_density_of, summands
@@ -85,13 +79,7 @@ class ModelOfRows:
     def __init__(self, model: Model, batch_size: int) -> None:
         _require_no_minibatch(model)
         self.model, self.batch_size = model, batch_size
-        with hidden_initial_values(model), held_data(model) as held, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Detected variables likely created by GP objects")
-            self.graph, memo = fgraph_from_model(model)
-        for data, values in held.items():
-            copy = memo[data]
-            copy = copy if copy.owner is None else copy.owner.inputs[0]
-            copy.set_value(values, borrow=True)
+        self.graph, memo = graph_of_model(model)
         shapes = model.eval_rv_shapes()
         self.facts = Facts(
             shapes={memo[rv]: tuple(map(int, shapes[rv.name])) for rv in model.free_RVs},
@@ -102,9 +90,7 @@ class ModelOfRows:
             },
         )
         self.streams: dict[int, Rows] = {}
-        # How the terms of rows are written, and of how many rows in all.
         self.terms: dict[str, tuple[int, TermsOfRows]] = {}
-        # Rows of each observed variable of a batch, and what stands for an observed one elsewhere.
         self.totals: dict[str, int] = {}
         self.values: dict[Variable, Variable] = {}
         self.outputs = [new for out in self.graph.outputs for new in self._term(out)]

@@ -62,7 +62,7 @@ class _Frame(NamedTuple):
     to_slopes: np.ndarray
 
 
-Fold = tuple[slice, slice]
+_Fold = tuple[slice, slice]
 _Judged = tuple[float, float, np.ndarray]
 
 
@@ -115,7 +115,7 @@ def _both(owners: Sequence[str], one: _Judged, other: _Judged) -> Extreme:
     return Extreme(1 + 0.5 * (one[0] + other[0]), error, owner)
 
 
-def _folds(x: np.ndarray) -> list[Fold]:
+def _folds(x: np.ndarray) -> list[_Fold]:
     """Divide the chains, or the draws of a single one, into two parts."""
     if len(x) > 1:
         return [(slice(0, None, 2), slice(None)), (slice(1, None, 2), slice(None))]
@@ -123,7 +123,7 @@ def _folds(x: np.ndarray) -> list[Fold]:
     return [(slice(None), slice(0, middle)), (slice(None), slice(middle, None))]
 
 
-def _frame(draws: DirectionDraws, every: Fold, some: Fold) -> _Frame | None:
+def _frame(draws: DirectionDraws, every: _Fold, some: _Fold) -> _Frame | None:
     """Find coordinates in which a part of the draws has unit covariance."""
     z = draws.everywhere[every].reshape(-1, len(draws.owners))
     mean, scale = z.mean(axis=0), z.std(axis=0)
@@ -148,7 +148,7 @@ def _principal(*samples: np.ndarray, n: int) -> np.ndarray:
     return np.linalg.qr(np.concatenate(axes).T)[0]
 
 
-def _part(draws: DirectionDraws, frame: _Frame, every: Fold, some: Fold) -> _Part:
+def _part(draws: DirectionDraws, frame: _Frame, every: _Fold, some: _Fold) -> _Part:
     found = [draws.everywhere[every], draws.here[some]]
     rates = [x[some] @ frame.to_slopes for x in (draws.slopes, draws.laplacians)]
     return _Part(*[(z - frame.mean) @ frame.to_draws for z in found], *rates)
@@ -161,7 +161,7 @@ def _is_flat(draws: DirectionDraws) -> np.ndarray:
     return flat
 
 
-def _width(draws: DirectionDraws, frame: _Frame, e: np.ndarray, some: Fold) -> np.ndarray:
+def _width(draws: DirectionDraws, frame: _Frame, e: np.ndarray, some: _Fold) -> np.ndarray:
     """Return a' P b at each draw, for the vectors a and b of a direction and the projector P."""
     a, b, flat = frame.to_draws @ e, frame.to_slopes @ e, _is_flat(draws)
     found = np.full(draws.here[some].shape[:2], float(a[flat] @ b[flat]))
@@ -171,7 +171,7 @@ def _width(draws: DirectionDraws, frame: _Frame, e: np.ndarray, some: Fold) -> n
 
 
 def _most_extreme(
-    draws: DirectionDraws, frame: _Frame, part: _Part, some: Fold
+    draws: DirectionDraws, frame: _Frame, part: _Part, some: _Fold
 ) -> list[np.ndarray]:
     """Return the directions in which Stein's identity is violated most, to both sides.
 

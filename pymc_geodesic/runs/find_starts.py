@@ -12,13 +12,14 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.default_schedules import has_default_schedule
 from pymc_geodesic.potential.variables import manifold_in
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.choose_step import require_continuous
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.runs.whole_models import in_batches
 from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
-from pymc_geodesic.validation import pymc_model, whole
+from pymc_geodesic.validation import whole
 
 __all__ = ["find_starts"]
 
@@ -52,7 +53,7 @@ def find_starts(
     -------
     list of dict of str to ndarray
         Values of the free variables, in their own shapes, one mapping per chain: the ``initvals``
-        of :func:`pymc.sample`.
+        of :func:`pymc.sample`. Variables that :func:`sample` would integrate out have none.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def find_starts(
     >>> idata.posterior["mean"].shape
     (2, 20)
     """
-    model = pymc_model(model)
+    model = given_model(model)
     n_chains = whole("chains", chains)
     require_continuous(model)
     if has_default_schedule(model):
@@ -107,7 +108,7 @@ def find_starts(
         draws=1,
     )
     prepare(sampler, begun)
-    traced = Traced(model, [rv.name for rv in model.free_RVs])
+    traced = Traced(searched, [rv.name for rv in searched.free_RVs])
     values = {name: np.array([[x.values[name]] for x in begun]) for name in traced.value_names}
     starts = traced(values, (n_chains, 1))
     return [{name: x[i, 0] for name, x in starts.items()} for i in range(n_chains)]

@@ -18,10 +18,11 @@ from pymc_geodesic.groups.grouped_rows import GroupedRows
 from pymc_geodesic.groups.marginal import MarginalLikelihoodRV
 from pymc_geodesic.potential.batch_structure import batched_variables, observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.rows.convert import BATCH_SIZE
-from pymc_geodesic.run_record import read_records
+from pymc_geodesic.run_record import batch_size_of
 from pymc_geodesic.runs.entries_at_draws import entries_at_draws, points, warn_of_few
-from pymc_geodesic.validation import data_tree, pymc_model, whole
+from pymc_geodesic.validation import data_tree, whole
 
 __all__ = ["local_posterior"]
 
@@ -73,7 +74,8 @@ def local_posterior(
     Raises
     ------
     ValueError
-        If a group is unknown, or the model has not exactly one such likelihood of these groups.
+        If a group or entry is unknown or has no rows, if a variable is not one that is integrated
+        out, or if the model has not exactly one such likelihood of these groups.
 
     Warns
     -----
@@ -102,12 +104,12 @@ def local_posterior(
     >>> found.posterior["effect"].dims
     ('chain', 'draw', 'user')
     """
-    model = pymc_model(model)
+    model = given_model(model)
     posterior = data_tree(idata)["posterior"].to_dataset()
     posterior = posterior.isel(draw=slice(None, None, whole("thin", thin)))
     rng = np.random.default_rng(random_seed)
     if isinstance(groups, Mapping):
-        batch_size = next((x.batch_size for x in read_records(idata) if x.batch_size), BATCH_SIZE)
+        batch_size = batch_size_of(idata) or BATCH_SIZE
         return entries_at_draws(posterior, groups, model=model, batch_size=batch_size, rng=rng)
     if rows is None:
         raise ValueError(

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import time
+
+from typing import Any, NamedTuple
 
 import xarray as xr
 
 from pymc.exceptions import SamplingError
-from pymc.model import Model
 from pymc.stats.convergence import log_warnings
 
 from pymc_geodesic.rows.builders import completed
@@ -19,15 +19,46 @@ from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.in_memory import InMemory
+from pymc_geodesic.runs.plan import Plan
 from pymc_geodesic.runs.verdict import warnings_of_rows
-from pymc_geodesic.sampling import Chain, ChainFailure
+from pymc_geodesic.runs.whole_models import Sampled
+from pymc_geodesic.sampling import ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
 
-__all__ = ["ChainError", "Stored", "check", "closed", "datatree_of", "finished", "returned"]
+__all__ = [
+    "ChainError",
+    "Drawn",
+    "Stored",
+    "closed",
+    "concluded",
+    "finished",
+    "returned",
+]
 
 type Stored = InMemory | Checkpoint
 """Where the draws of a run are."""
+
+
+class Drawn(NamedTuple):
+    """What a run has when it ends.
+
+    Attributes
+    ----------
+    kept : InMemory or Checkpoint, optional
+        The storage of the draws.
+    fold : Fold, optional
+        With the chains after the last draw.
+    sampler : Sampler, optional
+        It has moved them.
+    stopped : BaseException, optional
+        The exception that ended the run.
+    """
+
+    kept: Stored | None
+    fold: Fold | None
+    sampler: Sampler | None
+    stopped: BaseException | None
 
 
 class ChainError(SamplingError):
@@ -65,7 +96,22 @@ def closed(
     return stopped
 
 
-def datatree_of(kept: Stored | None) -> xr.DataTree | None:
+def concluded(drawn: Drawn, plan: Plan, sampled: Sampled, *, checks: bool) -> xr.DataTree | None:
+    """Return the draws of a run, None if there are none, after a check of those of a whole run."""
+    idata = _datatree(drawn.kept)
+    if idata is None:
+        return None
+    if checks and drawn.stopped is None:
+        _check(idata, drawn, plan, sampled)
+    log.info(
+        f"Sampling {plan.n_chains} chains for {plan.tuning.n_draws:_d} tune and "
+        f"{plan.sampling.n_draws:_d} draw iterations took {time.perf_counter() - plan.began:.0f} "
+        "seconds, compilation included."
+    )
+    return idata
+
+
+def _datatree(kept: Stored | None) -> xr.DataTree | None:
     """Return the draws of a run, without what is interrupted or fails; None if there are none."""
     if kept is None:
         return None
@@ -84,22 +130,18 @@ def datatree_of(kept: Stored | None) -> xr.DataTree | None:
     return kept.datatree(plain=True)
 
 
-def check(
-    kept: Stored,
-    idata: xr.DataTree,
-    model: Model,
-    *,
-    sampler: Sampler | None,
-    chains: Sequence[Chain],
-    seconds: float,
-) -> None:
-    """Warn of draws that do not represent the posterior; see :func:`warnings_of_rows`."""
+def _check(idata: xr.DataTree, drawn: Drawn, plan: Plan, sampled: Sampled) -> None:
+    """Warn of draws that do not represent the posterior."""
+    kept, sampler, model = drawn.kept, drawn.sampler, plan.model
+    chains = [] if drawn.fold is None else drawn.fold.chains
+    seconds = time.perf_counter() - plan.began
     try:
         if isinstance(kept, Checkpoint):
             # The values that the checks load are not to stay in memory with the result.
             idata = kept.datatree() or idata
         log_warnings(warnings_of_convergence(idata, model))
         log_warnings(warnings_of_rows(idata, sampler, chains, model=model, seconds=seconds))
+        sampled.check(idata)
     except KeyboardInterrupt:
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:

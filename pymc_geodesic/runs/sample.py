@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -15,8 +14,7 @@ import xarray as xr
 from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
-from pymc_geodesic.rows.builders import computed_by, model_inside
-from pymc_geodesic.rows.plain_tensors import plain
+from pymc_geodesic.rows.builders import computed_by, given_model
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
@@ -27,10 +25,10 @@ from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.results import (
     ChainError,
+    Drawn,
     Stored,
-    check,
     closed,
-    datatree_of,
+    concluded,
     finished,
     returned,
 )
@@ -41,8 +39,7 @@ from pymc_geodesic.runs.whole_models import Sampled, sampled_model
 from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
-from pymc_geodesic.sampling.log import log
-from pymc_geodesic.validation import flag, one_of, positive, pymc_model, whole
+from pymc_geodesic.validation import flag, one_of, positive, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -184,21 +181,15 @@ def sample(
     (4, 500)
     """
     given = getattr(step, "model", None) if model is None else model
-    model = plain(pymc_model(model_inside(given)))
-    n_tune, n_draws = (
-        _phase_length("tune", tune, thin, least=0),
-        _phase_length("draws", draws, thin),
-    )
+    model = given_model(given)
+    tuning = Phase("Tuning", _phase_length("tune", tune, thin, least=0), thin, is_tuning=True)
+    tuning.is_kept = not discard_tuned_samples
+    sampling = Phase("Sampling", _phase_length("draws", draws, thin), thin)
     one_of("chain_method", chain_method, get_args(ChainMethod))
     if exact is not None:
-        others: dict[str, Any] = {
-            "step": step,
-            "batch_size": batch_size,
-            "backend": backend,
-            "keep": keep,
-        }
-        others |= {"thin": None if thin == 1 else thin, "checkpoint": checkpoint, "client": client}
-        model = of_all_rows(model, exact, others)
+        others: dict[str, Any] = {"step": step, "batch_size": batch_size, "backend": backend}
+        others |= {"keep": keep, "thin": None if thin == 1 else thin}
+        model = of_all_rows(model, exact, others | {"checkpoint": checkpoint, "client": client})
     if client is not None:
         require_client(client)
     path = None if checkpoint is None else folder_of(checkpoint)
@@ -206,17 +197,13 @@ def sample(
     by_builder = computed_by(given)
     named = [*(var_names or ()), *(keep or ())]
     sampled = Sampled(model) if exact else sampled_model(model, step, batch_size, kept=named)
+    left_out = [*sampled.left_out, *by_builder]
     plan = Plan(
         model=model,
         batch_size=sampled.batch_size,
-        tuning=Phase("Tuning", n_tune, thin, is_tuning=True, is_kept=not discard_tuned_samples),
-        sampling=Phase("Sampling", n_draws, thin),
-        traced=Traced(
-            model,
-            var_names,
-            without=keep or (),
-            unless_named=[*sampled.from_rows, *sampled.without, *by_builder],
-        ),
+        tuning=tuning,
+        sampling=sampling,
+        traced=Traced(model, var_names, without=keep or (), unless_named=left_out),
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
@@ -232,32 +219,20 @@ def sample(
     if exact is not None:
         checks = compute_convergence_checks
         exactly = sample_with_nuts(plan, progressbar=progressbar, compute_convergence_checks=checks)
-        return returned(finished(exactly, given), None, plan.sampling)
+        return returned(finished(exactly, given), None, sampling)
     labels_of(model).log()
     make_room(plan)
     sampled.log(var_names=var_names, unsaid=by_builder)
-    with Progress(n_tune + n_draws, visible=progressbar) as progress:
-        kept, fold, sampler, stopped = _drawn(plan, step, sampled.model, backend, progress)
-    idata = datatree_of(kept)
-    if kept is not None and idata is not None:
-        if compute_convergence_checks and stopped is None and fold is not None:
-            seconds = time.perf_counter() - plan.began
-            check(kept, idata, model, sampler=sampler, chains=fold.chains, seconds=seconds)
-            sampled.check(idata)
-        log.info(
-            f"Sampling {chains} chains for {n_tune:_d} tune and {n_draws:_d} draw iterations took "
-            f"{time.perf_counter() - plan.began:.0f} seconds, compilation included."
-        )
-    return returned(finished(idata, given), stopped, plan.sampling)
+    with Progress(tuning.n_draws + sampling.n_draws, visible=progressbar) as progress:
+        drawn = _drawn(plan, step, sampled.model, backend, progress)
+    idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
+    return returned(finished(idata, given), drawn.stopped, sampling)
 
 
 def _drawn(
     plan: Plan, step: StepArgument, model: Model, backend: str | None, progress: Progress
-) -> tuple[Stored | None, Fold | None, Sampler | None, BaseException | None]:
-    """Make the draws of a run; return their storage, and the exception that ended it, if any.
-
-    The fold has the chains after the last draw, and the sampler has moved them.
-    """
+) -> Drawn:
+    """Make the draws of a run."""
     keep: Stored | None = None
     fold: Fold | None = None
     sampler: Sampler | None = None
@@ -280,7 +255,7 @@ def _drawn(
     except BaseException as reason:
         closed(keep, fold, reason)
         raise
-    return keep, fold, sampler, closed(keep, fold, stopped)
+    return Drawn(keep, fold, sampler, closed(keep, fold, stopped))
 
 
 def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -13,9 +13,8 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.potential.minibatch import has_minibatch
-from pymc_geodesic.rows.accuracy import error_of_quadrature
-from pymc_geodesic.rows.conversion import Conversion
-from pymc_geodesic.rows.convert import BATCH_SIZE, converted
+from pymc_geodesic.rows.checks_of_entries import error_of_quadrature
+from pymc_geodesic.rows.convert import BATCH_SIZE, Converted, converted
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.deterministics import how_to_compute
 from pymc_geodesic.runs.entries_at_draws import points
@@ -39,45 +38,42 @@ class Sampled:
         The given model, or one with minibatches.
     batch_size : int, optional
         Rows of a batch of a model that was converted.
-    from_rows : list of str
-        Deterministics of the given model for which all rows are needed at every draw.
-    integrated, unused : list of str
-        Free variables of the given model that are integrated out; those on which nothing depends.
-    without : list of str
-        These, and Deterministics that depend on them.
-    conversion : Conversion, optional
-        How the given model was divided into rows.
+    converted : Converted, optional
+        How it was converted.
     """
 
     model: Model
     batch_size: int | None = None
-    from_rows: list[str] = field(default_factory=list)
-    integrated: list[str] = field(default_factory=list)
-    unused: list[str] = field(default_factory=list)
-    without: list[str] = field(default_factory=list)
-    conversion: Conversion | None = None
+    converted: Converted | None = None
+
+    @property
+    def left_out(self) -> list[str]:
+        """Names of variables that the result has only if they are asked for."""
+        found = self.converted
+        return [] if found is None else [*found.from_rows, *found.without]
 
     def log(self, *, var_names: Sequence[str] | None, unsaid: Collection[str] = ()) -> None:
         """Say what is sampled, and what the result lacks but for some names."""
-        if self.batch_size is None:
+        if self.converted is None:
             return
         log.info(
             "A transition reads a batch of rows: the run samples "
             f"`pmg.minibatch(model, batch_size={self.batch_size})`."
         )
-        for sentence in self._how_to_draw():
+        for sentence in _how_to_draw(self.converted):
             log.info(sentence)
-        lacking = [name for name in self.from_rows if name not in unsaid]
+        lacking = [name for name in self.converted.from_rows if name not in unsaid]
         if var_names is None and lacking:
             listed = ", ".join(f"`{name}`" for name in lacking)
+            them = "it is" if len(lacking) == 1 else "they are"
             log.info(
-                f"{listed} would be computed from all rows at every draw, and so the result is "
-                f"without. {how_to_compute(*lacking)}"
+                f"{listed} would be computed from all rows at every draw, and so "
+                f"{them} not in the result. {how_to_compute(*lacking)}"
             )
 
     def check(self, idata: xr.DataTree) -> None:
         """Warn if the quadrature over variables that are integrated out is too coarse."""
-        if self.conversion is None or not self.integrated:
+        if self.converted is None or not self.converted.integrated:
             return
         rng = np.random.default_rng(0)
         posterior = idata["posterior"].to_dataset()
@@ -86,33 +82,35 @@ class Sampled:
             return
         every = max(1, posterior.sizes["chain"] * posterior.sizes["draw"] // N_DRAWS)
         draws = list(points(posterior.isel(draw=slice(None, None, every)), names))
-        for local, error in error_of_quadrature(self.conversion, draws, rng).items():
+        for local, error in error_of_quadrature(self.converted.conversion, draws, rng).items():
             if error > ACCEPTED_ERROR:
                 log.warning(
-                    f"The integral over {local} is off: with more nodes the log density changes by "
-                    f"{error:.2g} more at some draws than at others, which moves means by up to as "
-                    "many standard deviations. Sample these variables with the others: name them "
-                    "in `var_names`."
+                    f"The integral over {local} is inaccurate: with more nodes the log density "
+                    f"changes by {error:.2g} more at some draws than at others, which moves means "
+                    "by up to as many standard deviations. Sample these variables with the others: "
+                    "name them in `var_names`."
                 )
 
-    def _how_to_draw(self) -> Iterator[str]:
-        """Say which variables are integrated out, and how to draw them."""
-        if self.integrated:
-            others = set(self.without) - {*self.integrated, *self.unused}
-            also = f", and {', '.join(f'`{name}`' for name in sorted(others))}" if others else ""
-            yield (
-                f"{_are(self.integrated)} integrated out, row by row. The result "
-                f'is without{also}. `pmg.local_posterior(idata, {{"{self.integrated[0]}": [...]}}, '
-                "model=model)` draws chosen entries; `var_names` that names them samples all of "
-                "them with the others."
-            )
-        if self.unused:
-            listed = ", ".join(f'"{name}"' for name in self.unused)
-            yield (
-                f"{_are(self.unused)} left out, because nothing else depends on them. "
-                f"`pm.sample_posterior_predictive(idata, model=model, var_names=[{listed}])` draws "
-                "them."
-            )
+
+def _how_to_draw(found: Converted) -> Iterator[str]:
+    """Say which variables are integrated out, and how to draw them."""
+    if found.integrated:
+        others = sorted(set(found.without) - {*found.integrated, *found.unused})
+        lacking = ", ".join(f"`{name}`" for name in [*found.integrated, *others])
+        yield (
+            f"{_are(found.integrated)} integrated out, row by row. The result does not have "
+            f'{lacking}. `pmg.local_posterior(idata, {{"{found.integrated[0]}": [...]}}, '
+            "model=model)` draws chosen entries. To sample all of them with the others, name them "
+            "in `var_names`."
+        )
+    if found.unused:
+        listed = ", ".join(f'"{name}"' for name in found.unused)
+        them = "it" if len(found.unused) == 1 else "them"
+        yield (
+            f"{_are(found.unused)} left out, because nothing else depends on {them}. "
+            f"`pm.sample_posterior_predictive(idata, model=model, var_names=[{listed}])` draws "
+            f"{them}."
+        )
 
 
 def _are(names: Sequence[str]) -> str:
@@ -146,7 +144,7 @@ def sampled_model(
         return Sampled(model)
     batch_size = BATCH_SIZE if batch_size is None else batch_size
     found = converted(model, batch_size=batch_size, kept=kept)
-    return Sampled(batch_size=batch_size, **found._asdict())
+    return Sampled(found.model, batch_size, found)
 
 
 def in_batches(model: Model) -> Model:

@@ -295,3 +295,17 @@ def test_total_size_that_is_not_the_number_of_rows_is_refused():
         pm.Normal("y", pm.Normal("theta"), observed=observed, total_size=10 * N)
     with pytest.raises(ValueError, match=r"rows of data as its `total_size`, 2000, got 200"):
         pmg.full_data(model)
+
+
+def test_data_are_not_copied_and_change_in_one_model_only():
+    x, y = np.ones(1_000), np.zeros(1_000)
+    with pm.Model() as model:
+        data, scale = pm.Data("data", x), pm.Normal("scale")
+        batch, rows = pm.Minibatch(data, y, batch_size=10)
+        pm.Normal("y", scale * batch, observed=rows, total_size=1_000)
+    full = pmg.full_data(model)
+    held = [m["data"].get_value(borrow=True) for m in (model, full)]
+    assert np.shares_memory(*held)
+    pm.set_data({"data": 2 * x}, model=full)
+    assert model["data"].get_value()[0] == 1
+    assert full["data"].get_value()[0] == 2

@@ -4,6 +4,7 @@
 
 import numpy as np
 import pymc as pm
+import pymc.dims as dims
 import pytest
 
 import pymc_geodesic as pmg
@@ -89,3 +90,18 @@ def test_topics_have_starts_of_their_own():
         pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=20)
     with pytest.raises(ValueError, match=r"closed form.*`pmg.topics.fit_hybrid_gibbs`"):
         pmg.find_starts(model)
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_variables_that_are_integrated_out_have_no_start(is_named):
+    rng = np.random.default_rng(3)
+    y = 1.0 + rng.normal(0, 0.8, N) + rng.normal(0, 0.3, N)
+    kind = dims if is_named else pm
+    with pm.Model(coords={"row": range(N)}) as model:
+        mean = kind.Normal("mean", 0.0, 2.0)
+        latent = kind.Normal("latent", mean, 0.8, dims="row")
+        rows = pm.Data("rows", y, dims="row") if not is_named else dims.Data("rows", y, dims="row")
+        kind.Normal("y", latent, 0.3, observed=rows, **({} if is_named else {"dims": "row"}))
+    [start] = pmg.find_starts(model, chains=1, random_seed=1)
+    assert list(start) == ["mean"]
+    assert abs(start["mean"] - y.mean()) < 6 * y.std() / np.sqrt(N)

@@ -6,11 +6,14 @@ import shutil
 
 import numpy as np
 import pymc as pm
+import pymc.dims as dims
 import pytest
+import xarray as xr
 
 import pymc_geodesic as pmg
 
 from pymc_geodesic.monte_carlo import mcse
+from pymc_geodesic.runs import whole_models
 from pymc_geodesic.sampling.log import log
 
 N, BATCH_SIZE = 2_000, 100
@@ -56,7 +59,7 @@ def test_the_posterior_is_right_and_lacks_what_is_integrated_out(run):
     assert abs(draws.std() / sd - 1) < 4 * 1.4 * error
     [sentence] = [text for text in said if "integrated out" in text]
     assert sentence.startswith("`effect` is integrated out, row by row.")
-    assert "The result is without, and `total`." in sentence
+    assert "The result does not have `effect`, `total`." in sentence
     assert not pmg.diagnose(idata, model=model).findings
 
 
@@ -102,3 +105,28 @@ def test_a_run_is_continued_without_them(tmp_path):
     found = pmg.resume(tmp_path / "run", model=model, draws=20, progressbar=False)
     np.testing.assert_array_equal(found.posterior["mean"], expected.posterior["mean"])
     assert [*found.posterior.data_vars] == ["mean"]
+
+
+def test_entries_of_a_model_with_named_dimensions():
+    y = np.random.default_rng(2).normal(1.0, 1.0, N)
+    with pm.Model(coords={"row": np.arange(N) + 10}) as model:
+        mean = dims.Normal("mean", 0.0, 10.0)
+        effect = dims.Normal("effect", mean, SPREAD, dims="row")
+        dims.Normal("y", effect, NOISE, observed=dims.as_xtensor(y, dims=("row",)))
+    draws = {"mean": (("chain", "draw"), np.ones((2, 200)))}
+    idata = xr.DataTree.from_dict({"posterior": xr.Dataset(draws)})
+    found = pmg.local_posterior(idata, {"effect": [10, 15]}, model=model, random_seed=1)
+    variance = 1 / (1 / SPREAD**2 + 1 / NOISE**2)
+    exact = variance * (1.0 / SPREAD**2 + y[[0, 5]] / NOISE**2)
+    z = (found.posterior["effect"].mean(("chain", "draw")).values - exact) / np.sqrt(variance / 400)
+    assert np.abs(z).max() < 5
+
+
+def test_draws_survive_the_failure_of_the_check_of_quadrature(monkeypatch, caplog):
+    def failing(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(whole_models, "error_of_quadrature", failing)
+    idata = pmg.sample(model=measured_twice()[0], batch_size=BATCH_SIZE, **SHORT)
+    assert idata.posterior.sizes["draw"] == 20
+    assert "The draws were not checked, because the checks failed: ZeroDivisionError" in caplog.text

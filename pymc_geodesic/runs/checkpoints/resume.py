@@ -14,13 +14,12 @@ import xarray as xr
 
 from pymc.model import Model
 
-from pymc_geodesic.rows.builders import model_inside
+from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.sample import sample
-from pymc_geodesic.validation import pymc_model
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -117,7 +116,7 @@ def resume(
     >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
     (4, 50)
     """
-    pymc_model(model_inside(model))
+    given_model(model)
     store = RunStore(folder_of(path))
     state, arguments = store.state(), dict(store.attributes["arguments"])
     store.close()

@@ -25,7 +25,7 @@ from uuid import uuid4
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.runs.checkpoints.folder import CheckpointError
+from pymc_geodesic.runs.checkpoints.folder import CheckpointError, busy, locked
 
 __all__ = ["RunStore", "read_draws"]
 
@@ -52,7 +52,7 @@ class RunStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = _locked(path)
+        self._lock = locked(path)
         try:
             committed = _committed(path)
             with _said(path):
@@ -73,7 +73,7 @@ class RunStore:
                 _put_state(root, attributes | {"slot": SLOTS[0]}, state)
                 _consolidate(made)
                 if path.exists():
-                    raise _busy(path)
+                    raise busy(path)
                 made.rename(path)
         finally:
             shutil.rmtree(made, ignore_errors=True)
@@ -262,27 +262,6 @@ def _chunks(variable: xr.Variable) -> tuple[int, ...]:
     bytes_per_draw = max(1, variable.nbytes // variable.sizes["draw"])
     n_draws = min(MOST_DRAWS, max(1, CHUNK_BYTES // bytes_per_draw))
     return tuple(n_draws if d == "draw" else n for d, n in variable.sizes.items())
-
-
-def _locked(path: Path) -> int | None:
-    """Lock out other processes, if the system can; the lock ends with the process."""
-    if find_spec("fcntl") is None or not path.exists():
-        return None
-    fcntl = import_module("fcntl")
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise _busy(path) from None
-    return descriptor
-
-
-def _busy(path: Path) -> CheckpointError:
-    return CheckpointError(
-        f"The checkpoint {str(path)!r} expected no other process that writes to it, got one. "
-        "Wait until it ends, or read the draws so far with `pmg.read`."
-    )
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The comparison of rows, and their local variables, with the model of all rows."""
+"""Checks of local variables that are integrated out: with the model of all rows, and more nodes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ import numpy as np
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
+from pymc_geodesic.groups.quadrature import log_integral
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.rows.conversion import Conversion, Integrated
+from pymc_geodesic.rows.integration import RowFunction, rows_of_entries
 from pymc_geodesic.rows.proof import moved, tolerance_for
-from pymc_geodesic.rows.row_functions import RowFunction
 
-__all__ = ["require_equal_entries"]
+__all__ = ["error_of_quadrature", "require_equal_entries"]
+
+# Rows at which the quadrature is checked, and how many times as many nodes in each dimension.
+N_ROWS, MORE = 300, 3
 
 
 def require_equal_entries(model: Model, conversion: Conversion) -> None:
@@ -53,6 +57,46 @@ def require_equal_entries(model: Model, conversion: Conversion) -> None:
                 f"{sorted(conversion.left_out)} to be integrated out. Name these in `var_names`, "
                 "and please report this."
             )
+
+
+def error_of_quadrature(
+    conversion: Conversion, draws: Sequence[Mapping[str, np.ndarray]], rng: np.random.Generator
+) -> dict[str, float]:
+    """Measure by how much the error of the log density varies over the posterior.
+
+    A constant error has no effect. One that varies by one moves means by about one standard
+    deviation.
+
+    Parameters
+    ----------
+    conversion : Conversion
+        A model with variables that are integrated out.
+    draws : sequence of mapping
+        Values of the other free variables, by name.
+    rng : Generator
+        Chooses the rows.
+
+    Returns
+    -------
+    dict of str to float
+        Standard deviations, by the names of variables.
+    """
+    found = {}
+    for part in conversion.integrated:
+        entries = part.rows.labels
+        chosen = rng.choice(entries, min(N_ROWS, len(entries)), replace=False)
+        rows = rows_of_entries(
+            part.local, part.terms, conversion.facts, batch_size=len(chosen), entries=chosen
+        )
+        given = rows.joint, rows.prior, rows.effect
+        nodes = rows.n_nodes, MORE * rows.n_nodes
+        both = [log_integral(*given, start=rows.start, n_nodes=n) for n in nodes]
+        function = RowFunction(rows, both, conversion.values)
+        errors = np.array([np.subtract(*function(draw)).sum() for draw in draws])
+        found[", ".join(f"`{name}`" for name in part.local.names)] = float(
+            errors.std() * len(entries) / len(chosen)
+        )
+    return found
 
 
 def _variables(model: Model, point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
