@@ -58,12 +58,10 @@ def predicted_corpus(node: Apply, observed: TensorVariable, topics: np.ndarray) 
 
 def _some_documents(corpus: list[np.ndarray], n_words: int) -> sp.csr_array:
     """Return random documents with as many tokens as are needed."""
-    n_documents = len(corpus[0]) - 1
-    order = np.random.default_rng(0).permutation(n_documents)
-    indptr, words, weights = rows_of_corpus(order[:, None], *corpus)
-    # With the zero before the first word, documents without words count for nothing.
-    tokens = np.concatenate([[0.0], np.cumsum(weights)])[indptr[1:]]
-    n = 1 + int(np.searchsorted(tokens, N_TOKENS))
-    indptr = indptr[: n + 1]
-    rows = (weights[: indptr[-1]], words[: indptr[-1]], indptr)
-    return sp.csr_array(rows, shape=(len(indptr) - 1, n_words))
+    first, _, weights = corpus
+    so_far = np.concatenate([[0.0], np.cumsum(weights)])
+    order = np.random.default_rng(0).permutation(len(first) - 1)
+    tokens = np.cumsum(np.diff(so_far[first])[order])
+    chosen = order[: 1 + int(np.searchsorted(tokens, N_TOKENS))]
+    indptr, words, weights = rows_of_corpus(chosen[:, None], *corpus)
+    return sp.csr_array((weights, words, indptr), shape=(len(chosen), n_words))
