@@ -85,9 +85,9 @@ SAYS = {
         "could not complete it",
         "The draws were not checked",
         "The cluster was not told that the run has ended",
+        "draw iterations took",
     ],
     "runs/room.py": ["is left out of the result: its draws would take"],
-    "runs/sample.py": ["draw iterations took"],
     "runs/model_data.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
     "runs/whole_models.py": [
