@@ -16,7 +16,7 @@ from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.rows.conversion import Conversion, Integrated
 from pymc_geodesic.rows.integration import RowFunction, rows_of_entries
-from pymc_geodesic.rows.proof import moved, tolerance_for
+from pymc_geodesic.rows.proof import Point, tolerance_for
 
 __all__ = ["error_of_quadrature", "require_equal_entries"]
 
@@ -24,8 +24,8 @@ __all__ = ["error_of_quadrature", "require_equal_entries"]
 N_ROWS, MORE = 300, 3
 
 
-def require_equal_entries(model: Model, conversion: Conversion) -> None:
-    """Compare log densities at two points, before local variables are integrated out.
+def require_equal_entries(model: Model, conversion: Conversion, points: Sequence[Point]) -> None:
+    """Compare log densities at some points, before local variables are integrated out.
 
     Parameters
     ----------
@@ -33,6 +33,8 @@ def require_equal_entries(model: Model, conversion: Conversion) -> None:
         With all of its data.
     conversion : Conversion
         How it is divided into rows.
+    points : sequence of mapping
+        Where both are defined.
 
     Raises
     ------
@@ -43,9 +45,8 @@ def require_equal_entries(model: Model, conversion: Conversion) -> None:
     whole = full_data(conversion.model_of_batches(but={part.name for part in parts}))
     others = [*whole.basic_RVs, *whole.potentials]
     given = [x for x in [*model.basic_RVs, *model.potentials] if x.name not in conversion.left_out]
-    first = model.initial_point(random_seed=0)
     tolerance = tolerance_for(model)
-    for point in (first, moved(first)):
+    for point in points:
         drawn = _variables(model, point)
         found = _total(whole, others, point)
         found += sum(_of_rows(part, conversion, model, point, drawn) for part in parts)
@@ -99,14 +100,14 @@ def error_of_quadrature(
     return found
 
 
-def _variables(model: Model, point: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _variables(model: Model, point: Point) -> dict[str, np.ndarray]:
     """Return the free variables at a point of PyMC's values."""
     graphs = model.replace_rvs_by_values(model.free_RVs)
     found = interpreted(model.value_vars, graphs)(*(point[x.name] for x in model.value_vars))
     return {rv.name: x for rv, x in zip(model.free_RVs, found, strict=True)}
 
 
-def _total(model: Model, variables: Sequence[Variable], point: Mapping[str, np.ndarray]) -> float:
+def _total(model: Model, variables: Sequence[Variable], point: Point) -> float:
     if not variables:
         return 0.0
     terms = [x.sum() for x in model.logp(vars=list(variables), sum=False)]
@@ -118,7 +119,7 @@ def _of_rows(
     part: Integrated,
     conversion: Conversion,
     model: Model,
-    point: Mapping[str, np.ndarray],
+    point: Point,
     drawn: Mapping[str, np.ndarray],
 ) -> float:
     """Return the log density of rows and entries together."""
@@ -134,7 +135,7 @@ def _of_rows(
     return float(function(drawn, effect.astype(rows.effect.dtype))[0].sum())
 
 
-def _of_entries(part: Integrated, model: Model, point: Mapping[str, np.ndarray]) -> float:
+def _of_entries(part: Integrated, model: Model, point: Point) -> float:
     """Return the log density of the entries that have rows."""
     variables = [model[name] for name in part.local.names]
     function = interpreted(model.value_vars, model.logp(vars=variables, sum=False))

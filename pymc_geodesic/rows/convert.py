@@ -121,10 +121,10 @@ def converted(model: Model, *, batch_size: int, kept: Collection[str] = ()) -> C
     """Convert a model, and say what was left out; see :func:`minibatch`."""
     conversion = Conversion(model, whole("batch_size", batch_size))
     found = conversion.model_of_batches()
-    require_equal(model, found)
+    points = require_equal(model, found)
     conversion.integrate(_free(model, kept))
     if conversion.left_out:
-        require_equal_entries(model, conversion)
+        require_equal_entries(model, conversion, points)
         found = conversion.model_of_batches()
     for name, n in conversion.entries_of_rows():
         warnings.warn(

@@ -90,7 +90,8 @@ def descend(
 
     def objective(z):
         found = evaluate(point(z))
-        gradient = joined(force(found.pulled_back)).astype(float)
+        with np.errstate(all="ignore"):
+            gradient = joined(force(found.pulled_back)).astype(float)
         if not (np.isfinite(found.energy) and np.all(np.isfinite(gradient))):
             return np.inf, np.zeros_like(z)
         return found.energy, gradient

@@ -19,6 +19,7 @@ SHORT = {"tune": 10, "draws": 20, "chains": 2, "random_seed": 1, "progressbar": 
 # A transition of finite length leaves means right, and sds to a few per cent.
 BIAS = 0.03
 FOUR_ERRORS = 4.0
+N_CODES = 2_000
 ALL_DRAWS = ("chain", "draw")
 
 
@@ -190,3 +191,31 @@ def test_the_posterior_is_that_of_nuts(make):
             assert ours[group][name].dims == x.dims
             np.testing.assert_array_equal(ours[group][name], x)
     assert not [x for x in pmg.diagnose(ours, model=model).findings if x.severity == "error"]
+
+
+@pytest.mark.parametrize("as_data", [True, False])
+def test_codes_that_are_too_large_are_named(as_data):
+    codes = np.random.default_rng(1).integers(1, 4, N_CODES)
+    with pm.Model() as model:
+        given = pm.Data("codes", codes) if as_data else codes
+        pm.Normal("y", pm.Normal("a", shape=3)[given], 1.0, observed=np.ones(N_CODES))
+    message = r"indices of `a` from 0 to 2, got 3 in .*Count codes from"
+    with pytest.raises(ValueError, match=message):
+        pmg.sample(model=model, **SHORT)
+
+
+def of_durations(money, start):
+    """A Weibull regression whose scale is zero or infinite not far from its start."""
+    rng = np.random.default_rng(2)
+    with pm.Model() as model:
+        b = pm.Normal("b", initval=start)
+        pm.Weibull("y", 1.3, pm.math.exp(b * money), observed=rng.weibull(1.3, len(money)))
+    return model
+
+
+def test_a_density_that_is_undefined_near_the_start_is_compared_nearer():
+    money = np.exp(np.random.default_rng(3).normal(10, 1, N_CODES))
+    assert "y" in pmg.minibatch(of_durations(money, 0.0)).named_vars
+    message = r"an initial point .* violates alpha > 0, beta > 0\. Set `initval`"
+    with pytest.raises(ValueError, match=message):
+        pmg.minibatch(of_durations(money, -1.0))
