@@ -64,9 +64,9 @@ $(BIN)/python:
 	echo "Making $(VENV) with $$python"; \
 	"$$python" -m venv --clear $(VENV)
 
-# The demo needs much less to download than the tests. Without JAX it would compile for a minute.
+# The demo needs much less to download than the tests.
 $(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(PIP) install -e ".[jax]"
+	$(PIP) install -e .
 	@touch $@
 
 $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(BIN)/python

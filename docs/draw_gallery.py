@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import inspect
 import json
 import logging
 import os
@@ -107,7 +106,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few draws, to see that it runs")
     parser.add_argument("--folder", type=Path, default=PICTURES, help="where to put the pictures")
-    parser.add_argument("--backend", help="backend of the examples that leave the choice")
     parser.add_argument("names", nargs="*", default=list(EXAMPLES), help="all examples by default")
     arguments = parser.parse_args()
     matplotlib.use("Agg")
@@ -119,19 +117,14 @@ def main() -> None:
         if name in STAND_INS:
             os.environ.pop("PYMC_GEODESIC_DATA", None)
         example = importlib.import_module(name)
-        options = {"quick": arguments.quick}
-        if arguments.backend and "backend" in inspect.signature(example.run).parameters:
-            options["backend"] = arguments.backend
         start = time.process_time()
-        idata = example.run(**options)
+        idata = example.run(quick=arguments.quick)
         seconds = round(time.process_time() - start)
         report = example.report(idata)
         sys.stdout.write(f"{name}: {report}\n")
         sys.stdout.flush()
         save(example.plot(idata), name, arguments.folder)
         found = {"report": report, "seconds": seconds, "date": date.today().isoformat()}
-        if "backend" in options:
-            found["backend"] = options["backend"]
         record(name, found, arguments.folder / FOUND.name)
 
 

@@ -81,7 +81,7 @@ FOUND_TEXT = """## What it finds
 ```
 """
 
-TIME = "The run took {seconds} seconds of a processor{how}, {included}, on {date}."
+TIME = "The run took {seconds} seconds of a processor, {included}, on {date}."
 
 CARD = """:::{{grid-item-card}} {title}
 :link: pages/{name}
@@ -103,7 +103,6 @@ def describe(name: str) -> dict[str, str]:
     conclusion = conclusion.removeprefix("Conclusion: ")
     stored = json.loads(FOUND.read_text()).get(name, {})
     report = stored.get("report")
-    how = f' with `backend="{stored["backend"]}"`' if "backend" in stored else ""
     return {
         "name": name,
         "title": title,
@@ -114,7 +113,7 @@ def describe(name: str) -> dict[str, str]:
         "model": section(path, "build_model"),
         "run": section(path, "run"),
         "found": FOUND_TEXT.format(report=report) if report else "",
-        "time": TIME.format(**{"how": how, "included": "compilation included"} | stored)
+        "time": TIME.format(**{"included": "compilation included"} | stored)
         if "seconds" in stored
         else "",
     }

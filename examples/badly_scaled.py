@@ -57,13 +57,11 @@ def build_model() -> pm.Model:
     return model
 
 
-def sample(mass: pmg.MonteCarloEM | None, quick: bool, backend: str | None) -> xr.DataTree:
+def sample(mass: pmg.MonteCarloEM | None, quick: bool) -> xr.DataTree:
     """Sample with or without a mass."""
     draws, tune, chains = (300, 600, 1) if quick else (2000, 3000, 2)
     with build_model():
-        step = pmg.SGNHT(
-            step_size=STEP_SIZE, diffusion=DIFFUSION, mass=mass, n_steps=40, backend=backend
-        )
+        step = pmg.SGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, mass=mass, n_steps=40)
         return pm.sample(
             draws,
             tune=tune,
@@ -75,10 +73,10 @@ def sample(mass: pmg.MonteCarloEM | None, quick: bool, backend: str | None) -> x
         )
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample with a learned mass; runs without mass are in the groups ending in `without_mass`."""
-    idata = sample(pmg.MonteCarloEM(kind="diag"), quick, backend)
-    without = sample(None, quick, backend)
+    idata = sample(pmg.MonteCarloEM(kind="diag"), quick)
+    without = sample(None, quick)
     for group in ("posterior", "sample_stats"):
         idata[f"{group}_without_mass"] = without[group]
     return idata

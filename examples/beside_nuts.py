@@ -31,19 +31,19 @@ N_HOURS = 20_000
 METHODS = {"gSGNHT, minibatches": "posterior", "NUTS, all of the data": "posterior_nuts"}
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample with both samplers; the draws of NUTS are in the group `posterior_nuts`."""
     options = {"cores": 1, "random_seed": 20261121, "progressbar": False}
     draws, tune, chains = (200, 300, 1) if quick else (1000, 1000, 4)
     start = time.perf_counter()
     with build_model(N_HOURS):
-        step = pmg.gSGNHT(backend=backend)
+        step = pmg.gSGNHT()
         idata = pm.sample(draws, tune=tune, chains=chains, step=step, **options)
     seconds = {"posterior": time.perf_counter() - start}
     draws, tune, chains = (100, 200, 1) if quick else (1000, 500, 2)
     start = time.perf_counter()
     with pmg.full_data(build_model(N_HOURS)):
-        nuts = pm.sample(draws, tune=tune, chains=chains, backend=backend, **options)
+        nuts = pm.sample(draws, tune=tune, chains=chains, **options)
     seconds["posterior_nuts"] = time.perf_counter() - start
     idata["posterior_nuts"] = nuts["posterior"]
     for group, taken in seconds.items():

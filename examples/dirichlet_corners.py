@@ -39,13 +39,11 @@ def agreement(alpha: float = ALPHA, size: int = SIZE) -> float:
     return (alpha + 1) / (size * alpha + 1)
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, n_steps, size = (200, 20, 100) if quick else (500, 100, SIZE)
     with build_model(size=size) as model:
-        step = pmg.SGRLD(
-            model=model, step_size=STEP_SIZE, dynamics="cir", n_steps=n_steps, backend=backend
-        )
+        step = pmg.SGRLD(model=model, step_size=STEP_SIZE, dynamics="cir", n_steps=n_steps)
         return pm.sample(
             draws,
             tune=100,

@@ -109,15 +109,13 @@ def build_model(ratings: Ratings, *, seed: int = 1) -> pm.Model:
     return model
 
 
-def run(
-    quick: bool = False, backend: str | None = "jax", path: str | Path | None = None
-) -> xr.DataTree:
+def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
     """Sample tastes and traits; `quick` makes a short run for tests."""
     draws, tune = (20, 20) if quick else (DRAWS, TUNE)
     ratings, _ = load_ratings(path)
-    with single_precision(backend), build_model(ratings):
+    with single_precision(), build_model(ratings):
         step = pmg.SGNHT.from_learning_rate(
-            LEARNING_RATE / len(ratings.stars), INJECTED, n_steps=N_STEPS, backend=backend
+            LEARNING_RATE / len(ratings.stars), INJECTED, n_steps=N_STEPS
         )
         return pm.sample(
             draws,

@@ -61,7 +61,7 @@ def laplace(design: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.nda
     return beta, np.sqrt(np.diag(np.linalg.inv(precision)))
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample with all defaults; the group `laplace` holds Laplace's approximation."""
     n_rows, draws, tune, chains = (20_000, 200, 200, 1) if quick else (N_ROWS, 1000, 1000, 2)
     design, outcome = make_data(n_rows)
@@ -71,7 +71,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             tune=tune,
             chains=chains,
             cores=1,
-            step=pmg.SGNHT(backend=backend),
+            step=pmg.SGNHT(),
             random_seed=20261121,
             progressbar=False,
         )

@@ -84,16 +84,14 @@ def build_model(digits: Digits, *, prior_sd: float = 1.0, seed: int = 1) -> pm.M
     return model
 
 
-def run(
-    quick: bool = False, backend: str | None = "jax", path: str | Path | None = None
-) -> xr.DataTree:
+def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
     """Sample the networks; `quick` makes a short run for tests."""
     draws, tune = (20, 10) if quick else (DRAWS, TUNE)
     digits = load_digits(path)
     # Half the memory and half the time: the sampler's noise far exceeds rounding errors.
-    with single_precision(backend), build_model(digits):
+    with single_precision(), build_model(digits):
         step = pmg.SGNHT.from_learning_rate(
-            LEARNING_RATE / len(digits.labels), INJECTED, n_steps=N_STEPS, backend=backend
+            LEARNING_RATE / len(digits.labels), INJECTED, n_steps=N_STEPS
         )
         return pm.sample(
             draws,

@@ -45,13 +45,11 @@ def build_model(n_rows: int = 100_000) -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains, n_steps = (200, 100, 2, 50) if quick else (2500, 500, 4, 100)
     with build_model():
-        step = pmg.gSGNHT(
-            step_size=STEP_SIZE, diffusion=DIFFUSION, n_steps=n_steps, backend=backend
-        )
+        step = pmg.gSGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, n_steps=n_steps)
         return pm.sample(
             draws,
             tune=tune,

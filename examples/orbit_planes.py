@@ -49,7 +49,7 @@ def build_model() -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains = (200, 300, 1) if quick else (1000, 500, 4)
     with build_model():
@@ -58,7 +58,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             tune=tune,
             chains=chains,
             cores=1,
-            step=pmg.gSGNHT(backend=backend),
+            step=pmg.gSGNHT(),
             random_seed=1,
             progressbar=False,
         )

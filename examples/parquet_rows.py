@@ -67,7 +67,7 @@ def run(quick: bool = False) -> xr.DataTree:
         write_files(Path(folder), n_rows)
         rows = pmg.ParquetRows(folder, columns=[*NAMES, "late"])
         with build_model(rows):
-            step = pmg.SGNHT(data={"batch": rows}, backend="jax")
+            step = pmg.SGNHT(data={"batch": rows})
             idata = pmg.sample(
                 draws, tune=tune, chains=chains, step=step, random_seed=1, progressbar=False
             )

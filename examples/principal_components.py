@@ -112,7 +112,7 @@ def masses() -> dict[str, object]:
     }
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains, n_leapfrog = (50, 100, 1, 10) if quick else (2000, 300, 4, 40)
     with build_model(batch_size=None):
@@ -121,7 +121,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             tune=tune,
             chains=chains,
             cores=1,
-            step=pmg.GMC(n_leapfrog=n_leapfrog, mass=masses(), backend=backend),
+            step=pmg.GMC(n_leapfrog=n_leapfrog, mass=masses()),
             random_seed=20261122,
             progressbar=False,
         )

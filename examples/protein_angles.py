@@ -79,11 +79,11 @@ def build_model() -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains = (50, 200, 1) if quick else (1000, 1000, 4)
     with build_model():
-        step = pmg.gSGNHT(backend=backend)
+        step = pmg.gSGNHT()
         return pmg.sample(
             draws, tune=tune, chains=chains, step=step, random_seed=1, progressbar=False
         )

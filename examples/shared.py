@@ -73,16 +73,15 @@ def package_file(package: str, name: str) -> Path | None:
 
 
 @contextmanager
-def single_precision(backend: str | None) -> Iterator[None]:
+def single_precision() -> Iterator[None]:
     """Write and sample models in single precision."""
     with ExitStack() as settings:
-        if backend == "jax":
-            import jax
+        import jax
 
-            # If it is first imported in single precision, it turns double precision off for good.
-            import pytensor.link.jax.dispatch
+        # If it is first imported in single precision, it turns double precision off for good.
+        import pytensor.link.jax.dispatch
 
-            settings.enter_context(jax.enable_x64(False))
+        settings.enter_context(jax.enable_x64(False))
         settings.enter_context(pytensor.config.change_flags(floatX="float32"))
         yield
 

@@ -127,9 +127,7 @@ def step_size_of(corpus: pmg.BagOfWords) -> float:
     return STEP * np.sqrt(N_TOPICS / (len(corpus) * kappa))
 
 
-def run(
-    quick: bool = False, backend: str | None = None, path: str | Path | None = None
-) -> xr.DataTree:
+def run(quick: bool = False, path: str | Path | None = None) -> xr.DataTree:
     """Sample the topics; `quick` makes a short run for tests."""
     draws, tune, n_steps = (20, 20, 5) if quick else (300, 300, 10)
     counts, words = load_posts(path)
@@ -142,7 +140,6 @@ def run(
             diffusion=DAMPING / step_size,
             local=pmg.LocalGMC("theta", draws=5, tune=10),
             n_steps=n_steps,
-            backend=backend,
         )
         return pm.sample(
             draws,

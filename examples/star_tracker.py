@@ -64,7 +64,7 @@ def build_model() -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains = (100, 200, 2) if quick else (1000, 500, 4)
     catalogue, seen = make_data()
@@ -73,7 +73,6 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             draws,
             tune=tune,
             chains=chains,
-            backend=backend,
             initvals={model["attitude"].name: nearest_rotation(seen.T @ catalogue)},
             random_seed=20261122,
             progressbar=False,

@@ -75,7 +75,7 @@ def grid_posterior(data: np.ndarray, grid: np.ndarray) -> np.ndarray:
     return posterior / posterior.sum()
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains, n_steps = (200, 200, 2, 100) if quick else (2500, 500, 4, 200)
     with build_model(make_data()) as model:
@@ -85,7 +85,6 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             model=model,
             gradient_noise="fisher",
             n_steps=n_steps,
-            backend=backend,
         )
         return pm.sample(
             draws,

@@ -52,12 +52,12 @@ def build_model(step_size: float = STEP_SIZE) -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     # A chain changes wells once in some thousands of transitions.
     draws, tune, chains, n_steps = (300, 200, 2, 1000) if quick else (5000, 500, 4, 200)
     with build_model():
-        step = pmg.SGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, n_steps=n_steps, backend=backend)
+        step = pmg.SGNHT(step_size=STEP_SIZE, diffusion=DIFFUSION, n_steps=n_steps)
         return pm.sample(
             draws,
             tune=tune,

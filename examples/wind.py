@@ -64,7 +64,7 @@ def build_model(n_hours: int = N_HOURS) -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains = (200, 300, 1) if quick else (1000, 1000, 4)
     with build_model():
@@ -74,7 +74,7 @@ def run(quick: bool = False, backend: str | None = None) -> xr.DataTree:
             tune=tune,
             chains=chains,
             cores=1,
-            step=pmg.gSGNHT(backend=backend),
+            step=pmg.gSGNHT(),
             random_seed=20261121,
             progressbar=False,
         )

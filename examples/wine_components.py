@@ -74,7 +74,7 @@ def build_model() -> pm.Model:
     return model
 
 
-def run(quick: bool = False, backend: str | None = "jax") -> xr.DataTree:
+def run(quick: bool = False) -> xr.DataTree:
     """Sample; `quick` makes a short run for tests."""
     draws, tune, chains = (100, 200, 1) if quick else (1000, 500, 4)
     wines, _ = make_data()
@@ -83,7 +83,7 @@ def run(quick: bool = False, backend: str | None = "jax") -> xr.DataTree:
             draws,
             tune=tune,
             chains=chains,
-            step=pmg.GMC(n_leapfrog=N_LEAPFROG, mass=MASS, backend=backend),
+            step=pmg.GMC(n_leapfrog=N_LEAPFROG, mass=MASS),
             initvals={"loadings": classical(wines)},
             random_seed=20261122,
             progressbar=False,

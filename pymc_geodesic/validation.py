@@ -19,6 +19,7 @@ __all__ = [
     "Unit",
     "data_tree",
     "definite",
+    "engine",
     "extracted",
     "flag",
     "mapping",
@@ -49,6 +50,15 @@ def flag(name: str, value: bool) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"`{name}` expected True or False, got {value!r}.")
     return bool(value)
+
+
+def engine(name: str, value: str) -> None:
+    """Raise an error for a `backend` of PyMC that this package does not use."""
+    if value != "jax":
+        raise ValueError(
+            f"`{name}` expected 'jax', which compiles all models of pymc_geodesic, got {value!r}. "
+            "Leave it out."
+        )
 
 
 def share(name: str, value: float, *, least: float = 0.0, most: float = 1.0) -> float:

@@ -43,7 +43,7 @@ def stochastic_step(method, model, *, step_size, damping=0.1, variance=0.0, **op
         if method is pmg.SGGMC
         else {"diffusion": friction, "thermostat": "per_point"}
     )
-    options = {"n_steps": 25, "backend": "jax"} | own | options
+    options = {"n_steps": 25} | own | options
     return method(model=model, step_size=step_size, **options)
 
 
@@ -66,7 +66,7 @@ def assert_moments_by_gmc(
 
     Its test couples the points of one variable: take few of them, in many runs.
     """
-    options = {"n_leapfrog": 5, "n_steps": 50, "backend": "jax"} | options
+    options = {"n_leapfrog": 5, "n_steps": 50} | options
     step = pmg.GMC(model=model, step_size=step_size, **options)
     runs = [
         chain_averages(

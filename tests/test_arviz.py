@@ -26,9 +26,7 @@ def idata():
         weights = pm.Dirichlet("weights", np.ones(3), dims="part")
         batch = pm.Minibatch(DIRECTIONS, batch_size=20)
         pmg.VonMisesFisher("x", mu, kappa * weights[0], observed=batch, total_size=N)
-        step = pmg.gSGNHT(
-            step_size=0.05, thermostat="per_variable", diffusion=5.0, n_steps=50, backend="jax"
-        )
+        step = pmg.gSGNHT(step_size=0.05, thermostat="per_variable", diffusion=5.0, n_steps=50)
         result = pm.sample(
             draws=150,
             tune=150,

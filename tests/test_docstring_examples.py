@@ -41,7 +41,6 @@ NAMES = list(modules_with(">>> "))
 # Short runs are not settled, and say so.
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_examples_run_as_printed(name, tmp_path, monkeypatch):
-    pytest.importorskip("jax")
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(f"pymc_geodesic.{name}")
     examples = [test for test in doctest.DocTestFinder().find(module) if test.examples]

@@ -54,7 +54,7 @@ def sample(made=None, **options):
 
 
 def step(kind=pmg.SGNHT, made=None, **options):
-    return kind(model=model() if made is None else made, **{"backend": "jax"} | options)
+    return kind(model=model() if made is None else made, **{} | options)
 
 
 def stream(batches, **options):

@@ -68,7 +68,7 @@ def test_step_size_statistic_decreases():
             tune=2,
             chains=2,
             cores=1,
-            step=pmg.SGRLD(step_size=schedule, n_steps=3, backend="jax"),
+            step=pmg.SGRLD(step_size=schedule, n_steps=3),
             random_seed=1,
             progressbar=False,
             quiet=True,

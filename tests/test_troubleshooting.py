@@ -29,8 +29,8 @@ SAYS = {
         "has no principal axis: its share of the second moments",
     ],
     "diagnostics/step_halving.py": ["The coupling failed for"],
-    "kernel/jax/after_fork.py": ["`backend='jax'` expected a process that was not forked"],
-    "kernel/numba/cache.py": ["The cache of compiled functions expected a writable folder"],
+    "kernel/jax/fresh_process.py": ["The process that makes the draws of a chain has ended"],
+    "kernel/jax/after_fork.py": ["JAX expected a process that was not forked"],
     "potential/batch_deterministics.py": ["`pm.sample` records them for a different random batch"],
     "potential/poles.py": ["has concentrations down to"],
     "potential/random_gradients.py": [

@@ -120,7 +120,7 @@ def measured(step, setting: tuple, length, seed: int) -> dict[str, Any]:
 def of_seeds(method: str, setting: tuple, *, quick: bool) -> dict[str, Any]:
     """Run a setting with each seed; medians, and all runs."""
     length, seeds = (QUICK, BENCHMARK.seeds[:1]) if quick else (LONG, BENCHMARK.seeds)
-    with single_precision("jax"):
+    with single_precision():
         runs = [measured(built(method), setting, length, seed) for seed in seeds]
     numbers = [key for key in runs[0] if key != "curve"]
     return {key: float(np.median([run[key] for run in runs])) for key in numbers} | {"runs": runs}

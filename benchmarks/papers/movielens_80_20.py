@@ -85,7 +85,7 @@ def measured(
     tune, draws = (5, 5) if quick else (round(share * n) for n in (TUNE, DRAWS))
     step_size = learning_rate**0.5
     begun = time.process_time()
-    with single_precision("jax"), build_model(train, seed=seed):
+    with single_precision(), build_model(train, seed=seed):
         step = STEPS[method](
             step_size=step_size,
             n_steps=N_STEPS,

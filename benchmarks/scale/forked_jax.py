@@ -1,107 +1,91 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""JAX in forked workers: where it works, and why clearing its backends does not help elsewhere.
+"""Workers of `pm.sample` in every order of calls: forked, by a server of forks, and spawned.
 
-In each round two forked workers compile a kernel and draw from it. Either the parent has only
-imported JAX, or it has drawn with the same step before and the workers clear JAX's backends before
-they begin. A worker that has not ended after a minute counts as hung.
+A process makes draws by `pm.sample` in one process, by `pmg.sample`, asks `pmg.diagnose`, and then
+makes the draws of the first call again in two workers, once by each way to start them. A round is
+good if all draws are the same. A process that has not ended after five minutes counts as hung.
 
     python -m benchmarks.scale.forked_jax [--quick]
 """
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
-import warnings
+import subprocess
+import sys
 
-import numpy as np
-import pymc as pm
-
-import pymc_geodesic as pmg
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.harness.console import arguments
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
-from pymc_geodesic.kernel.jax import after_fork, function, resident
-from pymc_geodesic.sampling import begin, run
 
 BENCHMARK = Benchmark(
-    question="Where does JAX work in forked workers?",
-    asked="The same draws in 50 of 50 rounds if JAX was only imported.",
-    fixed="2026-11-22",
+    question="Do the workers of `pm.sample` draw whatever their parent has computed with JAX?",
+    asked="The same draws in 20 of 20 rounds, of fork, forkserver and spawn each.",
+    fixed="2026-11-26",
     seeds=(1,),
-    measures=("kernel",),
+    measures=("kernel/jax", "step_methods/step.py"),
 )
 
-SECONDS = 60.0
+SECONDS = 300.0
+METHODS = ("fork", "forkserver", "spawn")
+SCRIPT = """
+import logging, sys, warnings
+import numpy as np, pymc as pm, pymc_geodesic as pmg
 
+logging.getLogger("pymc").setLevel(logging.ERROR)
+warnings.simplefilter("ignore")
 
-def sampler():
+def drawn(model, **options):
+    with model:
+        idata = pm.sample(
+            step=pmg.SGNHT(), draws=20, tune=20, chains=2, random_seed=1, progressbar=False,
+            compute_convergence_checks=False, **options,
+        )
+    return idata.posterior["slope"].values
+
+def main():
     rng = np.random.default_rng(1)
-    with pm.Model():
+    with pm.Model() as model:
         slope = pm.Normal("slope", shape=20)
         x, y = pm.Minibatch(rng.normal(size=(5_000, 20)), rng.normal(size=5_000), batch_size=100)
         pm.Normal("y", x @ slope, 1.0, observed=y, total_size=5_000)
-        return pmg.SGNHT(step_size=0.01, diffusion=1.0, n_steps=10, backend="jax").sampler
+    for method in sys.argv[1].split(","):
+        drawn(model, cores=2, mp_ctx=method)
+    expected = drawn(model, cores=1)
+    idata = pmg.sample(50, tune=50, model=model, random_seed=1, progressbar=False)
+    pmg.diagnose(idata, model=model)
+    for method in sys.argv[1].split(","):
+        good = np.array_equal(drawn(model, cores=2, mp_ctx=method), expected)
+        print(method, "good" if good else "differs")
+
+if __name__ == "__main__":
+    main()
+"""
 
 
-def drawn(made) -> float:
-    chain = begin(made, random_seed=1, tune=2, draws=5)
-    return float(run(made, [chain], 7)[1]["slope"].sum())
-
-
-def forget(made) -> None:
-    """Make JAX begin anew in this process, and everything that was compiled or copied with it."""
-    from jax.extend.backend import clear_backends
-
-    clear_backends()
-    after_fork._Forks.jax_is_dead = False
-    resident._ON_DEVICE.clear()
-    function.MEMO._kept.clear()
-    for kernel in made.calls._kernels.values():
-        kernel._compiled.function._ready = None
-        kernel._compiled._copies = {}
-
-
-def work(queue, made, clears: bool) -> None:
-    if clears:
-        forget(made)
-    queue.put(drawn(made))
-
-
-def rounds_that_end(made, n_rounds: int, *, clears: bool) -> int:
-    """Count the rounds in which both workers end, with the same draws."""
-    context, n_good = multiprocessing.get_context("fork"), 0
-    for _ in range(n_rounds):
-        queue = context.Queue()
-        workers = [context.Process(target=work, args=(queue, made, clears)) for _ in range(2)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join(SECONDS)
-        if all(worker.exitcode == 0 for worker in workers):
-            first, second = (queue.get(timeout=SECONDS) for _ in workers)
-            n_good += first == second
-        for worker in workers:
-            if worker.is_alive():
-                worker.kill()
-    return n_good
+def good_methods(script: Path) -> set[str]:
+    """Return the ways to start workers that gave the same draws in a new process."""
+    command = [sys.executable, str(script), ",".join(METHODS)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as hung:
+        return {line.split()[0] for line in (hung.stdout or b"").decode().splitlines()}
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {words[0] for words in lines if words[1:] == ["good"]}
 
 
 def main() -> None:
     given = arguments(__doc__)
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
-    n = 3 if given.quick else 50
-    made = sampler()
-    imported = rounds_that_end(made, n, clears=False)
-    drawn(made)
-    cleared = rounds_that_end(made, n, clears=True)
-    checks = [
-        Check("parent has imported JAX", f"{imported} of {n}", f"{n}", imported == n),
-        Check("parent has drawn, backends cleared", f"{cleared} of {n}", "refused", cleared < n),
-    ]
+    n = 2 if given.quick else 20
+    with TemporaryDirectory() as folder:
+        script = Path(folder, "rounds.py")
+        script.write_text(SCRIPT)
+        rounds = [good_methods(script) for _ in range(n)]
+    counts = {method: sum(method in found for found in rounds) for method in METHODS}
+    checks = [Check(name, f"{k} of {n}", f"{n}", k == n) for name, k in counts.items()]
     report("forked_jax", checks, about=BENCHMARK, quick=given.quick)
 
 

@@ -43,7 +43,7 @@ def main(**options):
             scale = pm.HalfNormal("scale", 2.0)
             mean = batch[:, :2] @ slope
             pm.Normal("y", mean, scale, observed=batch[:, 2], total_size=rows.n_rows)
-            step = pmg.SGNHT(data={"batch": rows}, backend="jax")
+            step = pmg.SGNHT(data={"batch": rows})
             n_workers = min(4, os.cpu_count() or 1)
             with (
                 LocalCluster(n_workers=n_workers, threads_per_worker=1) as cluster,

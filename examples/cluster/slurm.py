@@ -51,7 +51,7 @@ def main():
         idata = pmg.sample(
             10_000,
             chains=N_CHAINS,
-            step=pmg.SGNHT(data={"batch": rows}, backend="jax"),
+            step=pmg.SGNHT(data={"batch": rows}),
             client=client,
             # The same command continues, if this job is ended too.
             checkpoint=f"{SHARED}/run.zarr",

@@ -131,7 +131,7 @@ class Algorithm:
         ``(variables, *, tunes_itself) -> Algorithm``: the algorithm for these variables, if it
         depends on them.
     kernel : callable, optional
-        ``(potential, *, backend) -> kernel``, used instead of the compiled scan of transitions.
+        ``(potential) -> kernel``, used instead of the compiled scan of transitions.
     check_start : callable, optional
         ``(kernel, inputs, variables)``: raises if a chain cannot start.
     full_data : bool

@@ -11,10 +11,10 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.simplex_chart import FLOOR
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interface import Inputs, Outputs
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.variables import SampledVariable
@@ -63,8 +63,6 @@ class CoxIngersollRoss:
     ----------
     potential : Potential
         With simplex variables in log coordinates.
-    backend : Backend
-        How to compile the gradient.
     """
 
     mishap = (
@@ -76,12 +74,12 @@ class CoxIngersollRoss:
         "above -1; use `dynamics='euler'` for this model."
     )
 
-    def __init__(self, potential: Potential, *, backend: Backend) -> None:
+    def __init__(self, potential: Potential) -> None:
         positions, indices = potential.positions, potential.indices
         gradient = potential.gradient(positions, indices, width=0.0)
         energy = potential.energy(positions, indices)
         inputs = [*potential.conditioned, *positions, *indices]
-        self._gradient = backend.compile(inputs, [*gradient, energy])
+        self._gradient = JAXFunction(inputs, [*gradient, energy])
         # A map of a few operations, called once per draw, is not worth compiling.
         self._to_values = interpreted(positions, as_values(potential, positions))
 

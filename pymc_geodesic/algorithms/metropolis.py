@@ -15,10 +15,9 @@ from pymc_geodesic.algorithms.trajectories import (
     run_trajectories,
     schedule_input,
 )
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import blocks_of, joined
 from pymc_geodesic.kernel.carry import as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.estimate import PotentialEnergy
@@ -90,8 +89,6 @@ class MetropolisKernel:
         Arrays of the dtypes and shapes with which the kernel will be called.
     n_leapfrog : int
         Leapfrog steps per trajectory.
-    backend : Backend
-        How to compile.
     mass : Mass, optional
         Mass of the variables; only its form is compiled in, not its values.
     """
@@ -102,28 +99,19 @@ class MetropolisKernel:
         *,
         example: MetropolisInputs,
         n_leapfrog: int,
-        backend: Backend,
         mass: Mass | None = None,
     ) -> None:
         self._n_leapfrog = n_leapfrog
         self._blocks = blocks_of(potential, mass)
         mass = self._blocks.join_mass(mass)
-        length = len(example.step_sizes) if backend.is_jax else None
         inputs = inputs_like("input", self._joined(example)._replace(schedule=None))
         inputs = inputs._replace(
             conditioned=potential.conditioned,
-            **{name: of_length(length, getattr(inputs, name)) for name in PER_TRAJECTORY},
-            noise=[of_length(length, noise) for noise in inputs.noise],
-            schedule=schedule_input(length, n_leapfrog),
+            schedule=schedule_input(len(example.step_sizes), n_leapfrog),
         )
         outputs = _write(joined(potential, self._blocks), inputs, n_leapfrog, mass)
         held = ("mass", "schedule")
-        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=held, shareable=held)
-
-    @property
-    def serves_many(self) -> bool:
-        """Whether several chains can be moved by one call."""
-        return self._compiled.serves_many
+        self._compiled = CompiledMap(inputs, outputs, held=held, shareable=held)
 
     def __call__(self, inputs: MetropolisInputs, rng: np.random.Generator) -> MetropolisOutputs:
         """Run one trajectory for each step size; all random numbers are inputs."""

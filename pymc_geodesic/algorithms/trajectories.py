@@ -235,10 +235,9 @@ def _leapfrog_step(
     return new, [acceptance, accepted.astype(energy.dtype), diverging, energy]
 
 
-def schedule_input(n_trajectories: int | None, n_leapfrog: int) -> TensorVariable:
-    """Make the input for a schedule, whose length is static only for JAX."""
-    length = None if n_trajectories is None else n_trajectories * n_leapfrog + 1
-    return tensor("schedule", dtype="int64", shape=(length, 4))
+def schedule_input(n_trajectories: int, n_leapfrog: int) -> TensorVariable:
+    """Make the input for a schedule."""
+    return tensor("schedule", dtype="int64", shape=(n_trajectories * n_leapfrog + 1, 4))
 
 
 @lru_cache(maxsize=8)

@@ -103,7 +103,6 @@ def step_halving(
     probability: float = 0.9,
     random_seed: RandomSeed = None,
     initvals: InitialValues = None,
-    backend: str | None = None,
 ) -> StepHalving:
     r"""Estimate the bias due to the step size from coupled chains at half the step size.
 
@@ -151,7 +150,7 @@ def step_halving(
         Whether the chains of a pair share noise and rows. Otherwise they are independent.
     probability : float, default 0.9
         Probability of the intervals.
-    random_seed, initvals, backend
+    random_seed, initvals
         As for :func:`sample`.
 
     Returns
@@ -200,7 +199,7 @@ def step_halving(
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model() as model:
     ...     x = pm.Gamma("x", 3, 1)
-    ...     step = pmg.SGHMC(step_size=0.5, friction=1.0, backend="jax")
+    ...     step = pmg.SGHMC(step_size=0.5, friction=1.0)
     >>> result = pmg.step_halving(model, step, random_seed=1)
     >>> result.order, result.step_size, result.failed
     (2, 0.5, ())
@@ -220,7 +219,6 @@ def step_halving(
         coupled=flag("coupled", coupled),
         random_seed=random_seed,
         initvals=initvals,
-        backend=backend,
     )
     order = found.order if order is None else whole("order", order)
     probability = share("probability", probability)

@@ -57,7 +57,7 @@ def draw_cosine(n, kappa, size, rng):
     r"""Draw :math:`w = \mu^\top x` by Wood's rejection; return :math:`w`, :math:`1 - w^2`, rng.
 
     The proposals of a draw lie along a last axis of fixed length, which needs no loop and
-    compiles on every backend.
+    compiles on every backend of PyTensor.
     """
     shape = (*tuple(size), _N_PROPOSALS)
     below, above, log_ratio, rng = propose_heights(n, kappa[..., None], shape, rng)

@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 import operator
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import batched, groupby
+from typing import Any
 
 import numpy as np
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.gathered import Gathered, gathered
 from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.jax.function import JAXFunction
 
 __all__ = ["AtPoints"]
 
@@ -33,7 +34,7 @@ Call = Sequence[np.ndarray]
 
 
 class AtPoints:
-    """Evaluate a graph by NumPy's own operations, or compile it by Numba if they do not suffice.
+    """Evaluate a graph by NumPy's own operations, or compile it if they do not suffice.
 
     Parameters
     ----------
@@ -51,6 +52,7 @@ class AtPoints:
         outputs: Sequence[TensorVariable],
     ) -> None:
         self._n_parts = len(points)
+        self._function: Callable[..., Any]
         self._gathered: list[Gathered] = []
         self._kept: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
         n_numbers = sum(math.prod(x.type.shape) for x in points)
@@ -59,16 +61,18 @@ class AtPoints:
             return
         self._most, self._gathered = 1, []
         inputs = [*fixed, *points, *rows]
-        self._function = interpreted_once(inputs, outputs)
-        if not self._function.runs_by_numpy:
-            self._function = Backend.resolve("numba", None).compile(inputs, outputs)
+        interpreted = interpreted_once(inputs, outputs)
+        is_fast = interpreted.runs_by_numpy
+        self._function = interpreted if is_fast else JAXFunction(inputs, outputs)
 
     def __call__(self, fixed: Sequence[np.ndarray], calls: Sequence[Call]) -> list[Call]:
         """Return the outputs of each call."""
         # Entries of arrays are NumPy's scalars, which a compiled function takes for other types.
         fixed = [*map(np.asarray, fixed)]
         if self._most == 1:
-            return [self._function(*fixed, *map(np.asarray, call)) for call in calls]
+            return [
+                [*map(np.asarray, self._function(*fixed, *map(np.asarray, call)))] for call in calls
+            ]
         found: list[Call] = []
         for block in self._blocks(calls):
             columns = [*zip(*block, strict=True)]
@@ -94,12 +98,13 @@ class AtPoints:
         outputs, self._gathered = gathered(outputs, rows)
         taken = [one.placeholder for one in self._gathered]
         try:
-            self._function = interpreted_once(
+            interpreted = interpreted_once(
                 [*fixed, *taken, *varying], outputs, varying=[*taken, *varying]
             )
         except NotImplementedError:
             return False
-        return self._function.runs_by_numpy
+        self._function = interpreted
+        return interpreted.runs_by_numpy
 
     def _blocks(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
         """Cut calls into blocks of the same shapes, for which there is memory."""

@@ -44,8 +44,7 @@ def weighted(manifold: Product, mass: Mass | None, arrays: Sequence[TensorVariab
 class Carry:
     """The form in which a scan carries a state: fixed dtypes and shapes, at least one axis.
 
-    PyTensor's Numba backend turns a carried array without axes into a number when it copies it, and
-    then fails to compile. One axis of length one costs nothing.
+    One axis of length one costs nothing.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 """Compiled functions of trees of tensors.
 
 Kernels are written as maps of named trees. Only this module knows in which order a function takes
-its arrays, how a backend converts them, and which of them it may keep.
+its arrays, and which of them it may keep.
 """
 
 from __future__ import annotations
@@ -14,25 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.many import ManyCalls, Turns
-from pymc_geodesic.kernel.jax.resident import copied_to_device
+from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
 from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
 
-__all__ = ["CompiledMap", "inputs_like", "of_length"]
+__all__ = ["CompiledMap", "inputs_like"]
 
 
 def inputs_like(name: str, arrays: Tree) -> Tree:
     """Make inputs with the dtypes and static shapes of a tree of arrays."""
     return map_leaves(lambda x: graph_input(name, dtype=x.dtype, shape=np.shape(x)), arrays)
-
-
-def of_length(length: int | None, x: TensorVariable) -> TensorVariable:
-    """Make an input like another whose first axis has this length, or any."""
-    return graph_input(x.name, dtype=x.dtype, shape=(length, *x.type.shape[1:]))
 
 
 class CompiledMap:
@@ -44,8 +37,6 @@ class CompiledMap:
         Trees of tensors.
     outputs : NamedTuple
         Trees of tensors that depend on the inputs.
-    backend : Backend
-        How to compile.
     held : collection of str
         Fields of the inputs whose arrays are often identical objects, and never written to. JAX
         receives one copy of an object as long as it stays the same: a copy takes ten microseconds,
@@ -65,7 +56,6 @@ class CompiledMap:
         inputs: Any,
         outputs: Any,
         *,
-        backend: Backend,
         held: Collection[str] = (),
         shareable: Collection[str] = (),
         varying: Collection[str] = (),
@@ -75,37 +65,33 @@ class CompiledMap:
         found = leaves_of(outputs)
         different = list(dict.fromkeys(found))
         self._output_places = [different.index(x) for x in found]
-        self.function = backend.compile(leaves_of(inputs), different)
+        self.function = JAXFunction(leaves_of(inputs), different)
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         places = _places_of_fields(inputs)
         # By leaf and by field, because they are read once per call.
-        self._held = [i for name in held for i in places[name]] if backend.is_jax else []
+        self._held = [i for name in held for i in places[name]]
         self._shareable = [places[name] for name in shareable]
         self._copies: dict[int, tuple[np.ndarray, Any]] = {}
-        self.most_turns = most_turns if backend.is_jax else 1
+        self.most_turns = most_turns
         turns = None
         if self.most_turns > 1:
             ends = _places_of_fields(outputs)
             fields = [zip(places[name], ends[name], strict=True) for name in ends if name in places]
             carried = tuple((i, self._output_places[end]) for field in fields for i, end in field)
             turns = Turns(most_turns, tuple(i for name in varying for i in places[name]), carried)
-        self._many = ManyCalls(self.function, turns) if backend.is_jax else None
-
-    @property
-    def serves_many(self) -> bool:
-        """Return whether several calls can be made at once."""
-        return self._many is not None
+        self._many = ManyCalls(self.function, turns)
 
     def __call__(self, inputs: Any) -> Any:
         """Call the function on trees of NumPy arrays; return trees of NumPy arrays."""
         arguments = self._arguments(inputs)
-        self._copy(arguments, self._held)
-        # JAX returns before it has finished.
-        return self._outputs([np.asarray(x) for x in self.function(*arguments)])
+        with in_double_precision():
+            self._copy(arguments, self._held)
+            # JAX returns before it has finished.
+            return self._outputs([np.asarray(x) for x in self.function(*arguments)])
 
     def of_many(self, inputs: Sequence[Any]) -> list[Any]:
-        """Call the function on several trees at once, if it serves many."""
+        """Call the function on several trees at once."""
         return [outputs for [outputs] in self.in_turn([[tree] for tree in inputs])]
 
     def in_turn(self, inputs: Sequence[Sequence[Any]]) -> list[list[Any]]:
@@ -113,8 +99,6 @@ class CompiledMap:
 
         At most :attr:`most_turns` times. A call continues where the one before has ended.
         """
-        if self._many is None:
-            return [[self(tree)] for [tree] in inputs]
         calls = [[self._arguments(tree) for tree in trees] for trees in inputs]
         first, *others = [arguments[0] for arguments in calls]
         common = [
@@ -123,11 +107,12 @@ class CompiledMap:
             if all(other[i] is first[i] for other in others for i in places)
             for i in places
         ]
-        self._copy(first, common)
         is_common = [False] * len(first)
         for i in common:
             is_common[i] = True
-        found = self._many(calls, is_common=is_common)
+        with in_double_precision():
+            self._copy(first, common)
+            found = self._many(calls, is_common=is_common)
         return [[self._outputs(x) for x in results] for results in found]
 
     def _outputs(self, different: Sequence[np.ndarray]) -> Any:

@@ -11,12 +11,9 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable, tensor
-
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import blocks_for, joined, n_variables
 from pymc_geodesic.kernel.carry import Carry, as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.counted_scan import COUNTED
@@ -47,18 +44,15 @@ class TransitionKernel:
         Model of the gradient's noise.
     example : Inputs
         Arrays of the dtypes and shapes with which the kernel will be called.
-    backend : Backend
-        How to compile. Only JAX needs a fixed number of transitions.
     mass : Mass, optional
         Mass of the variables; only its form is compiled in, not its values.
     is_counted : bool
-        Whether calls may have fewer transitions than the example; see
-        :attr:`Backend.counts_transitions`.
+        Whether calls may have fewer transitions than the example.
     has_one_step_size : bool
         Whether all transitions of a call have the first step size. Functions of it, such as the
         damping of every entry, are then computed once. Only for kernels that count.
     makes_several : bool
-        Whether one call for several chains may stand for several in turn, on JAX.
+        Whether one call for several chains may stand for several in turn.
     halves : {"all", "curved"}, optional
         Variables whose noise is estimated, together with gradients, from the two halves of a batch;
         see :class:`~pymc_geodesic.potential.HalvedEstimator`.
@@ -71,7 +65,6 @@ class TransitionKernel:
         *,
         noise_model: NoiseModel,
         example: Inputs,
-        backend: Backend,
         mass: Mass | None = None,
         is_counted: bool = False,
         has_one_step_size: bool = False,
@@ -88,16 +81,7 @@ class TransitionKernel:
         if not blocks.are_single:
             mass, noise_model = blocks.join_mass(mass), KnownNoise(joint)
         self._manifold = joint.manifold
-        # JAX needs the number of transitions; other backends take any.
         inputs = inputs_like("input", example)
-        if not backend.is_jax:
-            inputs = inputs._replace(
-                step_sizes=of_length(None, inputs.step_sizes),
-                noise=[of_length(None, x) for x in inputs.noise],
-                fresh=of_length(None, inputs.fresh),
-            )
-        if not backend.is_jax:
-            inputs = inputs._replace(rows=_rows_of_any_number(joint, shares=self._shares_rows))
         n_given = len(joint.conditioned) - len(joint.row_weights)
         inputs = inputs._replace(conditioned=joint.conditioned[:n_given], weights=joint.row_weights)
         manifold = weighted(joint.manifold, mass, inputs.mass)
@@ -108,7 +92,6 @@ class TransitionKernel:
         self._compiled = CompiledMap(
             inputs,
             outputs,
-            backend=backend,
             held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
@@ -118,11 +101,6 @@ class TransitionKernel:
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""
         return self._apart(self._compiled(self._joined(inputs)))
-
-    @property
-    def serves_many(self) -> bool:
-        """Whether several chains can be moved by one call."""
-        return self._compiled.serves_many
 
     def of_many(self, inputs: Sequence[Inputs]) -> list[Outputs]:
         """Make the transitions of several chains at once."""
@@ -176,15 +154,6 @@ class TransitionKernel:
             center=center,
             reference=blocks.join_groups(inputs.reference, self._n_moments),
         )
-
-
-def _rows_of_any_number(potential: PotentialEnergy, *, shares: bool) -> list[TensorVariable]:
-    """Rows for every transition; one batch for all if latent variables are drawn for a batch."""
-    calls = () if shares else (None,)
-    return [
-        tensor("rows", dtype=index.type.dtype, shape=(*calls, *index.type.shape))
-        for index in potential.indices
-    ]
 
 
 def _write(

@@ -11,7 +11,6 @@ import numpy as np
 
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.kernel import LocalInputs, LocalKernel, LocalOutputs, spread_of
 from pymc_geodesic.latents.step_sizes import RowStepSizes
@@ -99,7 +98,7 @@ class LocalGMC:
     ...     w = pm.Gamma("w", 2.0, 2.0, shape=50)
     ...     _ = pm.Normal("y", 0.0, sigma / w**0.5, observed=batch, total_size=1000)
     ...     local = pmg.LocalGMC([w], draws=10)
-    ...     step = pmg.SGNHT([sigma], local=local, step_size=1e-3, backend="jax")
+    ...     step = pmg.SGNHT([sigma], local=local, step_size=1e-3)
     >>> [v.name for v in step.vars]
     ['sigma_log__', 'w_log__']
     """
@@ -151,8 +150,6 @@ class LocalSampler:
         A point of the global variables, and PyMC's values of the local ones, for their shapes.
     restart : bool
         Whether each batch starts anew instead of at the last draw.
-    backend : Backend
-        How to compile.
     """
 
     def __init__(
@@ -163,7 +160,6 @@ class LocalSampler:
         position: Sequence[np.ndarray],
         local_values: Sequence[np.ndarray],
         restart: bool,
-        backend: Backend,
     ) -> None:
         local = potential.local
         assert local is not None, "the potential was made with local variables"
@@ -190,7 +186,6 @@ class LocalSampler:
             n_leapfrog=options.n_leapfrog,
             target_accept=options.target_accept,
             restart=restart,
-            backend=backend,
         )
 
     def begin(self) -> LocalState:

@@ -15,8 +15,7 @@ from pymc_geodesic.algorithms.trajectories import (
     run_trajectories,
     schedule_input,
 )
-from pymc_geodesic.kernel.backend import Backend
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like, of_length
+from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.local import LocalPotential
 
@@ -106,8 +105,6 @@ class LocalKernel:
         Acceptance probability to which rows adapt.
     restart : bool
         Whether to start at a good start of the data's distribution instead of the last draw.
-    backend : Backend
-        How to compile.
     """
 
     def __init__(
@@ -120,23 +117,17 @@ class LocalKernel:
         n_leapfrog: int,
         target_accept: float,
         restart: bool,
-        backend: Backend,
     ) -> None:
         n = len(example.gains)
-        length = n if backend.is_jax else None
         inputs = inputs_like("input", example._replace(schedule=None))
         inputs = inputs._replace(
             conditioned=potential.conditioned_values,
             rows=[index.clone() for index in potential.indices],
-            gains=of_length(length, inputs.gains),
-            factors=of_length(length, inputs.factors),
-            log_uniforms=of_length(length, inputs.log_uniforms),
-            noise=[of_length(length, noise) for noise in inputs.noise],
-            schedule=schedule_input(length, n_leapfrog),
+            schedule=schedule_input(n, n_leapfrog),
         )
         self._schedule = leapfrog_schedule(n, n_leapfrog)
         outputs = _write(potential, local, inputs, tune, n_leapfrog, target_accept, restart)
-        self._compiled = CompiledMap(inputs, outputs, backend=backend, held=("schedule",))
+        self._compiled = CompiledMap(inputs, outputs, held=("schedule",))
 
     def __call__(self, inputs: LocalInputs) -> LocalOutputs:
         """Sample the local variables of one batch."""

@@ -12,7 +12,7 @@ import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler, LocalState
 from pymc_geodesic.potential import Potential
 
@@ -57,8 +57,6 @@ class Latents:
         PyMC's values, for the shapes of the local ones.
     restart : bool
         Whether the local variables of each batch start anew instead of at their last draw.
-    backend : Backend
-        How to compile.
     """
 
     def __init__(
@@ -69,7 +67,6 @@ class Latents:
         position: Sequence[np.ndarray],
         point: Mapping[str, np.ndarray],
         restart: bool,
-        backend: Backend,
     ) -> None:
         self.names: list[str] = []
         self.sampler: LocalSampler | None = None
@@ -82,10 +79,9 @@ class Latents:
                 position=position,
                 local_values=_in_order(point, self.names),
                 restart=restart,
-                backend=backend,
             )
         self._expectations = [found.owner.op for found in potential.expectations]
-        self._inputs = _compiled_inputs(potential, backend)
+        self._inputs = _compiled_inputs(potential)
 
     def __bool__(self) -> bool:
         """Return whether anything is local."""
@@ -133,15 +129,13 @@ class Latents:
 class ExpectationInputs:
     """The inputs of an expectation: data as they are, and compiled functions of the rest."""
 
-    def __init__(
-        self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], backend: Backend
-    ) -> None:
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
         # A compiled function would copy the data of all rows in every call.
         self._data = [
             x.get_value(borrow=True) if isinstance(x, SharedVariable) else None for x in outputs
         ]
         rest = [x for x in outputs if not isinstance(x, SharedVariable)]
-        self._evaluate = backend.compile(inputs, rest)
+        self._evaluate = JAXFunction(inputs, rest)
 
     def __call__(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Evaluate all inputs."""
@@ -149,16 +143,15 @@ class ExpectationInputs:
         return [next(found) if data is None else data for data in self._data]
 
 
-def _compiled_inputs(potential: Potential, backend: Backend) -> list[ExpectationInputs]:
+def _compiled_inputs(potential: Potential) -> list[ExpectationInputs]:
     """Create a function for the inputs of each expectation."""
     positions = [position.clone() for position in potential.positions]
     rows = [index.clone() for index in potential.indices]
     projected = potential.manifold.project(tuple(positions))
     inputs = [*potential.conditioned_values, *positions, *rows]
     graphs = potential.expectation_inputs(projected, rows)
-    return [ExpectationInputs(inputs, outputs, backend) for outputs in graphs]
+    return [ExpectationInputs(inputs, outputs) for outputs in graphs]
 
 
 def _in_order(point: Mapping[str, np.ndarray], names: Sequence[str]) -> list[np.ndarray]:
-    # Numba compiles anew for arrays in another memory layout.
-    return [np.asarray(point[name], order="C") for name in names]
+    return [np.asarray(point[name]) for name in names]

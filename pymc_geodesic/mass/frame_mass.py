@@ -53,7 +53,7 @@ class FrameMass:
     >>> with pm.Model():
     ...     x = pmg.MatrixLangevin("x", F=np.diag([500.0, 450.0, 1.0])[:, :2])
     ...     mass = {"x": pmg.FrameMass([0.05, 0.05], [[1.0, 0.03], [0.03, 1.0]])}
-    ...     step = pmg.SGGMC(mass=mass, backend="jax")
+    ...     step = pmg.SGGMC(mass=mass)
     ...     idata = pmg.sample(200, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["x"].shape
     (4, 200, 3, 2)

@@ -66,7 +66,7 @@ class TangentMass:
     ...     x = pmg.Bingham("x", A=[[0.0, 0, 0], [0, 50, 0], [0, 0, 500]])
     ...     pilot = pmg.sample(200, step=pmg.SGGMC, random_seed=1, progressbar=False)
     ...     mass = {"x": pmg.TangentMass.from_draws(pilot.posterior["x"])}
-    ...     step = pmg.SGGMC(mass=mass, backend="jax")
+    ...     step = pmg.SGGMC(mass=mass)
     ...     idata = pmg.sample(200, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["x"].shape
     (4, 200, 3)

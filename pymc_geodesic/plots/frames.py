@@ -75,7 +75,7 @@ def plot_frames(
     >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pmg.MatrixLangevin("x", F=50 * np.eye(5, 2))
-    ...     idata = pmg.sample(100, step=pmg.GMC(backend="jax"), random_seed=1, progressbar=False)
+    ...     idata = pmg.sample(100, step=pmg.GMC(), random_seed=1, progressbar=False)
     >>> matrix, angles = pmg.plot_frames(idata)
     """
     dataset = dataset_of(idata, var_names=var_names, group=group, coords=coords)

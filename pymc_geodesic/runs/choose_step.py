@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ StepArgument = Step | type[Step] | Callable[..., Step] | None
 SPARSE_BELOW = 0.5
 
 
-def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
+def step_for(step: StepArgument, *, model: Model) -> Step:
     """Return the step of a run: the given one, or a new one.
 
     Parameters
@@ -38,9 +37,6 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
         If None, :func:`step_class_for` chooses it.
     model : Model
         The model.
-    backend : str, optional
-        How to compile a step that is created here; JAX by default, if it is installed and no
-        function creates the step.
 
     Raises
     ------
@@ -53,11 +49,6 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
             "steps to `pm.sample`."
         )
     if isinstance(step, Step):
-        if backend is not None:
-            raise ValueError(
-                f"`backend` expected None because the step already exists, got {backend!r}. Pass "
-                f"it to `{type(step).__name__}`."
-            )
         return _required(step, model)
     make: Any = step_class_for(model) if step is None else step
     if isinstance(make, type) and not issubclass(make, Step):
@@ -65,17 +56,13 @@ def step_for(step: StepArgument, *, model: Model, backend: str | None) -> Step:
             f"`step` expected a step of pymc_geodesic, its class, or a function that returns a "
             f"step; got the class {make.__name__}. Pass other steps to `pm.sample`."
         )
-    if backend is None and isinstance(make, type) and find_spec("jax") is not None:
-        # JAX takes a third of the time, and nothing is forked here.
-        backend = "jax"
     if not callable(make):
         raise TypeError(
             "`step` expected a step of pymc_geodesic, its class, or a function that returns a "
             f"step; got {step!r}."
         )
     with model:
-        made = make() if backend is None else make(backend=backend)
-    return _required(made, model)
+        return _required(make(), model)
 
 
 def step_class_for(model: Model) -> type[Step]:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 
 from pymc.model import Model
@@ -98,7 +96,7 @@ def find_starts(
     searched = in_batches(model)
     with searched:
         # The search compiles nothing, and JAX compiles a step only when it moves.
-        sampler: Sampler = make(backend="jax" if find_spec("jax") else None).sampler
+        sampler: Sampler = make().sampler
     begun = begin_chains(
         sampler,
         searched,

@@ -63,7 +63,6 @@ def halve(
     coupled: bool,
     random_seed: RandomSeed,
     initvals: InitialValues,
-    backend: str | None,
 ) -> Halved:
     """Tune chains, give each a partner at half the step size, and move both.
 
@@ -72,7 +71,7 @@ def halve(
     ValueError
         If the step does not follow stochastic gradients, or cannot be halved.
     """
-    made = step_for(step, model=model, backend=backend)
+    made = step_for(step, model=model)
     if not isinstance(made, StochasticStep):
         raise ValueError(
             "`step` expected a stochastic-gradient step of this package, such as `pmg.SGHMC`, got "

@@ -94,7 +94,6 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     fold : Fold
         Makes the draws.
     """
-    method = _possible(plan.chain_method, step)
     chain_seeds = seeds(plan.random_seed, plan.n_chains)
 
     def begin() -> list[Chain]:
@@ -119,12 +118,12 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             running=plan.running,
         )
     else:
-        keep = _open(plan, step, method, plan.checkpoint, chain_seeds, begin)
+        keep = _open(plan, step, plan.chain_method, plan.checkpoint, chain_seeds, begin)
         chains = keep.chains
     try:
         if plan.checkpoint is not None:
             _count(plan, chains[0].n_drawn)
-        move = _move(plan, step, method, progress)
+        move = _move(plan, step, plan.chain_method, progress)
     except BaseException:
         keep.close(failed=True)
         raise
@@ -179,11 +178,3 @@ def _count(plan: Plan, n_drawn: int) -> None:
         )
     if n_drawn:
         log.info(f"Continuing after {n_drawn} draws of each chain")
-
-
-def _possible(chain_method: ChainMethod, step: Step) -> ChainMethod:
-    backend = step.sampler.problem.backend
-    if chain_method == "vectorized" and not backend.is_jax:
-        log.info(f"{backend.name} moves one chain after another; `backend='jax'` moves all at once")
-        return "sequential"
-    return chain_method

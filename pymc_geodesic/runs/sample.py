@@ -39,7 +39,7 @@ from pymc_geodesic.runs.whole_models import Sampled, sampled_model
 from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
-from pymc_geodesic.validation import flag, one_of, positive, whole
+from pymc_geodesic.validation import engine, flag, one_of, positive, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -101,11 +101,10 @@ def sample(
         ``random_seed``, ``initvals``, ``var_names`` and the other arguments that it shares. Errors
         and the line at the end of the tuning phase say where this is better.
     chain_method : {"vectorized", "sequential"}
-        One call of a compiled kernel for all chains, in blocks if they are large, which needs the
-        JAX backend; or one call for each chain, as with other backends in any case.
+        One call of a compiled kernel for all chains, in blocks if they are large; or one call for
+        each chain.
     backend : str, optional
-        Backend of a step that is created here: JAX by default if it is installed, else Numba. A
-        function given as ``step`` makes its own choice.
+        ``"jax"``, which compiles every model and need not be given.
     progressbar : bool
         Whether to show a line with transitions per second, temperature, divergences and time left.
     var_names : sequence of str, optional
@@ -186,8 +185,10 @@ def sample(
     tuning.is_kept = not discard_tuned_samples
     sampling = Phase("Sampling", _phase_length("draws", draws, thin), thin)
     one_of("chain_method", chain_method, get_args(ChainMethod))
+    if backend is not None:
+        engine("backend", backend)
     if exact is not None:
-        others: dict[str, Any] = {"step": step, "batch_size": batch_size, "backend": backend}
+        others: dict[str, Any] = {"step": step, "batch_size": batch_size}
         others |= {"keep": keep, "thin": None if thin == 1 else thin}
         model = of_all_rows(model, exact, others | {"checkpoint": checkpoint, "client": client})
     if client is not None:
@@ -224,14 +225,12 @@ def sample(
     make_room(plan)
     sampled.log(var_names=var_names, unsaid=by_builder)
     with Progress(tuning.n_draws + sampling.n_draws, visible=progressbar) as progress:
-        drawn = _drawn(plan, step, sampled.model, backend, progress)
+        drawn = _drawn(plan, step, sampled.model, progress)
     idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
     return returned(finished(idata, given), drawn.stopped, sampling)
 
 
-def _drawn(
-    plan: Plan, step: StepArgument, model: Model, backend: str | None, progress: Progress
-) -> Drawn:
+def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> Drawn:
     """Make the draws of a run."""
     keep: Stored | None = None
     fold: Fold | None = None
@@ -239,15 +238,12 @@ def _drawn(
     stopped: BaseException | None = None
     try:
         # The other threads of a linear algebra library wait actively between its small calls. When
-        # a mixture was tuned, they took as much time of the processor as the calls. Kernels of
-        # Numba use the library themselves, and may need all threads.
+        # a mixture was tuned, they took as much time of the processor as the calls.
         with threadpool_limits(1, user_api="blas"):
-            made = step_for(step, model=model, backend=backend)
-        sampler = made.sampler
-        keep, fold = begin_run(plan, made, progress)
-        progress.skip(plan.tuning.n_made + plan.sampling.n_made)
-        is_jax = sampler.problem.backend.is_jax
-        with threadpool_limits(1 if is_jax else None, user_api="blas"):
+            made = step_for(step, model=model)
+            sampler = made.sampler
+            keep, fold = begin_run(plan, made, progress)
+            progress.skip(plan.tuning.n_made + plan.sampling.n_made)
             for phase in (plan.tuning, plan.sampling):
                 fold.draw(phase, progress)
     except (KeyboardInterrupt, Exception) as reason:

@@ -112,7 +112,7 @@ def begin(
     >>> from pymc_geodesic.sampling import begin
     >>> with pm.Model():
     ...     x = pm.Normal("x", shape=2)
-    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax").sampler
+    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0).sampler
     >>> chain = begin(sampler, random_seed=1, tune=0, draws=20)
     >>> chain.values["x"], chain.n_drawn
     (array([0., 0.]), 0)
@@ -157,7 +157,7 @@ def advance(
     >>> from pymc_geodesic.sampling import advance, begin
     >>> with pm.Model():
     ...     x = pm.Normal("x", shape=2)
-    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax").sampler
+    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0).sampler
     >>> chain = begin(sampler, random_seed=1, tune=0, draws=20)
     >>> chain, draws, statistics = advance(sampler, chain, 10)
     >>> chain = pickle.loads(pickle.dumps(chain))

@@ -64,8 +64,7 @@ class Calls:
         self.noise = self._noise_model()
         self.noise_shapes = list(algorithm.noise_shapes(problem.manifold))
         self._hurry = tuple(np.asarray(x, problem.dtype) for x in (0.0, 1.0))
-        counts = varies and problem.backend.counts_transitions
-        self._room = self._find_room() if counts else None
+        self._room = self._find_room() if varies else None
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         self.can_halve = can_halve(problem.potential, batches)
         self.can_calm = can_calm(algorithm, problem.manifold, can_halve=self.can_halve)
@@ -114,7 +113,7 @@ class Calls:
     def makes_several(self, chain: GradientChain) -> bool:
         """Whether only the kernel and its random inputs lead from one draw to the next."""
         between = self.latents, self.reader, chain.mass_adaptation
-        return self.problem.backend.is_jax and not any(between)
+        return not any(between)
 
     def parts(self, length: int) -> list[slice]:
         """Divide transitions into equally long calls for which a kernel has room."""
@@ -135,7 +134,7 @@ class Calls:
         It is NaN if the gradient is not finite. The chain does not change. At the start of a
         chain, the algorithm may raise an error.
         """
-        n_steps = self.length(chain) if self.problem.backend.is_jax else 1
+        n_steps = self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
         # A separate generator, so that a chain that is resumed and checked again continues exactly.
         rng = np.random.default_rng(0)
@@ -148,9 +147,9 @@ class Calls:
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.energy)
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
-        """Return the kernel for the present estimator and, on JAX, number of transitions."""
+        """Return the kernel for the present estimator and number of transitions."""
         controlled = _is_controlled(chain)
-        length = (self._room or self.length(chain)) if self.problem.backend.is_jax else None
+        length = self._room or self.length(chain)
         form = controlled, self._halved(chain), self._has_one_step_size(chain)
         key = *form, length, chain.batches.times, _weights(chain) is not None
         if key not in self._kernels:
@@ -172,7 +171,7 @@ class Calls:
     def _make_kernel(self, chain: GradientChain) -> Kernel:
         problem, algorithm = self.problem, self.algorithm
         if algorithm.kernel is not None:
-            return algorithm.kernel(problem.potential, backend=problem.backend)
+            return algorithm.kernel(problem.potential)
         n_steps = self._room or self.length(chain)
         rows = chain.batches.trial(n_steps, self.reader)
         of_rows = problem.potential
@@ -181,7 +180,6 @@ class Calls:
             algorithm.dynamics,
             noise_model=self.noise,
             example=self._without_moving(chain, [], n_steps, rows),
-            backend=problem.backend,
             mass=chain.mass,
             is_counted=self._room is not None,
             has_one_step_size=self._has_one_step_size(chain),

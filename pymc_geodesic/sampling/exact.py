@@ -19,7 +19,7 @@ from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS, Drawn
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.sampling.chain import ExactChain, Settings
-from pymc_geodesic.sampling.moves import KernelCall, Moves, alone
+from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.warnings import divergence_of
 from pymc_geodesic.schedules import ConstantSchedule
@@ -78,11 +78,7 @@ class ExactSampler:
             example=self._trial_inputs(chain, options.n_steps, Drawn([], {}, {})),
             n_leapfrog=options.n_leapfrog,
             mass=chain.mass,
-            backend=problem.backend,
         )
-        # JAX compiles in the process of each chain, as for stochastic samplers.
-        if not problem.backend.is_jax:
-            alone(self.trial(chain))
 
     def begin(
         self, rng: np.random.Generator, point: dict[str, np.ndarray], *, tune: int, draws: int
@@ -186,7 +182,7 @@ class ExactSampler:
         """Make trajectories too short to move; return the energy, which may be NaN."""
         rng = np.random.default_rng(0)
         drawn = self._draw_latents(chain, rng, trial=True)
-        n_steps = self.options.n_steps if self.problem.backend.is_jax else 1
+        n_steps = self.options.n_steps
         outputs = yield KernelCall(self._kernel, self._trial_inputs(chain, n_steps, drawn), rng)
         return np.nan if bool(outputs.diverging) or not drawn.finite else float(outputs.potential)
 

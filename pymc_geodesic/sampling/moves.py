@@ -128,6 +128,6 @@ def _answered(calls: Sequence[KernelCall]) -> list[Any]:
     kernel = calls[0].kernel
     if calls[0].in_turn:
         return kernel.in_turn([call.inputs for call in calls])
-    if len(calls) > 1 and getattr(kernel, "serves_many", False):
+    if len(calls) > 1 and hasattr(kernel, "of_many"):
         return kernel.of_many([call.inputs for call in calls])
     return [kernel(call.inputs, call.rng) for call in calls]

@@ -16,7 +16,6 @@ from pymc.model import Model
 
 from pymc_geodesic.data_checks import DataChecks
 from pymc_geodesic.data_checks.indices import require_fixed_indices
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.values import PointMap
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.latents.latents import Latents
@@ -46,7 +45,6 @@ class Options:
     """Options of all step methods; see their docstrings."""
 
     model: Model
-    backend: Backend
     vars: Variables | None = None
     mass: MassArgument = None
     manifolds: Mapping[str, Manifold] | None = None
@@ -93,7 +91,7 @@ class Problem:
     ) -> None:
         model = options.model
         require_fixed_indices(model)
-        self.name, self.backend = name, options.backend
+        self.name = name
         self._options, self._restarts_local = options, restarts_local
         self._full_data = full_data
         values, local_values = global_and_local(model, options.vars, options.local)
@@ -121,7 +119,7 @@ class Problem:
         warn_of_batch_deterministics(model)
         self.manifold_names = geometry_names(model, (*values, *local_values))
         # Logged before a step that takes long.
-        log.info(f"Compiling {name} for {self.backend.name} ...")
+        log.info(f"Compiling {name} ...")
 
     def with_tangent_masses(self, masses: Mapping[str, TangentMass]) -> Problem:
         """Return the same problem, with some variables in the coordinates of tangent masses."""
@@ -162,7 +160,7 @@ class Problem:
             options.model,
             values,
             initial_point=start if options.initial_point is None else options.initial_point,
-            static_shapes=self.backend.is_jax,
+            static_shapes=True,
             full_data=self._full_data,
             coordinates=self._coordinates,
             data=options.data,
@@ -211,7 +209,6 @@ class Problem:
             position=self.position_of(self.start),
             point=self.start,
             restart=self._restarts_local,
-            backend=self.backend,
         )
 
     def begin_mass(self) -> tuple[Mass | None, Any]:
@@ -225,8 +222,7 @@ class Problem:
 
     def position_of(self, point: Values) -> tuple[np.ndarray, ...]:
         """Return the point of the embedding for PyMC's values."""
-        # Numba compiles anew for arrays in another memory layout.
-        values = [np.asarray(point[name], order="C") for name in self.names]
+        values = [np.asarray(point[name]) for name in self.names]
         return self._point_map(self._centered.inside(values))
 
     def named(self, values: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

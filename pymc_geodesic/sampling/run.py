@@ -76,7 +76,7 @@ def run(
     >>> from pymc_geodesic.sampling import begin, run
     >>> with pm.Model():
     ...     x = pm.Normal("x", shape=2)
-    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax").sampler
+    ...     sampler = pmg.SGHMC(step_size=0.1, friction=1.0).sampler
     >>> chains = [begin(sampler, random_seed=seed, tune=0, draws=30) for seed in range(4)]
     >>> chains, draws, statistics = run(sampler, chains, 20, chain_method="vectorized")
     >>> chains, draws, statistics = run(sampler, chains, 10, chain_method="sequential")

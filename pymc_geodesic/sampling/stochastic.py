@@ -25,7 +25,7 @@ from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centered_coordinates import in_centered_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
-from pymc_geodesic.sampling.moves import Moves, alone
+from pymc_geodesic.sampling.moves import Moves
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
@@ -270,16 +270,12 @@ class StochasticSampler:
         return (yield from self.calls.trial(chain, is_start=True))
 
     def _compile(self) -> None:
-        # Numba compiles in the parent process, for all chains. JAX compiles in the process of each
-        # chain, because a parent that has computed with JAX cannot be forked. The kernel's graph is
-        # written now, because a pickled step may have left the potential behind; one that tunes
-        # itself does not, and will know which kernel it needs.
-        chain = self.begin(np.random.default_rng(0), self.problem.start, tune=0, draws=0)
-        if self.problem.backend.is_jax:
-            if self.tuning is None:
-                self.calls.kernel_of(chain)
-        else:
-            alone(self.calls.trial(chain))
+        # The process of each chain compiles. The kernel's graph is written now, because a pickled
+        # step may have left the potential behind; one that tunes itself does not, and will know
+        # which kernel it needs.
+        if self.tuning is None:
+            chain = self.begin(np.random.default_rng(0), self.problem.start, tune=0, draws=0)
+            self.calls.kernel_of(chain)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the graph only if tuning may still need another kernel."""

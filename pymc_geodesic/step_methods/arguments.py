@@ -46,7 +46,6 @@ class ModelOptions(TypedDict, total=False):
     rng: Any
     initial_point: Mapping[str, np.ndarray] | None
     backend: str | None
-    compile_kwargs: dict[str, Any] | None
     blocked: bool
     trust_total_size: bool
 

@@ -15,7 +15,7 @@ from pymc.util import get_random_generator
 
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.validation import flag, mapping, pymc_model, share
+from pymc_geodesic.validation import engine, flag, mapping, pymc_model, share
 
 __all__ = ["check_keywords", "require_shapes", "require_values"]
 
@@ -92,11 +92,6 @@ def _generator(name: str, value: Any) -> None:
         raise ValueError(f"`{name}` expected a generator or a seed, got {value!r}.") from error
 
 
-def _backend(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"`{name}` expected a word such as 'numba' or 'jax', got {value!r}.")
-
-
 def _variables(name: str, value: Any) -> None:
     if not isinstance(value, str | Sequence) and not hasattr(value, "owner"):
         raise TypeError(f"`{name}` expected variables or their names, got {value!r}.")
@@ -108,7 +103,7 @@ VALUES = "values by name, as `model.initial_point()` returns them"
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "accuracy": partial(share, least=LEAST_ACCURACY),
-    "backend": _backend,
+    "backend": engine,
     "blocked": flag,
     "center": partial(mapping, what=VALUES),
     "data": partial(mapping, what=LOADERS),

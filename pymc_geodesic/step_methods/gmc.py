@@ -53,7 +53,7 @@ class GMC(Step):
         jitter.
     n_steps : int, default 1
         Trajectories per draw.
-    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

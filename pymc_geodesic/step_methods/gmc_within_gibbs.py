@@ -39,7 +39,7 @@ class GMCWithinGibbs(GMC):
         The local variables, one row for each row of the data.
     step_size, n_leapfrog, jitter, n_steps
         Of the global variables, as for :class:`GMC`.
-    mass, manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    mass, manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -69,7 +69,7 @@ class GMCWithinGibbs(GMC):
     ...     row = pm.Normal("row", 0.0, tau, shape=3)
     ...     _ = pm.Normal("y", row[:, None], 0.5, observed=y)
     ...     local = pmg.LocalGMC([row], draws=1, tune=0, step_size=0.1)
-    ...     step = pmg.GMCWithinGibbs([tau], local=local, backend="jax")
+    ...     step = pmg.GMCWithinGibbs([tau], local=local)
     >>> sorted(v.name for v in step.vars)
     ['row', 'tau_log__']
     """

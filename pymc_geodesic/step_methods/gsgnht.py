@@ -73,7 +73,7 @@ class gSGNHT(StochasticStep, FromLearningRate):
         cold.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises

@@ -114,10 +114,8 @@ class SGGMC(StochasticStep, FromLearningRate):
         Draw the rows of each batch independently, as ``pm.Minibatch`` does. With False all rows
         are used once, in a random order, before any is used again.
     backend : str, optional
-        ``"numba"`` (PyTensor's default), ``"jax"`` or ``"c"``. ``pm.sample(backend=...)`` does not
-        reach a step built by the user.
-    compile_kwargs : dict, optional
-        Passed to ``pymc.compile``.
+        ``"jax"``, which compiles every model and need not be given. ``pm.sample(backend=...)`` does
+        not reach a step built by the user.
     model, rng, initial_point, blocked
         See PyMC's step methods.
     trust_total_size : bool, default False
@@ -177,7 +175,7 @@ class SGGMC(StochasticStep, FromLearningRate):
     ...     mu = pmg.VonMisesFisher("mu", mu=[1, 0, 0], kappa=0.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pmg.VonMisesFisher("x", mu=mu, kappa=4.0, observed=batch, total_size=1000)
-    ...     step = pmg.SGGMC(gradient_noise="fisher", backend="jax")
+    ...     step = pmg.SGGMC(gradient_noise="fisher")
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> bool(idata.posterior["mu"].mean(("chain", "draw")).values @ [1, 0, 0] > 0.99)
     True

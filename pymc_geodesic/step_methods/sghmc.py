@@ -50,7 +50,7 @@ class SGHMC(SGGMC):
         and independent noise for all entries.
     mass, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -75,7 +75,7 @@ class SGHMC(SGGMC):
     ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     step = pmg.SGHMC(gradient_noise="fisher", backend="jax")
+    ...     step = pmg.SGHMC(gradient_noise="fisher")
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
     True

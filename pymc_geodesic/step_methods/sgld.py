@@ -38,7 +38,7 @@ class SGLD(StochasticStep):
         ``variance_reduction=None`` and ``n_steps`` it is the algorithm as published.
     steps_per_batch, n_steps, variance_reduction, center, accuracy, data, local, replacement
         As for :class:`SGGMC`.
-    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -65,7 +65,7 @@ class SGLD(StochasticStep):
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
     ...     schedule = pmg.PolynomialSchedule(1e-4, 1000, 0.6)
-    ...     step = pmg.SGLD(step_size=schedule, n_steps=50, backend="jax")
+    ...     step = pmg.SGLD(step_size=schedule, n_steps=50)
     ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
     >>> theta = pmg.weighted(idata)["theta"].sel(statistic="mean").item()
     >>> bool(abs(theta - data.mean()) < 0.02)

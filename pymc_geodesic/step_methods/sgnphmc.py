@@ -56,7 +56,7 @@ class SGNPHMC(StochasticStep):
         draw, which need not be whole trajectories; it is one if nothing is tuned.
     steps_per_batch, variance_reduction, center, data, replacement, accuracy
         As for :class:`SGGMC`.
-    manifolds, backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    manifolds, backend, model, rng, initial_point, blocked, trust_total_size
         As for :class:`SGGMC`.
 
     Raises
@@ -92,7 +92,7 @@ class SGNPHMC(StochasticStep):
     ...     theta = pm.Normal("theta", 0.0, 10.0)
     ...     batch = pm.Minibatch(data, batch_size=50)
     ...     _ = pm.Normal("x", theta, observed=batch, total_size=1000)
-    ...     step = pmg.SGNPHMC(gradient_noise="fisher", n_steps=20, backend="jax")
+    ...     step = pmg.SGNPHMC(gradient_noise="fisher", n_steps=20)
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> bool(abs(idata.posterior["theta"].mean().item() - data.mean()) < 0.02)
     True

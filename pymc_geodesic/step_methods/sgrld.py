@@ -75,7 +75,7 @@ class SGRLD(StochasticStep):
         Transitions that share one minibatch.
     n_steps, variance_reduction, center, accuracy, data, local, replacement
         See :class:`SGGMC`. With ``"cir"`` there are no control variates.
-    backend, compile_kwargs, model, rng, initial_point, blocked, trust_total_size
+    backend, model, rng, initial_point, blocked, trust_total_size
         See :class:`SGGMC`.
 
     Raises
@@ -110,7 +110,7 @@ class SGRLD(StochasticStep):
     ...     p = pm.Dirichlet("p", [0.1, 0.1, 0.1])
     ...     batch = pm.Minibatch(counts.astype("int32"), batch_size=50)
     ...     _ = pm.Multinomial("x", 20, p, observed=batch, total_size=500)
-    ...     options = {"variance_reduction": None, "n_steps": 50, "backend": "jax"}
+    ...     options = {"variance_reduction": None, "n_steps": 50}
     ...     step = pmg.SGRLD(step_size=1e-4, **options)
     ...     idata = pmg.sample(500, step=step, random_seed=1, progressbar=False)
     >>> idata.posterior["p"].mean(("chain", "draw")).values.round(1)

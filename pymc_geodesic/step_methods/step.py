@@ -18,8 +18,9 @@ from pymc.util import get_random_generator
 from pytensor.tensor import TensorVariable
 from rich.progress import TextColumn
 
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.kernel.jax.after_fork import is_dead
+from pymc_geodesic.kernel.jax.fresh_process import FreshProcess
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.potential.deterministic_angles import deterministic_angles
 from pymc_geodesic.potential.minibatch import batch_sources
@@ -72,10 +73,11 @@ class Step(BlockedStep):
     sampler : Sampler
         The parts that all chains share; see :func:`pymc_geodesic.sampling.advance`.
     chain : Chain
-        The chain that ran last in this process.
+        The chain that ran last, here or in the process that draws for this one.
     """
 
     default_blocked = True
+    _elsewhere: FreshProcess | None = None
     _state_class = StepState
     __signature__: ClassVar[Signature]
     shared: ClassVar[type] = StepOptions
@@ -107,12 +109,12 @@ class Step(BlockedStep):
         options = dict(keywords)
         self.model = model = pymc_model(options.pop("model", None))
         self.rng = get_random_generator(options.pop("rng", None))
-        options.pop("blocked", None)
-        backend = Backend.resolve(options.pop("backend", None), options.pop("compile_kwargs", None))
+        for name in ("blocked", "backend"):
+            options.pop(name, None)
         if options.get("initial_point") is not None:
             require_values("initial_point", options["initial_point"], model)
         shared = {name: options.pop(name) for name in SHARED if name in options}
-        given = Options(model=model, backend=backend, vars=vars, **shared)
+        given = Options(model=model, vars=vars, **shared)
         with quick_building():
             self.sampler = make(given, options)
         problem = self.sampler.problem
@@ -135,6 +137,13 @@ class Step(BlockedStep):
         """Begin a chain; its position follows with its first draw."""
         super().setup_chain(rng, tune, draws)
         self.awaits_first_draw = True
+        if is_dead():
+            if self._elsewhere is None:
+                self._elsewhere = FreshProcess(self)
+            self._elsewhere.call("setup_chain", self.rng, tune, draws)
+            # The other steps of the chain are here.
+            self._elsewhere.call("__setattr__", "awaits_first_draw", False)
+            return
         self.chain = self.sampler.begin(
             self.rng, self.sampler.problem.start, tune=tune, draws=draws
         )
@@ -145,6 +154,8 @@ class Step(BlockedStep):
         """Make the transitions of one draw from ``point``."""
         if self.awaits_first_draw:
             require_all_sampled(self.model)
+        if self._elsewhere is not None:
+            return self._elsewhere.call("step", point)
         place(self.sampler, self.chain, point)
         stats = next_draw(self.sampler, self.chain)
         stats[STATISTIC] = self._record_of(modes_of([self.chain]))
@@ -152,7 +163,26 @@ class Step(BlockedStep):
 
     def stop_tuning(self) -> None:
         """Freeze the results of the tuning phase."""
-        self.sampler.stop_tuning(self.chain)
+        if self._elsewhere is not None:
+            self._elsewhere.call("stop_tuning")
+        else:
+            self.sampler.stop_tuning(self.chain)
+
+    @property
+    def chain(self) -> Chain:
+        """The chain that ran last, here or in the process that draws for this one."""
+        return (
+            self._chain
+            if self._elsewhere is None
+            else self._elsewhere.call("__getattribute__", "chain")
+        )
+
+    @chain.setter
+    def chain(self, chain: Chain) -> None:
+        if self._elsewhere is None:
+            self._chain = chain
+        else:
+            self._elsewhere.call("__setattr__", "chain", chain)
 
     @property
     def tune(self) -> bool:
@@ -161,7 +191,9 @@ class Step(BlockedStep):
 
     @tune.setter
     def tune(self, tune: bool) -> None:
-        self.chain.tune = bool(tune)
+        chain = self.chain
+        chain.tune = bool(tune)
+        self.chain = chain
 
     @property
     def mass_history(self) -> list[MassRecord]:

@@ -27,7 +27,6 @@ def proportions(
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
     var_name: str = "topics",
-    backend: str | None = None,
 ) -> np.ndarray:
     r"""Posterior mean proportions of topics in documents.
 
@@ -66,8 +65,6 @@ def proportions(
         Source of the draws, or its seed.
     var_name : str
         Name of the topics in the posterior.
-    backend : str, optional
-        Backend that compiles the sampler of spherical documents, as for ``pm.sample``.
 
     Returns
     -------
@@ -106,7 +103,6 @@ def proportions(
             draws=sweeps - n_discarded,
             tune=n_discarded,
             rng=rng,
-            backend=backend,
         )
     total = np.zeros((documents.shape[0], draws.shape[1]))
     for draw in draws:

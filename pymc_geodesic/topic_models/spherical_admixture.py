@@ -118,7 +118,7 @@ class SphericalAdmixture(Continuous):
     ...     )
     ...     _ = pmg.SphericalAdmixture("v", theta, beta, 3e4, observed=v, total_size=len(corpus))
     ...     local = pmg.LocalGMC([theta])
-    ...     step = pmg.gSGNHT([beta], local=local, step_size=1e-5, backend="jax")
+    ...     step = pmg.gSGNHT([beta], local=local, step_size=1e-5)
     >>> beta.type.shape
     (5, 30)
     """

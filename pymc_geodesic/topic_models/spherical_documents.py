@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.distributions import SphericalUniform
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.latents.gmc import LocalGMC, LocalSampler
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
@@ -34,7 +33,6 @@ def spherical_proportions(
     draws: int,
     tune: int,
     rng: np.random.Generator,
-    backend: str | None,
 ) -> np.ndarray:
     """Average the proportions of documents over their draws for every draw of the topics.
 
@@ -50,8 +48,6 @@ def spherical_proportions(
         Number of geodesic Monte Carlo trajectories to average, and number of those before.
     rng : numpy.random.Generator
         Source of the draws.
-    backend : str, optional
-        Backend that compiles the sampler.
     """
     shape = (documents.shape[0], topics.shape[1])
     with pm.Model() as model:
@@ -61,12 +57,11 @@ def spherical_proportions(
     values = [model.rvs_to_values[rv] for rv in (beta, theta)]
     point = model.initial_point()
     start, local_start = (np.asarray(point[value.name]) for value in values)
-    compiler = Backend.resolve(backend, None)
     potential = Potential(
         model,
         values[:1],
         initial_point=point,
-        static_shapes=compiler.is_jax,
+        static_shapes=True,
         local=values[1:],
     )
     sampler = LocalSampler(
@@ -75,7 +70,6 @@ def spherical_proportions(
         position=[start],
         local_values=[local_start],
         restart=True,
-        backend=compiler,
     )
 
     state = sampler.begin()

@@ -101,7 +101,7 @@ class MonteCarloEM:
     >>> import pymc as pm, pymc_geodesic as pmg
     >>> with pm.Model():
     ...     x = pm.Normal("x", 0.0, [1.0, 10.0], shape=2)
-    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"), backend="jax")
+    ...     step = pmg.SGNHT(mass=pmg.MonteCarloEM(kind="diag"))
     ...     idata = pmg.sample(1000, step=step, random_seed=1, progressbar=False)
     >>> bool((abs(idata.posterior["x"].std(("chain", "draw")) / [1.0, 10.0] - 1) < 0.15).all())
     True

@@ -89,7 +89,7 @@ def balanced(
     mean = 0.5 * (start + end)
     # Noise with outliers can give any temperature, and a correction must not stop the chain.
     friction = np.minimum(mean * temperature, np.maximum(mean, LARGEST_DAMPING / step_size))
-    # Arithmetic turns zero-dimensional arrays into numbers, for which Numba compiles anew.
+    # Arithmetic turns zero-dimensional arrays into numbers, for which JAX compiles anew.
     return np.asarray(friction, dtype=end.dtype)
 
 

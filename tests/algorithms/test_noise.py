@@ -65,7 +65,6 @@ def test_temperature_of_sggmc_is_one(space, damping, variance):
         friction=damping / step_size,
         gradient_noise=variance,
         n_steps=20,
-        backend="jax",
     )
     _, stats = chain_averages(step, step.model.initial_point(), {}, draws=40, discard=10)
     assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)
@@ -84,7 +83,6 @@ def test_friction_does_not_widen_the_position(damping, variance):
         friction=damping / step_size,
         gradient_noise=variance,
         n_steps=200,
-        backend="jax",
     )
     point = step.model.initial_point()
     averages, _ = chain_averages(
@@ -98,9 +96,7 @@ def test_friction_does_not_widen_the_position(damping, variance):
 
 
 def test_noise_that_is_ignored_heats():
-    step = pmg.SGGMC(
-        model=noisy_model("flat", 50.0), step_size=0.1, friction=1.0, n_steps=20, backend="jax"
-    )
+    step = pmg.SGGMC(model=noisy_model("flat", 50.0), step_size=0.1, friction=1.0, n_steps=20)
     _, stats = chain_averages(step, step.model.initial_point(), {}, draws=30, discard=20)
     # 1 + eps V / (2 C)
     assert stats["kinetic_temperature"] == pytest.approx(3.5, rel=0.1)
@@ -114,7 +110,6 @@ def test_thermostat_finds_the_noise_on_a_circle():
         diffusion=1.0,
         thermostat="per_point",
         n_steps=20,
-        backend="jax",
     )
     _, stats = chain_averages(step, step.model.initial_point(), {}, draws=150, discard=100)
     assert stats["kinetic_temperature"] == pytest.approx(1, abs=0.02)

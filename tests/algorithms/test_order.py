@@ -218,7 +218,7 @@ def test_order_of_the_stationary_bias(case):
     model, moment, exact = long_run_model(space)
     biases, errors = [], []
     n_steps = 25
-    step = method(model=model, step_size=step_sizes[0], n_steps=n_steps, backend="jax", **options)
+    step = method(model=model, step_size=step_sizes[0], n_steps=n_steps, **options)
     name = step.vars[0].name
     for step_size in step_sizes:
         schedule = pmg.ConstantSchedule(step_size)

@@ -48,7 +48,7 @@ def test_rows_that_are_one_value(observe, method):
         observe(*pm.Minibatch(X, Y, batch_size=BATCH))
     message = "`y` expected rows that are independent given the parameters, got one .*whole data"
     with pytest.raises(ValueError, match=message):
-        method(step_size=1e-3, model=model, backend="jax")
+        method(step_size=1e-3, model=model)
 
 
 def standardised_covariates(x, y):
@@ -113,7 +113,7 @@ def test_rows_that_depend_on_the_batch(observe, message, in_stream):
     blocks = list(np.column_stack([X, Y]).reshape(-1, BATCH, 4))
     streams = {"data": {"batch": blocks}} if in_stream else {}
     with pytest.raises(ValueError, match="`y` expected.*" + message):
-        pmg.SGNHT(step_size=1e-3, model=model, backend="jax", **streams)
+        pmg.SGNHT(step_size=1e-3, model=model, **streams)
 
 
 @pytest.mark.parametrize("observe", [standardised_covariates, neighbours])
@@ -130,7 +130,7 @@ def test_two_calls_draw_rows_that_do_not_belong_together():
         x, y = (pm.Minibatch(data, batch_size=BATCH) for data in (X, Y))
         pm.Normal("y", x @ pm.Normal("beta", shape=3), observed=y, **SIZE)
     with pytest.raises(ValueError, match=r"`y` expected data from one call of `pm.Minibatch`"):
-        pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+        pmg.SGNHT(step_size=1e-3, model=model)
 
 
 def test_priors_that_change_with_the_batch():
@@ -141,7 +141,7 @@ def test_priors_that_change_with_the_batch():
         shift = pm.Normal("shift", x.mean())
         pm.Normal("y", effect + shift, observed=y, **SIZE)
     with pytest.raises(ValueError, match="`shift` expected a prior that is the same for all batch"):
-        pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+        pmg.SGNHT(step_size=1e-3, model=model)
 
 
 def test_local_variables_may_have_priors_that_depend_on_their_row():
@@ -171,7 +171,7 @@ def test_no_step_takes_the_potential_of_a_batch(method):
         y, theta = pm.Minibatch(Y, batch_size=BATCH), pm.Normal("theta")
         pm.Potential("likelihood", -N / BATCH * ((y - theta) ** 2).sum())
     with pytest.raises(ValueError, match=r"`likelihood` depends on `pm.Minibatch` data"):
-        method(model=model, backend="jax")
+        method(model=model)
 
 
 def test_the_custom_distribution_that_the_message_names():
@@ -183,7 +183,7 @@ def test_the_custom_distribution_that_the_message_names():
     with pm.Model() as model:
         y, theta = pm.Minibatch(Y, batch_size=BATCH), pm.Normal("theta")
         pm.CustomDist("likelihood", theta, logp=logp, observed=y, **SIZE)
-    step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=1e-3, model=model)
     rows = np.arange(BATCH)
     at = {
         step.sampler.problem.potential.positions[0]: np.array(0.5),

@@ -45,7 +45,7 @@ def model_of(observe, data, *, in_stream=False):
 def step_of(observe, data, *, loader=None):
     model = model_of(observe, data, in_stream=loader is not None)
     streams = {} if loader is None else {"data": {"batch": loader}}
-    return pmg.SGNHT(step_size=1e-4, diffusion=100.0, model=model, backend="jax", **streams)
+    return pmg.SGNHT(step_size=1e-4, diffusion=100.0, model=model, **streams)
 
 
 def accept(observe, data, *, loader=None):
@@ -237,10 +237,10 @@ def test_data_set_before_the_step_is_checked():
         batch = pm.Minibatch(data, batch_size=BATCH)
         mu = pmg.SphericalUniform("mu", shape=3)
         pmg.VonMisesFisher("y", mu, 2.0, observed=batch, total_size=N)
-    pmg.gSGNHT(step_size=1e-3, model=model, backend="jax")
+    pmg.gSGNHT(step_size=1e-3, model=model)
     pm.set_data({"data": 2 * DIRECTIONS}, model=model)
     with pytest.raises(ValueError, match=r"unit vectors.*norms in \[2, 2\]"):
-        pmg.gSGNHT(step_size=1e-3, model=model, backend="jax")
+        pmg.gSGNHT(step_size=1e-3, model=model)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_data_set_after_the_step_is_not_what_it_samples(method):
         data = pm.Data("data", NORMAL)
         batch = pm.Minibatch(data, batch_size=BATCH)
         pm.Normal("y", pm.Normal("x"), observed=batch, total_size=N)
-    step = method(step_size=1e-3, model=model, backend="jax")
+    step = method(step_size=1e-3, model=model)
 
     def draw():
         step.setup_chain(np.random.default_rng(1), 0, 1)
@@ -270,7 +270,7 @@ def test_arrays_that_change_in_place_after_the_step_are_noticed():
     with pm.Model() as model:
         batch = pm.Minibatch(y, batch_size=BATCH)
         pm.Normal("y", pm.Normal("x"), observed=batch, total_size=N)
-    step = pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=1e-3, model=model)
     y[:] = np.random.default_rng(1).permutation(y)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(
@@ -307,7 +307,7 @@ def test_infinite_bounds_of_rows_that_are_not_censored(in_stream):
         latent = pm.Normal.dist(pm.Normal("x"), 1.0)
         pm.Censored("y", latent, None, bound, observed=y, total_size=N)
     streams = {"data": {"batch": list(columns.reshape(-1, BATCH, 2))}} if in_stream else {}
-    step = pmg.SGLD(step_size=1e-4, model=model, backend="jax", **streams)
+    step = pmg.SGLD(step_size=1e-4, model=model, **streams)
     [at], [rows] = step.sampler.problem.potential.positions, step.sampler.problem.potential.indices
     first = columns[:BATCH] if in_stream else np.arange(BATCH)
     [gradient] = step.sampler.problem.potential.gradient((at,), (rows,), width=pt.as_tensor(0.0))
@@ -329,7 +329,7 @@ def test_an_infinite_covariate_is_still_refused():
         x, y = pm.Minibatch(covariate, NORMAL, batch_size=BATCH)
         pm.Normal("y", pm.Normal("x") * x, observed=y, total_size=N)
     with pytest.raises(ValueError, match=r"`y` expected rows that its distribution.*row 317"):
-        pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+        pmg.SGNHT(step_size=1e-3, model=model)
 
 
 def test_a_missing_bound_is_refused():
@@ -337,4 +337,4 @@ def test_a_missing_bound_is_refused():
         bound, y = pm.Minibatch(np.full(N, np.nan), NORMAL, batch_size=BATCH)
         pm.Censored("y", pm.Normal.dist(pm.Normal("x")), None, bound, observed=y, total_size=N)
     with pytest.raises(ValueError, match="expected finite numbers, got 400 of 400 entries"):
-        pmg.SGNHT(step_size=1e-3, model=model, backend="jax")
+        pmg.SGNHT(step_size=1e-3, model=model)

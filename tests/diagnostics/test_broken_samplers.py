@@ -15,7 +15,7 @@ from pymc_geodesic.algorithms.thermostat import Thermostat
 pytestmark = pytest.mark.slow
 # The package has a function of the same name, which hides the module.
 SGGMC = importlib.import_module("pymc_geodesic.algorithms.sggmc")
-OPTIONS = {"step_size": 0.05, "n_steps": 20, "backend": "jax"}
+OPTIONS = {"step_size": 0.05, "n_steps": 20}
 
 
 def draws(build):

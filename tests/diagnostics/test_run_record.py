@@ -47,7 +47,7 @@ def test_simplexes_keep_their_name_whatever_coordinates_they_are_moved_in():
     with pm.Model():
         pm.Dirichlet("p", np.ones(3))
         schedule = pmg.PolynomialSchedule(1e-3, 100, 0.6)
-        step = pmg.SGRLD(step_size=schedule, n_steps=1, backend="jax")
+        step = pmg.SGRLD(step_size=schedule, n_steps=1)
         idata = pm.sample(chains=1, cores=1, step=step, **OPTIONS)
     [record] = read_records(idata)
     assert record.manifolds == {"p": "Simplex"}
@@ -67,8 +67,8 @@ def test_every_step_of_a_compound_has_a_record():
     with pm.Model():
         a, b, n = pm.Normal("a"), pm.Normal("b"), pm.Poisson("n", 3.0)
         steps = [
-            pmg.SGHMC([a], step_size=0.1, friction=1.0, backend="jax"),
-            pmg.GMC([b], backend="jax"),
+            pmg.SGHMC([a], step_size=0.1, friction=1.0),
+            pmg.GMC([b]),
             pm.Metropolis([n]),
         ]
         idata = pm.sample(chains=1, cores=1, step=steps, **OPTIONS)
@@ -89,7 +89,7 @@ def test_a_record_survives_a_copy_to_dictionaries():
     """File formats keep attributes that are text."""
     with pm.Model():
         pm.Normal("a")
-        idata = pm.sample(chains=1, cores=1, step=pmg.GMC(backend="jax"), **OPTIONS)
+        idata = pm.sample(chains=1, cores=1, step=pmg.GMC(), **OPTIONS)
     [text] = [v for k, v in idata["sample_stats"].attrs.items() if "geodesic" in k]
     assert isinstance(text, str)
     again = xr.Dataset.from_dict(idata["sample_stats"].to_dataset().to_dict())

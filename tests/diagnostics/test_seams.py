@@ -23,7 +23,7 @@ def run():
     with pm.Model() as model:
         pmg.Watson("axis", [0.6, 0.8, 0.0], 60.0)
         pm.VonMises("angle", np.array([np.pi, 0.5]), 20.0)
-        step = pmg.SGGMC(step_size=0.05, friction=3.0, n_steps=30, backend="jax")
+        step = pmg.SGGMC(step_size=0.05, friction=3.0, n_steps=30)
         idata = pm.sample(
             1000, tune=100, chains=4, cores=1, step=step, random_seed=1, progressbar=False
         )
@@ -137,7 +137,7 @@ def test_an_arctangent_of_a_model_is_an_angle():
         pm.Deterministic("angle", angle)
         pm.Deterministic("both", pt.stack([angle, pt.arctan2(x[0], x[1])])[None])
         pm.Deterministic("twice", 2 * angle)
-        step = pmg.SGGMC(step_size=0.1, friction=3.0, n_steps=20, backend="jax")
+        step = pmg.SGGMC(step_size=0.1, friction=3.0, n_steps=20)
         idata = pmg.sample(400, tune=100, step=step, random_seed=1, progressbar=False)
     assert list(read_records(idata)[0].angles) == ["angle", "both", "twice"]
     table = pmg.summary(idata, round_to="none")

@@ -20,7 +20,7 @@ from pymc_geodesic.sampling.randomness import Randomness
 def normal(points, step, **options):
     with pm.Model() as model:
         pm.Normal("x", shape=points)
-        return model, step(backend="jax", **options)
+        return model, step(**options)
 
 
 def variance(step_size, friction, *, precision=1.0, noise=0.0):
@@ -40,11 +40,10 @@ def test_order_is_known_to_the_step():
     with pm.Model():
         pm.Normal("x", shape=1)
         orders = [
-            method(step_size=0.1, backend="jax").order
-            for method in (pmg.SGGMC, pmg.SGHMC, pmg.gSGNHT, pmg.SGLD)
+            method(step_size=0.1).order for method in (pmg.SGGMC, pmg.SGHMC, pmg.gSGNHT, pmg.SGLD)
         ]
         assert orders == [2, 2, 2, 1]
-        assert pmg.SGNHT(step_size=0.1, integrator="euler", backend="jax").order == 1
+        assert pmg.SGNHT(step_size=0.1, integrator="euler").order == 1
 
 
 def test_bias_of_langevin_dynamics():
@@ -79,7 +78,7 @@ def test_each_chain_has_its_own_distribution_with_minibatches():
         x = pm.Normal("x", 0.0, 100.0)
         batch = pm.Minibatch(data, batch_size=size)
         pm.Normal("y", x, sd, observed=batch, total_size=n)
-        step = pmg.SGHMC(step_size=e, friction=20.0, n_steps=10, backend="jax")
+        step = pmg.SGHMC(step_size=e, friction=20.0, n_steps=10)
     result = pmg.step_halving(model, step, order=1, draws=2000, tune=50, random_seed=1)
     precision, noise = n / sd**2 + 1e-4, n**2 / size * data.var() / sd**4
     truth = [variance(s, 20.0, precision=precision, noise=noise) ** 0.5 for s in (e, e / 2)]
@@ -128,7 +127,7 @@ def test_noise_and_rows_of_the_longer_transitions():
 def test_thermostats_on_a_sphere():
     with pm.Model() as model:
         pmg.VonMisesFisher("x", mu=[1.0, 0.0, 0.0], kappa=2.0)
-        step = pmg.gSGNHT(step_size=0.3, diffusion=2.0, n_steps=6, backend="jax")
+        step = pmg.gSGNHT(step_size=0.3, diffusion=2.0, n_steps=6)
     result = pmg.step_halving(model, step, tune=100, random_seed=1, draws=500)
     assert result.table["gain"].min() > 2
     assert not result.failed
@@ -150,7 +149,7 @@ def test_parted_chains_are_reported(caplog):
     """Two narrow modes, between which chains of a pair change at different times."""
     with pm.Model() as model:
         pm.NormalMixture("x", w=[0.5, 0.5], mu=[-2.5, 2.5], sigma=[1.0, 1.0])
-        step = pmg.SGHMC(step_size=0.5, friction=0.05, n_steps=2, backend="jax")
+        step = pmg.SGHMC(step_size=0.5, friction=0.05, n_steps=2)
     with caplog.at_level(logging.WARNING, logger="pymc"):
         result = pmg.step_halving(model, step, draws=400, tune=50, random_seed=1)
     assert "the mean of x" in result.failed

@@ -88,7 +88,7 @@ def test_one_chain_is_cut_in_two():
 
 def test_steps_record_degrees_of_freedom():
     with model():
-        step = pmg.gSGNHT(step_size=0.1, diffusion=0.1, backend="jax")
+        step = pmg.gSGNHT(step_size=0.1, diffusion=0.1)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     _, [stats_] = step.step(step.model.initial_point())
     expected = {"": 13, "_x": 2, "_k": 1, "_u": 2, "_s": 6, "_d": 2}

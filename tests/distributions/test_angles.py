@@ -38,7 +38,6 @@ def logp(distribution, value, **parameters):
 @pytest.mark.filterwarnings(COPIED_RNG)
 @pytest.mark.parametrize("mode", ["NUMBA", "JAX"])
 def test_draws_have_the_moments_of_the_density(case, mode):
-    pytest.importorskip("jax")
     distribution, parameters = case
     density = np.exp(logp(distribution, ANGLES, mu=MU, **parameters))
     assert density.mean() * 2 * np.pi == pytest.approx(1, abs=1e-12)
@@ -125,7 +124,6 @@ def test_the_sine_model_of_large_parameters():
 @pytest.mark.parametrize("lam", [1.5, -6.0])
 @pytest.mark.parametrize("mode", ["NUMBA", "JAX"])
 def test_draws_of_two_angles(lam, mode):
-    pytest.importorskip("jax")
     mu, kappa, n = np.array([2.5, -1.0]), np.array([2.0, 4.0]), 20_000
     grid = np.stack(np.meshgrid(ANGLES[::4], ANGLES[::4], indexing="ij"), -1).reshape(-1, 2)
     weight = np.exp(logp(pmg.BivariateVonMises, grid, mu=mu, kappa=kappa, lam=lam))

@@ -79,8 +79,6 @@ def test_density_integrates_to_one_on_three_entries():
 @pytest.mark.filterwarnings(NO_CHECKS_IN_JAX)
 @pytest.mark.parametrize("mode", ["NUMBA", pytest.param("CVM", marks=pytest.mark.slow), "JAX"])
 def test_gradients(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     value, mu = pt.tensor("value", shape=(3,)), pt.tensor("mu", shape=(2,))
     chol = pt.tensor("chol", shape=(2, 2))
     logp = pm.logp(pmg.LogisticNormal.dist(mu, chol=chol), value)
@@ -149,8 +147,6 @@ class TestRandom(BaseTestDistributionRandom):
 @pytest.mark.filterwarnings(NO_BLAS)
 @pytest.mark.parametrize("mode", ["NUMBA", pytest.param("CVM", marks=pytest.mark.slow), "JAX"])
 def test_moments_of_draws(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     size = 5000
     x = pmg.LogisticNormal.dist(MU, chol=CHOL, shape=(size, 3))
     p = pm.draw(x, random_seed=1, mode=mode)

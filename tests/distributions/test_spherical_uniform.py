@@ -24,8 +24,6 @@ def test_logp(n):
 @pytest.mark.filterwarnings(COPIED_RNG)
 @pytest.mark.parametrize("mode", ["NUMBA", "JAX"])
 def test_draws(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     x = pm.draw(SphericalUniform.dist(shape=(4000, 3)), random_seed=1, mode=mode)
     np.testing.assert_allclose((x**2).sum(-1), 1, rtol=1e-12)
     np.testing.assert_allclose(x.mean(0), 0, atol=4.5 / np.sqrt(3 * 4000))

@@ -56,7 +56,7 @@ def test_samples_have_the_exact_moments():
     with pm.Model():
         v = pm.Beta("v", 1, ALPHA, shape=(50, N_COMPONENTS - 1))
         pm.Deterministic("w", pmg.stick_breaking(v))
-        step = pmg.GMC(backend="jax")
+        step = pmg.GMC()
         idata = pm.sample(
             1000, tune=500, chains=1, cores=1, step=step, random_seed=1, progressbar=False,
             compute_convergence_checks=False,

@@ -65,8 +65,6 @@ def test_accuracy(n):
 @pytest.mark.filterwarnings(NO_CHECKS_IN_JAX)
 @pytest.mark.parametrize("mode", [pytest.param("CVM", marks=pytest.mark.slow), "JAX"])
 def test_backends_agree(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     numba, other = log_density(1000), log_density(1000, mode)
     for alpha in (1e-3, 0.5, 20.0):
         p = draw(alpha, 1000)
@@ -143,8 +141,6 @@ class TestRandom(BaseTestDistributionRandom):
 @pytest.mark.filterwarnings(NO_BLAS)
 @pytest.mark.parametrize("mode", ["NUMBA", pytest.param("CVM", marks=pytest.mark.slow), "JAX"])
 def test_law_of_draws(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     alpha, n, size = np.array([1e-3, 0.1, 1.0, 30.0]), 4, 5000
     x = pmg.SymmetricDirichlet.dist(alpha, shape=(size, 4, n))
     p = pm.draw(x, random_seed=1, mode=mode)

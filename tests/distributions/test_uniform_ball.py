@@ -26,8 +26,6 @@ def test_logp():
 @pytest.mark.filterwarnings(COPIED_RNG)
 @pytest.mark.parametrize("mode", ["NUMBA", "JAX"])
 def test_draws(mode):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     n, size = 3, 4000
     x = pm.draw(pmg.UniformBall.dist(n, shape=(size, n)), random_seed=1, mode=mode)
     radius = np.linalg.norm(x, axis=-1)

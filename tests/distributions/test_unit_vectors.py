@@ -54,7 +54,6 @@ def test_only_densities_of_axes_are_even(case):
 @pytest.mark.filterwarnings(COPIED_RNG)
 @pytest.mark.parametrize("mode", ["NUMBA", "JAX"])
 def test_draws_have_the_moments_of_the_density(case, mode):
-    pytest.importorskip("jax")
     n = 20_000
     variable = case.distribution.dist(**case.parameters, size=n)
     draws = pm.draw(variable, random_seed=1, mode=mode)

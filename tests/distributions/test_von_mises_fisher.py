@@ -112,8 +112,6 @@ class TestRandom(BaseTestDistributionRandom):
 @pytest.mark.parametrize("n", [2, 3, 10, 500])
 @pytest.mark.parametrize("mode", ["NUMBA", "CVM", "JAX"])
 def test_moments_of_draws(mode, n):
-    if mode == "JAX":
-        pytest.importorskip("jax")
     kappa, size = np.array([0.0, 1.0, 50.0, 1e4]), 3000
     mu = np.zeros(n)
     mu[:2] = 0.6, 0.8

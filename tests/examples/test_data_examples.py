@@ -54,7 +54,7 @@ def without_packages(load_example, monkeypatch):
 @pytest.mark.slow
 def test_termite_mounds(without_packages, check_picture):
     example = without_packages("termite_mounds")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     axes = idata.posterior["of_site"]
     np.testing.assert_allclose(np.linalg.norm(axes, axis=-1), 1, atol=1e-10)
     # The substitute's sites are around -4 degrees, by 4.5; each is known within about 1.5.
@@ -71,7 +71,7 @@ def test_termite_mounds(without_packages, check_picture):
 
 def test_magnetic_poles(without_packages, check_picture):
     example = without_packages("magnetic_poles")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     fit = pmg.fit_watson(example.make_data())
     axes = idata.posterior["axis"].values.reshape(-1, 3)
     # The axis is known within about two degrees in each direction.
@@ -97,7 +97,7 @@ def test_neural_network(load_example, check_picture):
 def test_principal_components(load_example, check_picture):
     pytest.importorskip("sklearn")
     example = load_example("principal_components")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     loadings = idata.posterior["loadings"].values
     overlap = loadings.mT @ loadings - np.eye(5)
     assert np.abs(overlap).max() < 1e-12
@@ -153,7 +153,7 @@ def test_matrix_factorization(load_example, check_picture):
 
 def test_spherical_topics(load_example, check_picture):
     example = load_example("spherical_topics")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     topics = idata.posterior["topics"]
     np.testing.assert_allclose(np.linalg.norm(topics, axis=-1), 1, atol=1e-10)
     mean = topics.mean(("chain", "draw"))

@@ -66,7 +66,7 @@ def balancing_friction(example):
 
 def test_noisy_circle(load_example, check_picture):
     example = load_example("noisy_circle")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     x = idata.posterior["x"].values
     assert x.shape[-1] == 2
     # The tuning phase finds a friction far above the 10 of exact gradients.
@@ -79,7 +79,7 @@ def test_noisy_circle(load_example, check_picture):
 @pytest.mark.slow
 def test_noisy_circle_in_full(load_example):
     example = load_example("noisy_circle")
-    idata = example.run(backend="jax")
+    idata = example.run()
     # Noise that is wrong by 5 per cent would need a friction higher by 0.25.
     expected = balancing_friction(example)
     assert_long(idata.sample_stats["thermostat"], expected, known_within=0.06)
@@ -98,7 +98,7 @@ def test_two_wells(load_example, check_picture):
     mean, variance = example.truth()
     # By integrals of the density, to the digits that are known of it.
     assert (mean, variance) == pytest.approx((-2.14796, 2.86177), abs=1e-5)
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     assert_short(idata.sample_stats["kinetic_temperature"], 1.0)
     assert_short(idata.sample_stats["thermostat"], example.B + example.DIFFUSION)
     force, curvature = wells_derivatives(idata.posterior["t"].values)
@@ -110,7 +110,7 @@ def test_two_wells(load_example, check_picture):
 def test_two_wells_in_full(load_example):
     example = load_example("two_wells")
     mean, variance = example.truth()
-    idata = example.run(backend="jax")
+    idata = example.run()
     t = idata.posterior["t"].values
     assert_mean(batch_averages(t), mean)
     assert_mean(batch_averages((t - mean) ** 2), variance)
@@ -122,7 +122,7 @@ def test_two_wells_in_full(load_example):
 
 def test_dirichlet_corners(load_example, check_picture):
     example = load_example("dirichlet_corners")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     p = idata.posterior["p"]
     assert np.isfinite(p).all()
     assert (p >= 0).all()
@@ -135,7 +135,7 @@ def test_dirichlet_corners(load_example, check_picture):
 def test_dirichlet_corners_for_longer(load_example):
     example = load_example("dirichlet_corners")
     with example.build_model(size=100):
-        step = pmg.SGRLD(step_size=example.STEP_SIZE, dynamics="cir", n_steps=10, backend="jax")
+        step = pmg.SGRLD(step_size=example.STEP_SIZE, dynamics="cir", n_steps=10)
         idata = pm.sample(
             3000, tune=100, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )

@@ -38,8 +38,7 @@ def half_line():
 
 
 def sample(make, options, draws=1000):
-    pytest.importorskip("jax")
-    step = make(backend="jax", **options)
+    step = make(**options)
     return pm.sample(
         draws, tune=200, chains=2, cores=1, step=step, random_seed=1, progressbar=False
     )
@@ -96,7 +95,7 @@ def test_a_scale_on_the_half_line_is_found_from_minibatches():
 def test_a_mass_for_each_entry_and_no_more():
     with pm.Model():
         pm.HalfNormal("scale", [1.0, 9.0])
-        pmg.SGGMC(step_size=0.1, friction=1.0, mass={"scale": [1.0, 1 / 81]}, backend="jax")
+        pmg.SGGMC(step_size=0.1, friction=1.0, mass={"scale": [1.0, 1 / 81]})
         with pytest.raises(ValueError, match="`mass` expected a number or one for each entry"):
             pmg.SGGMC(step_size=0.1, friction=1.0, mass={"scale": np.eye(2) + 0.1})
 

@@ -62,10 +62,9 @@ def test_programs_stand_alone(gallery):
 # Short runs are not settled, and say so.
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_a_program_runs(gallery, monkeypatch):
-    pytest.importorskip("jax")
     from standalone import standalone
 
     scope = {"__name__": "program"}
     exec(compile(standalone(EXAMPLES / "noisy_circle.py"), "noisy_circle", "exec"), scope)
-    idata = scope["run"](quick=True, backend="jax")
+    idata = scope["run"](quick=True)
     assert "thermostat" in scope["report"](idata)

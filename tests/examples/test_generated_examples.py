@@ -16,7 +16,7 @@ pytestmark = [
 
 def test_wind(load_example, check_picture):
     example = load_example("wind")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     posterior = idata.posterior
     np.testing.assert_allclose(np.linalg.norm(posterior["prevailing"], axis=-1), 1, atol=1e-10)
     # Posterior standard deviations are about 0.006, 0.01 and 0.025.
@@ -29,7 +29,7 @@ def test_wind(load_example, check_picture):
 
 def test_orbit_planes(load_example, check_picture):
     example = load_example("orbit_planes")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     values, axes = example.axes_of(idata)
     fit = np.linalg.eigh(pmg.fit_bingham(example.load_comets()).A)
     # Posterior standard deviations are about 0.07 and half a degree.
@@ -40,11 +40,10 @@ def test_orbit_planes(load_example, check_picture):
 
 @pytest.mark.slow
 def test_protein_angles(load_example, check_picture):
-    pytest.importorskip("jax")
     example = load_example("protein_angles")
     train, test = example.make_data()
     assert len(train) + len(test) == len(example.load_protein_angles())
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     np.testing.assert_allclose(example.predicted(idata, (-180, 180, -180, 180)), 1.0, rtol=1e-9)
     for region in example.REGIONS.values():
         share = example.inside(train, region).mean()
@@ -55,7 +54,7 @@ def test_protein_angles(load_example, check_picture):
 
 def test_star_tracker(load_example, check_picture):
     example = load_example("star_tracker")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     exact = example.exact_widths(idata.posterior["kappa"].values.mean())
     turns = example.turns(idata)
     # 200 draws know a standard deviation within a twentieth if they are independent.
@@ -71,7 +70,7 @@ def test_star_tracker(load_example, check_picture):
 @pytest.mark.slow
 def test_beside_nuts(load_example, check_picture):
     example = load_example("beside_nuts")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     ours, theirs = (example.numbers(idata, group) for group in example.METHODS.values())
     for name, values in ours.items():
         sd = theirs[name].std().item()
@@ -82,7 +81,7 @@ def test_beside_nuts(load_example, check_picture):
 
 def test_badly_scaled(load_example, check_picture):
     example = load_example("badly_scaled")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     with_mass = example.deviations(idata).std(axis=0)
     without = example.deviations(idata, "posterior_without_mass").std(axis=0)
     # The noisiest is too wide without a mass, and the calmest hardly moves.
@@ -94,7 +93,7 @@ def test_badly_scaled(load_example, check_picture):
 
 def test_million(load_example, check_picture):
     example = load_example("million")
-    idata = example.run(quick=True, backend="jax")
+    idata = example.run(quick=True)
     assert idata.attrs["n_rows"] == 20_000
     beta, laplace = idata.posterior["beta"], idata["laplace"]
     z = (beta.mean(("chain", "draw")).values - laplace["mean"].values) / laplace["sd"].values
@@ -107,7 +106,6 @@ def test_million(load_example, check_picture):
 
 def test_parquet_rows(load_example, check_picture):
     pytest.importorskip("pyarrow")
-    pytest.importorskip("jax")
     example = load_example("parquet_rows")
     idata = example.run(quick=True)
     beta = idata.posterior["beta"]

@@ -44,7 +44,6 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
     "page", ["index", "from_nuts", "predictions", "out_of_memory", "direction_priors"]
 )
 def test_the_program_of_a_page_runs(page):
-    pytest.importorskip("jax")
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     assert blocks

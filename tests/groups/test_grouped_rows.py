@@ -128,7 +128,7 @@ def test_total_size_is_the_number_of_groups():
         each = pm.Bernoulli.dist(logit_p=mu + effect[:, None])
         pmg.MarginalLikelihood("y", each, effect, mask, observed=y, total_size=rows.n_rows)
         with pytest.raises(ValueError, match=r"`total_size`.*50"):
-            pmg.SGNHT(step_size=0.01, backend="jax")
+            pmg.SGNHT(step_size=0.01)
     del model, x
 
 
@@ -146,10 +146,10 @@ def test_a_likelihood_of_empty_places_is_refused(most):
         pm.Bernoulli("y", logit_p=pm.Normal("mu") + x, observed=y, total_size=len(rows))
         if most == 1:
             # There are none.
-            pmg.SGNHT(step_size=0.01, backend="jax")
+            pmg.SGNHT(step_size=0.01)
         else:
             with pytest.raises(ValueError, match=r"empty places.*`pmg.GroupLikelihood"):
-                pmg.SGNHT(step_size=0.01, backend="jax")
+                pmg.SGNHT(step_size=0.01)
 
 
 @pytest.mark.parametrize("make", [local_logistic, marginal_logistic])
@@ -158,4 +158,4 @@ def test_good_models_pass_all_checks(make):
     with make(rows, 10) as model:
         local = [v.name for v in model.free_RVs if v.name == "effect"]
         options = {"local": pmg.LocalGMC(local)} if local else {}
-        pmg.SGNHT(["mu", "slope", "tau"], step_size=0.01, backend="jax", **options)
+        pmg.SGNHT(["mu", "slope", "tau"], step_size=0.01, **options)

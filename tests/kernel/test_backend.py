@@ -1,34 +1,19 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What may be missing or full: JAX, memory for the data, the folder for compiled functions."""
+"""Functions of JAX: their data, their precision, and a folder in which nothing can be kept."""
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
-import warnings
 
 import numpy as np
-import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
 
-from numba.core.caching import IndexDataCacheFile
-
-import pymc_geodesic as pmg
-
-from pymc_geodesic.kernel.backend import Backend
-
-
-def test_a_missing_jax_gets_a_sentence(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jax", None)
-    with pm.Model():
-        pm.Normal("x")
-        with pytest.raises(ImportError, match=r'`pip install "pymc_geodesic\[jax\]"`'):
-            pmg.GMC(backend="jax")
+from pymc_geodesic.kernel.jax.function import JAXFunction
 
 
 def test_jax_is_given_the_data_once(monkeypatch):
@@ -38,9 +23,7 @@ def test_jax_is_given_the_data_once(monkeypatch):
     rows = pt.tensor("rows", dtype="int64", shape=(7,))
     put, copied = jax.device_put, []
     monkeypatch.setattr(jax, "device_put", lambda value: copied.append(value) or put(value))
-    functions = [
-        Backend.resolve("jax", None).compile([rows], [f(x[rows])]) for f in (pt.exp, pt.sin)
-    ]
+    functions = [JAXFunction([rows], [f(x[rows])]) for f in (pt.exp, pt.sin)]
     for function, expected in zip(functions, (np.exp, np.sin), strict=True):
         [found] = function(np.arange(7))
         assert [type(array) for array in function._on_device] == [type(jax.numpy.zeros(1))]
@@ -53,7 +36,7 @@ def test_jax_is_given_the_data_once(monkeypatch):
 def test_constants_become_arrays_of_jax(dtype):
     table = np.arange(6).reshape(2, 3).astype(dtype)
     x = pt.vector("x", shape=(3,))
-    function = Backend.resolve("jax", None).compile([x], [x[None] * pt.constant(table)])
+    function = JAXFunction([x], [x[None] * pt.constant(table)])
     [found] = function(np.ones(3))
     np.testing.assert_array_equal(found, table)
 
@@ -66,7 +49,7 @@ data = np.random.default_rng(1).standard_normal((n, 25), dtype="float32")
 with pm.Model():
     x = pm.Minibatch(data, batch_size=100)
     pm.Normal("x", pm.Normal("mu", shape=25), 1, observed=x, total_size=n)
-    step = pmg.SGNHT(backend="jax", step_size=1e-4, diffusion=100.0, variance_reduction=None)
+    step = pmg.SGNHT(step_size=1e-4, diffusion=100.0, variance_reduction=None)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
 """
 
@@ -91,63 +74,32 @@ def test_data_is_in_memory_twice_with_jax():
     assert (peaks[1] - peaks[0]) / 150 < 2.6
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
-def test_a_folder_that_cannot_be_written_to_gets_one_warning(monkeypatch, tmp_path, number):
-    from pymc_geodesic.kernel.numba import cache as numba_cache
-
-    def save(self, key, data):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(IndexDataCacheFile, "save", save)
-    monkeypatch.setattr(IndexDataCacheFile, "load", lambda self, key: None)
-    original = numba_cache.Cache.save_overload.__wrapped__
-    monkeypatch.setattr(numba_cache.Cache, "save_overload", numba_cache.save_if_possible(original))
-    x = pt.vector("x")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        function = Backend.resolve("numba", None).compile([x], [(x * x).sum() + number])
-        [found] = function(np.array([3.0, 4.0]))
-    assert found == 25 + number
-    [message] = [str(w.message) for w in caught if "cache of compiled functions" in str(w.message)]
-    assert os.strerror(number) in message
-    assert "PYTENSOR_FLAGS=base_compiledir=FOLDER" in message
-
-
 FULL = """
-import shutil
 import numpy as np, pymc as pm, pymc_geodesic as pmg
-from pytensor.link.numba.cache import NUMBA_CACHE_PATH
-# Nothing can be written to a folder that is not there, whoever runs this.
-shutil.rmtree(NUMBA_CACHE_PATH)
-data = np.random.default_rng(1).normal(size=(200, 3))
 with pm.Model():
     mu = pm.Normal("mu", 0, 10, shape=3)
-    pm.Normal("x", mu, 1, observed=pm.Minibatch(data, batch_size=20), total_size=200)
-    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, backend="numba", rng=1)
-    trace = pm.sample(5, tune=5, step=step, chains=1, progressbar=False)
-print(np.isfinite(trace.posterior["mu"]).all().item())
+    idata = pmg.sample(
+        5, step=pmg.GMC, tune=5, chains=1, random_seed=1, progressbar=False
+    )
+print(np.isfinite(idata.posterior["mu"]).all().item())
 """
 
 
-@pytest.mark.slow
 def test_sampling_goes_on_where_nothing_can_be_kept(tmp_path):
-    flags = f"{os.environ.get('PYTENSOR_FLAGS', '')},base_compiledir={tmp_path}".lstrip(",")
     run = subprocess.run(
         [sys.executable, "-c", FULL],
-        env=os.environ | {"PYTENSOR_FLAGS": flags},
+        # Nothing can be written below a file, whoever runs this.
+        env=os.environ | {"JAX_COMPILATION_CACHE_DIR": f"{__file__}/cache"},
         check=False,
         capture_output=True,
         text=True,
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == "True"
-    assert run.stderr.count("The functions stay in memory") == 1
 
 
-@pytest.mark.parametrize("name", ["jax", "numba"])
-def test_a_graph_in_single_precision_is_compiled_in_it(name, caplog):
+def test_a_graph_in_single_precision_is_compiled_in_it(caplog):
     """Rewrites write the quotient of two integers anew, in the precision of that moment."""
-    pytest.importorskip(name)
     with pytensor.config.change_flags(floatX="float32"):
         x, rows = pt.vector("x", dtype="float32", shape=(3,)), pt.scalar("rows", dtype="int64")
         sums = pytensor.scan(
@@ -157,8 +109,27 @@ def test_a_graph_in_single_precision_is_compiled_in_it(name, caplog):
             n_steps=4,
             return_updates=False,
         )
-    function = Backend.resolve(name, None).compile([x, rows], [sums[-1]])
+    function = JAXFunction([x, rows], [sums[-1]])
     [found] = function(np.ones(3, dtype="float32"), np.asarray(3))
     assert not [record for record in caplog.records if "Rewrite failure" in record.getMessage()]
     assert found.dtype == "float32"
     np.testing.assert_allclose(found, 12.0)
+
+
+def test_sums_of_short_floats_are_accumulated_in_long_ones():
+    x = pt.fvector("x")
+    values = np.full(1_000_000, 0.1, "float32")
+    [found] = JAXFunction([x], [x.sum()])(values)
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, values.astype(float).sum(), rtol=1e-7)
+
+
+def test_models_of_both_precisions_are_compiled_whatever_jax_was_set_to():
+    import jax
+
+    for double in (False, True):
+        with jax.enable_x64(double):
+            for dtype in ("float32", "float64"):
+                x = pt.vector("x", dtype=dtype)
+                [found] = JAXFunction([x], [pt.exp(x) / x.sum()])(np.ones(3, dtype))
+                assert found.dtype == dtype

@@ -12,10 +12,10 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import blocks
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.blocks import Blocks
 from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.kernel.jax.barriers import MANY, Barrier
+from pymc_geodesic.kernel.jax.function import JAXFunction
 
 MU = np.array([0.0, 0.6, 0.8])
 
@@ -55,8 +55,8 @@ STEPS = {
 }
 
 
-def draws_of(make, model, backend):
-    step = make(model=model, rng=1, backend=backend)
+def draws_of(make, model):
+    step = make(model=model, rng=1)
     step.setup_chain(np.random.default_rng(2), 0, 4)
     point = model.initial_point()
     for _ in range(4):
@@ -68,9 +68,9 @@ def draws_of(make, model, backend):
 def test_draws_are_those_of_scalars_apart(monkeypatch, name):
     model = model_of(8, minibatch="GMC" not in name)
     with model:
-        joined, joined_stats = draws_of(STEPS[name], model, "jax")
+        joined, joined_stats = draws_of(STEPS[name], model)
         monkeypatch.setattr(blocks, "FEWEST", 1000)
-        apart, apart_stats = draws_of(STEPS[name], model, "jax")
+        apart, apart_stats = draws_of(STEPS[name], model)
     for key, value in apart.items():
         np.testing.assert_allclose(joined[key], value, rtol=1e-9, atol=1e-12, err_msg=key)
         assert np.shape(joined[key]) == np.shape(value)
@@ -78,16 +78,6 @@ def test_draws_are_those_of_scalars_apart(monkeypatch, name):
     assert temperatures
     for key in temperatures:
         np.testing.assert_allclose(joined_stats[key], apart_stats[key], rtol=1e-9, err_msg=key)
-
-
-def test_draws_are_those_of_scalars_apart_on_numba(monkeypatch):
-    model = model_of(8, minibatch=True)
-    with model:
-        joined, _ = draws_of(STEPS["gSGNHT"], model, "numba")
-        monkeypatch.setattr(blocks, "FEWEST", 1000)
-        apart, _ = draws_of(STEPS["gSGNHT"], model, "jax")
-    for key, value in apart.items():
-        np.testing.assert_allclose(joined[key], value, rtol=1e-9, atol=1e-12, err_msg=key)
 
 
 def kernel_of(step):
@@ -102,9 +92,9 @@ def test_kernels_do_not_grow_with_the_number_of_scalars(name):
     for n in (10, 20):
         model = model_of(n, minibatch=name != "GMC")
         with model:
-            step = STEPS[name](model=model, rng=1, backend="jax")
+            step = STEPS[name](model=model, rng=1)
             kernel = kernel_of(step)
-        counts.append(len(kernel._compiled.function.compiled.maker.inputs))
+        counts.append(len(kernel._compiled.function.graph.inputs))
     assert counts[0] == counts[1]
 
 
@@ -136,8 +126,8 @@ def test_values_with_many_users_are_computed_once(n):
     x, y = pt.vector("x", shape=(5,)), [pt.vector(f"y{i}", shape=(5,)) for i in range(n)]
     shared = pt.exp(x) + 1
     output = pt.stack([pt.sin(shared * other).sum() for other in y])
-    function = Backend.resolve("jax", None).compile([x, *y], [output])
-    nodes = function.compiled.maker.fgraph.apply_nodes
+    function = JAXFunction([x, *y], [output])
+    nodes = function.graph.apply_nodes
     has_barrier = any(isinstance(node.op, Barrier) for node in nodes)
     assert has_barrier == (n >= MANY)
     rng = np.random.default_rng(1)

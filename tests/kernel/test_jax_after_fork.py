@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""JAX in forked workers: it draws where it can, and says so where it can hang."""
+"""Forked workers draw, whatever their parent has computed with JAX."""
 
 import os
 import subprocess
@@ -25,9 +25,9 @@ with pm.Model():
     batch = pm.Minibatch(np.arange(40.0), batch_size=4)
     pm.Normal("y", x, 1.0, observed=batch, total_size=40)
     steps = {
-        "SGLD": lambda: pmg.SGLD(step_size=1e-3, variance_reduction=None, n_steps=1, backend="jax"),
-        "SGNHT": lambda: pmg.SGNHT(backend="jax"),
-        "GMC": lambda: pmg.GMC(step_size=0.1, n_leapfrog=3, backend="jax"),
+        "SGLD": lambda: pmg.SGLD(step_size=1e-3, variance_reduction=None, n_steps=1),
+        "SGNHT": lambda: pmg.SGNHT(),
+        "GMC": lambda: pmg.GMC(step_size=0.1, n_leapfrog=3),
     }
     step = steps[sys.argv[1]]()
     for cores in map(int, sys.argv[2].split(",")):
@@ -63,13 +63,12 @@ def test_forked_workers_draw_as_one_process(step, cores):
     assert set(others) == {first}
 
 
-# After draws in the parent, or after the user's own code.
-@pytest.mark.parametrize("arguments", [("SGLD", "1,2"), ("SGLD", "2", "jax")])
-def test_a_process_that_has_computed_with_jax_cannot_be_forked(arguments):
+# After draws in the parent, or after the user's own code, JAX hangs in a forked process.
+@pytest.mark.parametrize("arguments", [("SGNHT", "1,2"), ("SGLD", "2,1", "jax")])
+def test_workers_of_a_process_that_has_computed_with_jax_draw_too(arguments):
     result = sample(*arguments)
-    assert result.returncode != 0
-    for part in ("`backend='jax'` expected", "mp_ctx='forkserver'", "__main__", "`cores=1`"):
-        assert part in result.stderr
+    assert result.returncode == 0, result.stderr
+    assert len(set(result.stdout.splitlines())) == 1
 
 
 def test_a_step_is_made_without_computing_with_jax():
@@ -79,7 +78,7 @@ from jax._src import xla_bridge
 with pm.Model():
     pmg.VonMisesFisher("x", [1.0, 0.0, 0.0], 1.0)
     for method in (pmg.GMC, pmg.gSGNHT, pmg.SGGMC):
-        method(backend="jax")
+        method()
 assert not xla_bridge.backends_are_initialized()
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
@@ -89,7 +88,7 @@ def test_a_step_that_has_not_compiled_draws_in_another_process():
     """As forkserver and spawn pickle it: without the potential, from which kernels are made."""
     with pm.Model() as model:
         pm.Normal("x")
-        step = pmg.SGLD(step_size=0.1, n_steps=1, backend="jax")
+        step = pmg.SGLD(step_size=0.1, n_steps=1)
     points = []
     for each in (cloudpickle.loads(cloudpickle.dumps(step)), step):
         each.setup_chain(np.random.default_rng(1), 0, 1)
@@ -100,7 +99,7 @@ def test_a_step_that_has_not_compiled_draws_in_another_process():
 def test_a_compiled_function_is_left_behind_in_a_pickle():
     with pm.Model() as model:
         pm.Normal("x")
-        step = pmg.GMC(step_size=0.1, n_leapfrog=3, backend="jax")
+        step = pmg.GMC(step_size=0.1, n_leapfrog=3)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     before = len(cloudpickle.dumps(step))
     expected, _ = step.step(model.initial_point())

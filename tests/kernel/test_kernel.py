@@ -13,7 +13,7 @@ def test_constraint_after_a_million_transitions():
     with pm.Model() as model:
         mu = pmg.VonMisesFisher("mu", [0.0, 0.6, 0.8], 5.0)
         p = pm.Dirichlet("p", [2.0, 3.0, 4.0])
-    step = pmg.SGGMC(model=model, step_size=0.1, friction=1.0, n_steps=1_000_000, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=0.1, friction=1.0, n_steps=1_000_000)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     start = model.initial_point()
     point, [stats] = step.step(start)
@@ -41,7 +41,7 @@ def cliff():
 
 
 def test_transition_that_is_not_finite_is_undone():
-    step = pmg.gSGNHT(model=cliff(), step_size=0.5, diffusion=1.0, backend="jax")
+    step = pmg.gSGNHT(model=cliff(), step_size=0.5, diffusion=1.0)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     start = {"x": np.array([1.9, 0.0]), step.vars[1].name: np.array([0.0, 0.6, 0.8])}
     step.step(start)
@@ -63,7 +63,7 @@ def test_transition_that_is_not_finite_is_undone():
 
 
 def test_transitions_after_one_that_was_undone_go_on():
-    step = pmg.gSGNHT(model=cliff(), step_size=0.5, diffusion=1.0, n_steps=20, backend="jax")
+    step = pmg.gSGNHT(model=cliff(), step_size=0.5, diffusion=1.0, n_steps=20)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     start = {"x": np.array([1.9, 0.0]), step.vars[1].name: np.array([0.0, 0.6, 0.8])}
     step.chain.state = step.chain.state._replace(
@@ -87,7 +87,6 @@ def test_float32_models_stay_float32():
             step_size=0.1,
             diffusion=0.1,
             n_steps=10,
-            compile_kwargs={"mode": "FAST_COMPILE"},
         )
         step.setup_chain(np.random.default_rng(1), 0, 1)
         point, [stats] = step.step(model.initial_point())

@@ -141,7 +141,6 @@ def reader_of(rows, monkeypatch, n_pool=1_000):
         n_steps=1,
         data={"batch": rows},
         model=model_of(),
-        backend="jax",
     )
     reader = step.sampler.calls.reader
     assert isinstance(reader, PoolReader)
@@ -177,7 +176,7 @@ def test_rows_are_used_once_or_again_and_again(rows, monkeypatch):
 
 
 def test_passes_are_sums_of_partitions(rows):
-    step = pmg.SGNHT(data={"batch": rows}, model=model_of(), backend="jax")
+    step = pmg.SGNHT(data={"batch": rows}, model=model_of())
     gradient = step.sampler.tuning.gradient
     data, point = table(), [np.array([0.9, -0.8])]
     found = gradient.whole(point)
@@ -208,7 +207,7 @@ def test_rows_of_a_partition_are_checked(tmp_path, monkeypatch):
     parquet.write_table(pa.table(dict(zip(NAMES, data.T, strict=True))), tmp_path / "1.parquet")
     good = pmg.ParquetRows(tmp_path, columns=NAMES, filter=~dataset.field("y").is_nan())
     assert good.n_rows == N_ROWS - 1
-    step = pmg.SGNHT(data={"batch": good}, model=model_of(N_ROWS - 1), backend="jax")
+    step = pmg.SGNHT(data={"batch": good}, model=model_of(N_ROWS - 1))
     # The first rows are good, and those of another partition are not.
     bad = replace(good.partitions[0], filter=None, first=2_000, n_rows=N_ROWS)
     monkeypatch.setattr(good, "partitions", (bad,))
@@ -226,7 +225,7 @@ def test_sorted_rows_give_the_posterior_of_all(rows, monkeypatch):
     monkeypatch.setattr(pools, "POOL_BYTES", 32 * 1_000)
     monkeypatch.setattr(pools, "TURNS", 1)
     with model_of():
-        step = pmg.SGNHT(data={"batch": rows}, backend="jax")
+        step = pmg.SGNHT(data={"batch": rows})
         idata = pmg.sample(2_000, tune=500, step=step, random_seed=1, progressbar=False)
     scores = (idata.posterior["slope"].values - mean) @ factor
     batches = scores.reshape(80, -1, 2)

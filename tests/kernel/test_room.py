@@ -23,7 +23,7 @@ def sampler(**options):
         rows = rng.normal([1.0, 0.0, 0.0], size=(500, 3))
         batch = pm.Minibatch(rows, batch_size=20)
         pm.Normal("y", axis * scale, 1.0, observed=batch, total_size=500)
-        return pmg.gSGNHT(backend="jax", **options).sampler
+        return pmg.gSGNHT(**options).sampler
 
 
 def drawn(made, n_draws, chain_method="sequential"):

@@ -29,7 +29,7 @@ with pm.Model():
     slope = pmg.SphericalUniform("slope", shape=3)
     x, y = pm.Minibatch(rng.normal(size=(300, 3)), rng.normal(size=300), batch_size=20)
     pm.Normal("y", x @ slope, 1.0, observed=y, total_size=300)
-    step = pmg.gSGNHT(step_size=0.05, diffusion=1.0, backend="jax")
+    step = pmg.gSGNHT(step_size=0.05, diffusion=1.0)
     idata = pmg.sample(20, tune=20, step=step, chains=2, random_seed=1, progressbar=False)
 print(len(made))
 print(idata.posterior["slope"].values.tobytes().hex())

@@ -32,7 +32,6 @@ def nuts(model, **options):
             cores=1,
             random_seed=5,
             progressbar=False,
-            backend="jax",
             compute_convergence_checks=False,
             **options,
         )
@@ -80,9 +79,7 @@ def test_topics_of_a_spherical_admixture(documents, topics_by_nuts):
     # that it needs, which is step_size * V / 2 with V about 600, keeps its error small.
     with spherical_admixture(documents, batch_size=15):
         local = pmg.LocalGMC(["theta"], draws=5, tune=15, n_leapfrog=5)
-        step = pmg.gSGNHT(
-            ["topics"], local=local, step_size=0.006, diffusion=20.0, n_steps=10, backend="jax"
-        )
+        step = pmg.gSGNHT(["topics"], local=local, step_size=0.006, diffusion=20.0, n_steps=10)
         ours = pm.sample(
             4000, tune=300, chains=2, cores=1, step=step, random_seed=7, progressbar=False
         )
@@ -93,7 +90,7 @@ def test_topics_of_a_spherical_admixture(documents, topics_by_nuts):
 def test_topics_by_blockwise_gibbs(documents, topics_by_nuts):
     with spherical_admixture(documents):
         local = pmg.LocalGMC(["theta"], draws=1, tune=0, n_leapfrog=8)
-        step = pmg.GMCWithinGibbs(["topics"], local=local, n_leapfrog=8, backend="jax")
+        step = pmg.GMCWithinGibbs(["topics"], local=local, n_leapfrog=8)
         ours = pm.sample(
             20_000, tune=1000, chains=2, cores=1, step=step, random_seed=9, progressbar=False
         )
@@ -120,7 +117,6 @@ def test_random_effects_with_unknown_spread():
             step_size=0.004,
             diffusion=10.0,
             n_steps=10,
-            backend="jax",
         )
         ours = pm.sample(
             4000, tune=500, chains=2, cores=1, step=step, random_seed=8, progressbar=False

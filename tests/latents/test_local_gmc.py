@@ -30,7 +30,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.sampling.statistics import averaged
 
-OPTIONS = {"step_size": 0.02, "diffusion": 2.0, "backend": "jax"}
+OPTIONS = {"step_size": 0.02, "diffusion": 2.0}
 
 
 def local_draws(step, n_batches=30):
@@ -99,7 +99,6 @@ def test_blockwise_gibbs_finds_the_posterior():
             local=local_gmc("effect", draws=1, tune=0),
             n_leapfrog=5,
             model=model,
-            backend="jax",
         )
         idata = pm.sample(
             2000, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
@@ -122,7 +121,7 @@ def test_every_step_moves_the_global_variable(name):
         "SGGMC": {"friction": 40.0, "gradient_noise": None},
         "SGLD": {"step_size": 1e-4},
     }.get(name, {"diffusion": 10.0})
-    options = {"step_size": 0.004, "backend": "jax", "n_steps": 10} | options
+    options = {"step_size": 0.004, "n_steps": 10} | options
     with random_effects(batch_size=100) as model:
         local = local_gmc("effect", draws=5, tune=5, n_leapfrog=3)
         step = getattr(pmg, name)(["location"], local=local, model=model, **options)

@@ -25,7 +25,6 @@ def test_posterior_of_the_global_variable():
             step_size=0.008,
             diffusion=10.0,
             n_steps=5,
-            backend="jax",
         )
         idata = pm.sample(
             800, tune=300, chains=2, cores=1, step=step, random_seed=2, progressbar=False

@@ -21,7 +21,7 @@ from pymc_geodesic.sampling.statistics import averaged
 OUTLIERS = SCALE * np.array([10.0, -15.0, 20.0, 40.0])
 Y = np.concatenate([OUTLIERS, students(196, seed=1)])
 FAST = {"draws": 10, "tune": 20, "n_leapfrog": 5}
-OPTIONS = {"step_size": 0.01, "diffusion": 2.0, "backend": "jax"}
+OPTIONS = {"step_size": 0.01, "diffusion": 2.0}
 
 
 def step_of(**options):
@@ -139,7 +139,7 @@ def step_on_batches():
 def step_on_all_rows():
     with random_effects():
         local = local_gmc("effect", draws=1, tune=0)
-        return pmg.GMCWithinGibbs(["location"], local=local, n_leapfrog=3, backend="jax")
+        return pmg.GMCWithinGibbs(["location"], local=local, n_leapfrog=3)
 
 
 def step_with_topics():
@@ -148,7 +148,7 @@ def step_with_topics():
         topics = pmg.SymmetricDirichlet("topics", 0.5, shape=(2, 6))
         batch = pm.Minibatch(pmg.BagOfWords(counts), batch_size=10)
         pmg.LatentDirichletAllocation("w", topics, 0.5, observed=batch, total_size=30)
-        return pmg.SGRLD(step_size=0.01, backend="jax")
+        return pmg.SGRLD(step_size=0.01)
 
 
 @pytest.mark.parametrize("make", [step_on_batches, step_on_all_rows, step_with_topics])
@@ -199,7 +199,6 @@ def test_posterior_of_a_t_distribution_as_a_scale_mixture():
             diffusion=50.0,
             thermostat="per_variable",
             n_steps=10,
-            backend="jax",
         )
         ours = pm.sample(
             1000,

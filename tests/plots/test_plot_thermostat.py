@@ -137,7 +137,7 @@ def sampled():
         theta = pm.Normal("theta", shape=4)
         batch = pm.Minibatch(rng.normal(size=(200, 4)), batch_size=20)
         pm.Normal("y", theta + mu[0], observed=batch, total_size=200)
-        step = pmg.gSGNHT(step_size=0.01, diffusion=20.0, n_steps=10, backend="jax")
+        step = pmg.gSGNHT(step_size=0.01, diffusion=20.0, n_steps=10)
         return pm.sample(
             300,
             tune=300,

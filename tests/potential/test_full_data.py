@@ -170,7 +170,7 @@ def drawn():
     model = several_batches(minibatch=True)
     # "mean" is one of a batch, and is asked for all the same.
     with pytest.warns(UserWarning, match=r"\['mean'\] depend on `pm.Minibatch` data"):
-        step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=50, backend="jax")
+        step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=50)
     idata = pm.sample(
         draws=150,
         tune=150,
@@ -224,9 +224,9 @@ def test_deterministics_of_a_batch_are_computed_for_all_rows(drawn):
     """As the warning says; in the draws they are those of some batch."""
     idata, full = drawn
     assert idata["posterior"]["mean"].shape == (2, 150, 20)
-    found = pm.compute_deterministics(
-        idata, model=full, var_names=["mean"], progressbar=False, backend="jax"
-    )["mean"]
+    found = pm.compute_deterministics(idata, model=full, var_names=["mean"], progressbar=False)[
+        "mean"
+    ]
     expected = idata["posterior"]["beta"].values @ X.T
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 

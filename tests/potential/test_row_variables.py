@@ -75,7 +75,7 @@ def test_random_effects_of_a_batch_are_noticed():
 
 def test_proportions_of_a_batch_are_noticed():
     with pytest.warns(UserWarning, match=r"LocalGMC\(\[theta\]\)"):
-        pmg.gSGNHT(model=proportions(10), step_size=1e-3, backend="jax")
+        pmg.gSGNHT(model=proportions(10), step_size=1e-3)
 
 
 @pytest.mark.parametrize("build", [coefficients, groups, components, topics])
@@ -89,4 +89,4 @@ def test_those_that_are_named_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         local = pmg.LocalGMC("effect")
-        pmg.SGNHT(model=random_effects(10), local=local, step_size=1e-3, backend="jax")
+        pmg.SGNHT(model=random_effects(10), local=local, step_size=1e-3)

@@ -155,7 +155,6 @@ def test_all_rows_drawn_once_have_no_noise():
         gradient_noise="fisher",
         replacement=False,
         model=model,
-        backend="jax",
     )
     step.setup_chain(np.random.default_rng(1), 0, 1)
     step.step(model.initial_point())

@@ -13,8 +13,8 @@ from pytensor.graph.traversal import apply_ancestors
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.backend import Backend
 from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential import potential as module
 from pymc_geodesic.potential.stacking import FEWEST
@@ -61,7 +61,7 @@ def test_values_are_the_same(name):
     output = GRAPHS[name]()
     rng = np.random.default_rng(1)
     values = [rng.normal(size=x.type.shape) for x in (X, B, C)]
-    [found] = Backend.resolve("jax", None).compile([X, B, C], [output])(*values)
+    [found] = JAXFunction([X, B, C], [output])(*values)
     [expected] = interpreted([X, B, C], [output])(*values)
     assert found.dtype == expected.dtype
     rtol = 1e-12 if found.dtype == np.float64 else 1e-6
@@ -72,8 +72,8 @@ def test_values_are_the_same(name):
 def test_few_operations_stay_apart(n):
     x = pt.vector("x", shape=(n,))
     output = pt.stack([pt.exp(x[i]) for i in range(n)])
-    function = Backend.resolve("jax", None).compile([x], [output])
-    assert (n_operations(function.compiled.maker.fgraph) < n) == (n == FEWEST)
+    function = JAXFunction([x], [output])
+    assert (n_operations(function.graph) < n) == (n == FEWEST)
 
 
 def n_operations(graph) -> int:
@@ -104,10 +104,9 @@ def test_kernels_have_as_many_operations_for_twice_the_scalars(reduction):
             diffusion=1.0,
             variance_reduction=reduction,
             n_steps=5,
-            backend="jax",
         )
         kernel = step.sampler.calls.kernel_of(step.chain)
-        counts.append(n_operations(kernel._compiled.function.compiled.maker.fgraph))
+        counts.append(n_operations(kernel._compiled.function.graph))
     assert counts[0] == counts[1]
 
 

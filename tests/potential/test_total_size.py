@@ -22,7 +22,7 @@ def regression(total_size):
 
 
 def step_of(model, method=pmg.SGNHT, **options):
-    return method(step_size=1e-3, model=model, backend="jax", **options)
+    return method(step_size=1e-3, model=model, **options)
 
 
 @pytest.mark.parametrize("size", [200_000, 200, 3, [20_000], (20_000, ...)], ids=str)

@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 FIXED = {"step_size": 0.02, "n_steps": 2}
 FRICTION, DIFFUSION = FIXED | {"friction": 2.0}, FIXED | {"diffusion": 2.0}
-# Small enough that rounding does not grow: the two backends agree.
+# Small enough that rounding does not grow.
 SMALL = {"step_size": 0.004, "n_steps": 2}
 SLOW, SLOW_DIFFUSION = SMALL | {"friction": 10.0}, SMALL | {"diffusion": 10.0}
 PLAIN = {"variance_reduction": None, "n_steps": 2}
@@ -105,7 +105,7 @@ CASES = {
 }
 
 
-def draws_of(name: str, backend: str) -> dict[str, np.ndarray]:
+def draws_of(name: str) -> dict[str, np.ndarray]:
     """Run a case; return the draws of every free variable, tuning phase included."""
     case = CASES[name]
     options = dict(case.options)
@@ -117,7 +117,7 @@ def draws_of(name: str, backend: str) -> dict[str, np.ndarray]:
             tune=TUNE,
             chains=1,
             cores=1,
-            step=case.step(backend=backend, **options),
+            step=case.step(**options),
             random_seed=7,
             discard_tuned_samples=False,
             compute_convergence_checks=False,

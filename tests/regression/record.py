@@ -18,10 +18,9 @@ def main() -> None:
     logging.getLogger("pymc").setLevel(logging.ERROR)
     chosen = [name for name in CASES if not sys.argv[1:] or any(a in name for a in sys.argv[1:])]
     FOLDER.mkdir(exist_ok=True)
-    for backend in ("jax", "numba"):
-        for name in chosen:
-            np.savez_compressed(FOLDER / f"{name}-{backend}.npz", **draws_of(name, backend))
-            print(name, backend, flush=True)
+    for name in chosen:
+        np.savez_compressed(FOLDER / f"{name}.npz", **draws_of(name))
+        print(name, flush=True)
 
 
 if __name__ == "__main__":

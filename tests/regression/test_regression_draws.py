@@ -20,16 +20,15 @@ FAST = {"vector-SGNHT", "sphere-gSGNHT", "simplex-SGRLD", "mixed-gSGNHT-tuned", 
 
 def parameters():
     for path in sorted(FOLDER.glob("*.npz")):
-        name, backend = path.stem.rsplit("-", 1)
-        marks = [] if name in FAST and backend == "jax" else [pytest.mark.slow]
-        yield pytest.param(name, backend, marks=marks)
+        marks = [] if path.stem in FAST else [pytest.mark.slow]
+        yield pytest.param(path.stem, marks=marks)
 
 
-@pytest.mark.parametrize(("name", "backend"), list(parameters()))
+@pytest.mark.parametrize("name", list(parameters()))
 @pytest.mark.filterwarnings("ignore")
-def test_draws_are_those_recorded(name, backend):
-    found = draws_of(name, backend)
-    with np.load(FOLDER / f"{name}-{backend}.npz") as recorded:
+def test_draws_are_those_recorded(name):
+    found = draws_of(name)
+    with np.load(FOLDER / f"{name}.npz") as recorded:
         assert set(found) == set(recorded)
         for variable, values in recorded.items():
             assert len(values) == TUNE + DRAWS
@@ -41,4 +40,4 @@ def test_draws_are_those_recorded(name, backend):
 
 def test_every_case_is_recorded():
     recorded = {path.stem for path in FOLDER.glob("*.npz")}
-    assert recorded == {f"{name}-{backend}" for name in CASES for backend in ("jax", "numba")}
+    assert recorded == set(CASES)

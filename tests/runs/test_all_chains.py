@@ -19,7 +19,7 @@ from pymc_geodesic.runs.choose_step import step_class_for
 # Short runs, of which convergence checks have nothing good to say.
 SHORT = {"draws": 12, "tune": 6, "chains": 2, "random_seed": 1, "progressbar": False}
 SHORT |= {"compute_convergence_checks": False}
-FIXED = {"step_size": 0.05, "diffusion": 0.2, "n_steps": 2, "backend": "jax"}
+FIXED = {"step_size": 0.05, "diffusion": 0.2, "n_steps": 2}
 
 
 def regression(n_rows=400):

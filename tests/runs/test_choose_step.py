@@ -183,7 +183,7 @@ def test_the_step_of_a_kind_can_be_made(kind, expected):
     with pm.Model() as model:
         kind()
         assert step_class_for(model) is expected
-        expected(backend="jax")
+        expected()
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def regression():
 def made():
     """A model, and a step for it."""
     with regression() as model:
-        return model, pmg.gSGNHT(step_size=0.02, diffusion=0.5, n_steps=2, backend="jax")
+        return model, pmg.gSGNHT(step_size=0.02, diffusion=0.5, n_steps=2)
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ def test_a_model_of_all_rows(client):
 @pytest.mark.slow
 def test_chains_are_tuned_together(client):
     with regression() as model:
-        step = pmg.gSGNHT(n_steps=5, backend="jax")
+        step = pmg.gSGNHT(n_steps=5)
     options = RUN | {"chain_method": "sequential"}
     expected = pmg.sample(model=model, step=step, **options)
     assert_same(pmg.sample(model=model, step=step, client=client, **options), expected)
@@ -139,7 +139,7 @@ def test_passes_over_parquet_are_shared_out(client, tmp_path):
         batch = pm.Data("batch", np.zeros((30, 1)))
         mean, scale = pm.Normal("mean", 0.0, 10.0), pm.HalfNormal("scale", 10.0)
         pm.Normal("y", mean, scale, observed=batch[:, 0], total_size=rows.n_rows)
-        step = pmg.SGNHT(data={"batch": rows}, n_steps=5, backend="jax")
+        step = pmg.SGNHT(data={"batch": rows}, n_steps=5)
         options = RUN | {"chain_method": "sequential", "draws": 300}
         expected = pmg.sample(step=step, **options)
         found = pmg.sample(step=step, client=client, **options)

@@ -47,7 +47,7 @@ def sample(model, **options):
 
 
 def step():
-    return pmg.SGNHT(step_size=0.005, backend="jax")
+    return pmg.SGNHT(step_size=0.005)
 
 
 def three(mu, s):

@@ -26,7 +26,7 @@ def made():
         pm.Deterministic("product", mean * weights[:3] / scale, dims="column")
         batch = pm.Minibatch(data, batch_size=20)
         pm.Normal("y", mean, scale, observed=batch, total_size=(400, None))
-        return model, pmg.gSGNHT(step_size=0.01, diffusion=1.0, n_steps=2, backend="jax")
+        return model, pmg.gSGNHT(step_size=0.01, diffusion=1.0, n_steps=2)
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_nothing_else_need_be_kept():
         mean = pm.Normal("mean", shape=3)
         batch = pm.Minibatch(np.ones((400, 3)), batch_size=20)
         pm.Normal("y", mean, 1.0, observed=batch, total_size=(400, None))
-        step = pmg.SGHMC(step_size=0.01, friction=1.0, backend="jax")
+        step = pmg.SGHMC(step_size=0.01, friction=1.0)
         found = pmg.sample(step=step, keep={"mean": "mean"}, **RUN)
     assert "posterior" not in found or not found.posterior.data_vars
     assert found["sample_stats"]["diverging"].shape == (2, 24)

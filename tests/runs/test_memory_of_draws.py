@@ -45,7 +45,7 @@ def never():
 
 
 def step():
-    return pmg.SGNHT(step_size=0.005, backend="jax")
+    return pmg.SGNHT(step_size=0.005)
 
 
 def test_bytes_are_those_of_the_result(model):

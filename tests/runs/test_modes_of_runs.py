@@ -68,7 +68,7 @@ def test_a_start_of_the_user_stays_and_the_other_mode_is_told(y):
 def test_a_chain_of_pymc_records_what_it_found(y):
     model = squared(y, 0.0)
     with model:
-        step = pmg.SGNHT(backend="jax")
+        step = pmg.SGNHT()
         idata = pm.sample(step=step, chains=2, cores=1, random_seed=2, **OPTIONS)
     [record] = read_records(idata)
     assert record.modes.weight == pytest.approx(0.5, abs=0.01)

@@ -32,7 +32,7 @@ def regression():
 def case():
     model, mean, covariance = regression()
     with model:
-        sampler = pmg.SGNHT(backend="jax").sampler
+        sampler = pmg.SGNHT().sampler
     draws = np.random.default_rng(2).multivariate_normal(mean, covariance, (4, 250))
     return model, sampler, draws, mean
 
@@ -120,7 +120,7 @@ def test_a_run_that_is_heated_by_noise_says_so(caplog):
     """Its velocities know, too, but from the average of both directions."""
     model, *_ = regression()
     with model:
-        step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20, backend="jax")
+        step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20)
     pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
     assert "These draws do not follow the posterior" in caplog.text
     assert "by the gradients of all rows at" in caplog.text

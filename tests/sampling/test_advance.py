@@ -48,7 +48,7 @@ def sampler_of(name):
     if options.get("mass") == "em":
         options["mass"] = pmg.MonteCarloEM()
     with case.model():
-        return case.step(backend="jax", **options).sampler
+        return case.step(**options).sampler
 
 
 def assert_same(found, expected):
@@ -89,7 +89,7 @@ def test_a_pickled_chain_goes_on_in_another_process(name, tmp_path):
 def small_sampler():
     with pm.Model():
         pm.Normal("x", shape=2)
-        return pmg.SGNHT(step_size=0.1, diffusion=0.1, backend="jax").sampler
+        return pmg.SGNHT(step_size=0.1, diffusion=0.1).sampler
 
 
 def test_the_chain_that_is_given_stays_as_it_is():
@@ -129,7 +129,7 @@ def test_draws_are_those_of_pymc():
     """`pm.sample` uses the same function, one draw per call."""
     with pm.Model() as model:
         pm.Normal("x", shape=2)
-        step = pmg.SGNHT(step_size=0.1, diffusion=0.1, backend="jax")
+        step = pmg.SGNHT(step_size=0.1, diffusion=0.1)
     step.setup_chain(np.random.default_rng(1), 4, 4)
     point, path = model.initial_point(), []
     for i in range(8):

@@ -72,14 +72,14 @@ def test_draws_have_the_exact_moments(sampled):
 def test_the_run_says_that_it_moves_products(caplog):
     model, _ = effects()
     with caplog.at_level(logging.INFO, logger="pymc"), model:
-        pmg.SGNHT(backend="jax")
+        pmg.SGNHT()
     assert sum(MOVES in record.message for record in caplog.records) == 1
 
 
 def test_given_dynamics_keep_the_coordinates_of_the_model(caplog):
     model, _ = effects()
     with caplog.at_level(logging.INFO, logger="pymc"), model:
-        step = pmg.SGNHT(step_size=0.01, diffusion=1.0, backend="jax")
+        step = pmg.SGNHT(step_size=0.01, diffusion=1.0)
     assert not step.sampler.problem.is_centered
     assert not any(MOVES in record.message for record in caplog.records)
 
@@ -113,7 +113,7 @@ def process(n_groups=0):
 )
 def test_scales_that_are_hardly_known_need_halves(model, options, moved):
     with process(**model):
-        problem = pmg.SGNHT(backend="jax", **options).sampler.problem
+        problem = pmg.SGNHT(**options).sampler.problem
     assert {v.name for v in problem.potential.variables if v.log_ratio is not None} == moved
     assert problem.is_abrupt == bool(moved)
 
@@ -126,7 +126,7 @@ def test_scales_that_many_entries_share_need_none():
         g, outcome = pm.Minibatch(group, y, batch_size=60)
         effect = pm.HalfNormal("tau") * pm.Normal("z", shape=120)
         pm.Normal("y", effect[g], 1.0, observed=outcome, total_size=len(y))
-        problem = pmg.SGNHT(backend="jax").sampler.problem
+        problem = pmg.SGNHT().sampler.problem
     assert problem.is_centered
     assert not problem.is_abrupt
 
@@ -134,7 +134,7 @@ def test_scales_that_many_entries_share_need_none():
 def test_values_and_positions_are_inverse_to_each_other():
     model, _ = effects()
     with model:
-        problem = pmg.SGNHT(n_steps=3, backend="jax").sampler.problem
+        problem = pmg.SGNHT(n_steps=3).sampler.problem
     assert problem.is_centered
     rng = np.random.default_rng(1)
     position = [rng.standard_normal(np.shape(problem.start[name])) for name in problem.names]
@@ -153,7 +153,7 @@ def test_values_and_positions_are_inverse_to_each_other():
 def test_chains_that_run_off_begin_again_near_the_center():
     model, _ = effects()
     with model:
-        sampler = pmg.SGNHT(n_steps=3, backend="jax").sampler
+        sampler = pmg.SGNHT(n_steps=3).sampler
     chain = begin(sampler, random_seed=1, tune=200, draws=10)
     sampler.adapt([chain])
     found, step_size = chain.tuning.found, chain.settings.step_size
@@ -178,7 +178,7 @@ def test_a_subsample_of_many_rows_does_not_look_like_running_off():
     with pm.Model():
         batch = pm.Minibatch(y, batch_size=100)
         pm.Normal("y", pm.Normal("mu"), 1.0, observed=batch, total_size=n)
-        sampler = pmg.SGNHT(backend="jax").sampler
+        sampler = pmg.SGNHT().sampler
     chain = begin(sampler, random_seed=1, tune=100, draws=10)
     sampler.adapt([chain])
     [center], tuner = chain.tuning.found.center.point, sampler.tuning._tuner

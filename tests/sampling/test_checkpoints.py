@@ -95,7 +95,7 @@ def test_a_run_with_crashes_is_that_without(name, tmp_path, crash_after):
         options["mass"] = pmg.MonteCarloEM()
     model, path = case.model(), tmp_path / "run.zarr"
     with model:
-        steps = [case.step(backend="jax", **options) for _ in range(2)]
+        steps = [case.step(**options) for _ in range(2)]
     whole = pmg.sample(step=steps[0], **RUN)
     for crash in CRASHES:
         crash_after(crash)
@@ -108,7 +108,7 @@ def test_a_run_with_crashes_is_that_without(name, tmp_path, crash_after):
         assert 0 < n_drawn <= crash
     crash_after(np.inf)
     with model:
-        step = case.step(backend="jax", **options)
+        step = case.step(**options)
     resumed = pmg.sample(step=step, checkpoint=path, checkpoint_every=EVERY, **RUN)
     assert_same(resumed, whole)
     assert_same(pmg.read(path), whole)
@@ -129,7 +129,7 @@ def small(scale=1.0, shift=0.0, extra=False):
 
 def step_of(model, **options):
     given = {"step_size": 0.05, "diffusion": 0.2, "n_steps": 2}
-    return pmg.SGNHT(model=model, backend="jax", **given | options)
+    return pmg.SGNHT(model=model, **given | options)
 
 
 @pytest.fixture(scope="module")

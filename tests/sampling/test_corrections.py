@@ -49,14 +49,13 @@ def test_friction_beyond_one_slows_the_way(parameters, expected):
 
 def tuned(model):
     """Make a chain that has ended its tuning phase, and its sampler."""
-    sampler = pmg.SGNHT(model=model, backend="jax").sampler
+    sampler = pmg.SGNHT(model=model).sampler
     chain = begin(sampler, random_seed=1, tune=TUNE, draws=2)
     return sampler, advance(sampler, chain, TUNE)[0]
 
 
 @pytest.mark.parametrize(("grouped", "numbers"), [(False, [20, 25]), (True, [10, 25])])
 def test_draws_on_the_way_from_an_approximation_do_not_correct(monkeypatch, grouped, numbers):
-    pytest.importorskip("jax")
     seen, refine = [], SelfTuner.refine
 
     def refined(self, found, draws, rng):
@@ -69,7 +68,6 @@ def test_draws_on_the_way_from_an_approximation_do_not_correct(monkeypatch, grou
 
 
 def test_longer_steps_after_a_correction_need_fewer_transitions():
-    pytest.importorskip("jax")
     sampler, chain = tuned(model_of(grouped=True))
     found, before = chain.tuning.found, chain.settings
     # Draws whose correlation is a little less than 1 / e are as far apart as they should be.

@@ -27,9 +27,7 @@ def sample(path, *names):
     with pm.Model():
         for name in names or ("x",):
             pm.Normal(name, shape=2)
-        return pmg.sample(
-            step=pmg.SGHMC(step_size=0.1, friction=0.1, backend="jax"), checkpoint=path, **RUN
-        )
+        return pmg.sample(step=pmg.SGHMC(step_size=0.1, friction=0.1), checkpoint=path, **RUN)
 
 
 @pytest.fixture(scope="module")

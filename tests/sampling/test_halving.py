@@ -64,7 +64,7 @@ def keeps_coordinates(monkeypatch):
 
 
 def sampled(model, caplog, *, draws=N_DRAWS, tune=600, **options):
-    step = pmg.SGNHT(model=model, backend=options.pop("backend", "jax"), **options)
+    step = pmg.SGNHT(model=model, **options)
     with caplog.at_level(logging.INFO, logger="pymc"), caplog.at_level(logging.INFO):
         caplog.clear()
         idata = pmg.sample(
@@ -75,7 +75,6 @@ def sampled(model, caplog, *, draws=N_DRAWS, tune=600, **options):
 
 @pytest.mark.usefixtures("keeps_coordinates")
 def test_group_effects_not_centered_are_as_wide_as_they_should_be(caplog):
-    pytest.importorskip("jax")
     model, group, y = groups()
     idata, said = sampled(model, caplog)
     assert HALVES in said
@@ -90,7 +89,6 @@ def test_group_effects_not_centered_are_as_wide_as_they_should_be(caplog):
 
 
 def test_even_noise_needs_no_halves(caplog):
-    pytest.importorskip("jax")
     model, *_ = groups(centered=True)
     _, said = sampled(model, caplog, draws=20, tune=200)
     assert "tuned itself" in said
@@ -107,7 +105,6 @@ def test_even_noise_needs_no_halves(caplog):
     ],
 )
 def test_batches_without_halves_are_warned_about(caplog, options):
-    pytest.importorskip("jax")
     model, *_ = groups()
     _, said = sampled(model, caplog, draws=20, tune=200, **options)
     assert HALVES not in said
@@ -144,7 +141,6 @@ def test_halves_are_for_uneven_posteriors(is_gaussian, uneven, can_halve, halved
 
 
 def test_chains_with_halves_do_not_depend_on_the_method():
-    pytest.importorskip("jax")
     model, *_ = groups()
     keywords = {"tune": 200, "random_seed": 1, "progressbar": False, "model": model, "chains": 2}
     whole = pmg.sample(60, **keywords)

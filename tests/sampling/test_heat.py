@@ -37,7 +37,7 @@ def regression():
 
 
 def sampled(model, **options):
-    step = pmg.SGGMC(model=model, backend="jax", **options)
+    step = pmg.SGGMC(model=model, **options)
     return pmg.sample(
         500, tune=400, chains=4, step=step, model=model, random_seed=1, progressbar=False
     )

@@ -27,7 +27,7 @@ case = CASES[sys.argv[1]]
 with case.model():
     pmg.sample(
         3000, tune=300, chains=2, random_seed=1, progressbar=False, discard_tuned_samples=False,
-        step=lambda: case.step(backend="jax", **case.options), compute_convergence_checks=False,
+        step=lambda: case.step(**case.options), compute_convergence_checks=False,
         checkpoint=None if sys.argv[2] == "-" else sys.argv[2], checkpoint_every=0.3,
     ).to_zarr(sys.argv[3], mode="w")
 """

@@ -63,7 +63,6 @@ def posterior_of_globals(group, y):
 
 
 def test_scales_of_small_groups_are_right(caplog):
-    pytest.importorskip("jax")
     model, group, y = intercepts()
     with caplog.at_level(logging.INFO, logger="pymc"), caplog.at_level(logging.INFO):
         idata = pmg.sample(
@@ -76,11 +75,9 @@ def test_scales_of_small_groups_are_right(caplog):
         assert abs(means.mean() - mean) < 0.15 * sd + 5 * error, name
 
 
-@pytest.mark.parametrize("backend", ["jax", pytest.param("numba", marks=pytest.mark.slow)])
-def test_a_saved_chain_goes_on_with_its_batches(backend):
-    pytest.importorskip(backend)
+def test_a_saved_chain_goes_on_with_its_batches():
     model, *_ = intercepts()
-    sampler = pmg.SGNHT(model=model, backend=backend).sampler
+    sampler = pmg.SGNHT(model=model).sampler
     chain = begin(sampler, random_seed=1, tune=40, draws=5)
     whole, draws, _ = advance(sampler, chain, 45)
     assert whole.batches.times > 1
@@ -95,7 +92,6 @@ def test_a_saved_chain_goes_on_with_its_batches(backend):
 
 def test_small_groups_among_large_ones_are_right(caplog):
     """A batch of 100 uniform rows holds .2 of a small group: chains with such batches run off."""
-    pytest.importorskip("jax")
     rng = np.random.default_rng(3)
     sizes = np.repeat([100, 400, 2_000, 12_000, 35_500], 4)
     group = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))

@@ -43,7 +43,7 @@ def test_it_samples_a_sphere_by_batches(method):
     n, kappa = 20_000, 4.0
     with pm.Model() as model:
         pmg.VonMisesFisher("x", np.tile([0.0, 0.6, 0.8], (n, 1)), kappa)
-        step = method(step_size=0.01, n_steps=400, backend="jax")
+        step = method(step_size=0.01, n_steps=400)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     point, _ = step.step(model.initial_point())
     [x] = point.values()

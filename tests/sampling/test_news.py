@@ -24,7 +24,7 @@ def model_of(batch):
 def test_noise_that_sums_to_zero_is_named(replacement, reduction, caplog):
     caplog.set_level("INFO")
     with model_of(pm.Minibatch(ROWS, batch_size=20)):
-        step = pmg.SGNHT(replacement=replacement, variance_reduction=reduction, backend="jax")
+        step = pmg.SGNHT(replacement=replacement, variance_reduction=reduction)
         pmg.sample(60, tune=60, chains=1, step=step, random_seed=1, progressbar=False)
     assert "tuned itself" in caplog.text
     wrong = "Rows are taken without replacement" in caplog.text

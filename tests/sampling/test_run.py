@@ -40,7 +40,7 @@ def sampler_of(name):
     if options.get("mass") == "em":
         options["mass"] = pmg.MonteCarloEM()
     with case.model():
-        return case.step(backend="jax", **options).sampler
+        return case.step(**options).sampler
 
 
 def begin_all(sampler, n=3, tune=TUNE):
@@ -73,7 +73,7 @@ def small():
     with pm.Model():
         pm.Normal("x", shape=2)
         pm.Normal("z")
-        return pmg.SGNHT(step_size=0.1, diffusion=0.1, backend="jax").sampler
+        return pmg.SGNHT(step_size=0.1, diffusion=0.1).sampler
 
 
 @pytest.mark.parametrize("method", ["vectorized", "sequential"])
@@ -97,12 +97,11 @@ def test_the_chains_that_are_given_stay_as_they_are(small):
     np.testing.assert_array_equal(first[1]["x"], again[1]["x"])
 
 
-@pytest.mark.parametrize("name", ["jax", pytest.param("numba", marks=pytest.mark.slow)])
-def test_copies_of_a_chain_share_what_is_never_written_to(name):
+def test_copies_of_a_chain_share_what_is_never_written_to():
     with pm.Model():
         batch = pm.Minibatch(np.ones(100), batch_size=10)
         pm.Normal("y", pm.Normal("x", shape=50)[0], observed=batch, total_size=100)
-        sampler = pmg.SGHMC(step_size=1e-3, friction=10.0, backend=name).sampler
+        sampler = pmg.SGHMC(step_size=1e-3, friction=10.0).sampler
     first = begin_all(sampler, n=1)
     [second], _, _ = run(sampler, first, 3)
     [copy] = _copied([second])
@@ -156,7 +155,7 @@ def test_chains_are_tuned_together():
         mean = pm.Normal("mean", 0.0, 10.0, shape=3)
         batch = pm.Minibatch(rng.normal(size=(2_000, 3)), batch_size=50)
         pm.Normal("y", mean, 1.0, observed=batch, total_size=2_000)
-        sampler = pmg.SGNHT(backend="jax").sampler
+        sampler = pmg.SGNHT().sampler
     chains, draws, _statistics = run(sampler, begin_all(sampler, 4, 200), 201)
     first = chains[0]
     for chain in chains:

@@ -32,7 +32,7 @@ def sampler(**options):
         scale = pm.Normal("scale", 0.0, 1.0)
         batch = pm.Minibatch(rng.normal(size=(500, 3)), batch_size=20)
         pm.Normal("y", axis * scale, 1.0, observed=batch, total_size=500)
-        return pmg.gSGNHT(backend="jax", **options).sampler
+        return pmg.gSGNHT(**options).sampler
 
 
 def drawn(made, *segments):

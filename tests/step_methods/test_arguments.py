@@ -107,7 +107,7 @@ def test_keywords_that_a_step_does_not_take(step, keyword):
         ({"accuracy": 1e-12}, "`accuracy` expected a number between 0.0001 and 1, got 1e-12"),
         ({"accuracy": "high"}, "`accuracy` expected a number between 0.0001 and 1, got 'high'"),
         ({"rng": "seed"}, "`rng` expected a generator or a seed, got 'seed'"),
-        ({"backend": 3}, "`backend` expected a word"),
+        ({"backend": "numba"}, "`backend` expected 'jax', which compiles all models"),
         ({"model": "m"}, "`model` expected a `pm.Model`, got 'm'"),
         ({"vars": 3}, "`vars` expected variables or their names, got 3"),
     ],
@@ -116,31 +116,31 @@ def test_keywords_that_a_step_does_not_take(step, keyword):
 )
 def test_arguments_that_are_something_else(keywords, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        pmg.gSGNHT(**({"model": sphere(), "backend": "jax"} | keywords))
+        pmg.gSGNHT(**({"model": sphere()} | keywords))
 
 
 def test_a_function_is_a_schedule():
-    step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.01, backend="jax")
+    step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.01)
     np.testing.assert_array_equal(step.sampler.settings.schedule(np.arange(3)), 0.01)
-    step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.1 / (1 + t), backend="jax")
+    step = pmg.gSGNHT(model=sphere(), step_size=lambda t: 0.1 / (1 + t))
     assert step.sampler.settings.schedule(np.array([4]))[0] == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize(("rows", "batch_size"), [(10, 50), (0, 5)])
 def test_batches_larger_than_the_data(rows, batch_size):
     with pytest.raises(ValueError, match=f"`batch_size` from 1 to the number of rows, {rows}, got"):
-        pmg.SGNHT(model=normal(np.ones(rows), batch_size), backend="jax")
+        pmg.SGNHT(model=normal(np.ones(rows), batch_size))
 
 
 def test_a_center_far_from_the_posterior():
     model = normal(RNG.normal(size=1000))
-    step = pmg.SGNHT(model=model, backend="jax", center={"mu": 3e4})
+    step = pmg.SGNHT(model=model, center={"mu": 3e4})
     step.setup_chain(np.random.default_rng(1), 20, 20)
     with pytest.raises(
         SamplingError, match=r"`center` expected .* got one about 9.*e\+05 posterior"
     ):
         step.step(model.initial_point())
-    step = pmg.SGNHT(model=model, backend="jax", center={"mu": 0.1})
+    step = pmg.SGNHT(model=model, center={"mu": 0.1})
     step.setup_chain(np.random.default_rng(1), 20, 20)
     step.step(model.initial_point())
 
@@ -169,7 +169,7 @@ def test_symbolic_parameters_that_are_impossible_are_named(parameters, message):
     with pm.Model() as model:
         mu, kappa = parameters(pm.Normal("b", shape=3), pm.Normal("k"))
         pmg.VonMisesFisher("x", mu=mu, kappa=kappa, observed=X)
-    step = pmg.gSGNHT(model=model, step_size=0.01, diffusion=1.0, backend="jax")
+    step = pmg.gSGNHT(model=model, step_size=0.01, diffusion=1.0)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(SamplingError, match=message):
         step.step(model.initial_point())
@@ -229,4 +229,4 @@ def test_a_scalar_is_no_point_of_a_manifold_of_vectors():
     with pm.Model() as model:
         Own("x")
     with pytest.raises(ValueError, match=r"`x` expected points along its last axis.*got a scalar"):
-        pmg.gSGNHT(model=model, backend="jax")
+        pmg.gSGNHT(model=model)

@@ -93,7 +93,7 @@ def test_minibatches_of_antipodal_data(mu):
         batch = pm.Minibatch(data, batch_size=100)
         axis = pmg.Watson("axis", [0, 0, 1], 0.0)
         pmg.Watson("x", axis, 10.0, observed=batch, total_size=len(data))
-    step = pmg.SGGMC(model=model, backend="jax")
+    step = pmg.SGGMC(model=model)
     kept = list(run(step, model.initial_point(), draws=1000, tune=300))
     # The tuning phase has compared representatives next to each other.
     assert step.chain.tuning.variance_ratio < 0.01
@@ -135,7 +135,7 @@ ODD = {
 def test_only_even_densities_are_folded(scores, expected):
     model = loadings(scores)
     assert is_even(model, model["axes"]) == expected
-    step = pmg.SGGMC(model=model, step_size=0.1, friction=1.0, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=0.1, friction=1.0)
     name = step.sampler.problem.manifold_names["axes"]
     assert name == ("ProjectiveSphere" if expected else "Sphere")
 
@@ -146,7 +146,7 @@ def test_a_model_with_directions_is_sampled_as_nuts_does():
     with pm.Model() as model:
         mu = pmg.Watson("mu", [0, 0, 1], 2.0)
         pmg.VonMisesFisher("x", mu, 3.0, observed=data)
-    step = pmg.SGGMC(model=model, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=0.05, friction=2.0, n_steps=20)
     draws = np.array(
         [point["mu_unitvector__"] for point, _ in run(step, model.initial_point(), draws=1500)]
     )

@@ -156,14 +156,9 @@ def test_discrete_variables(flat, method):
         method(["count"], model=flat)
 
 
-def test_backend_given_twice(sphere):
-    with pytest.raises(ValueError, match="backend"):
-        pmg.SGGMC(model=sphere, backend="jax", compile_kwargs={"mode": "NUMBA"})
-
-
 @pytest.mark.parametrize("method", [pmg.gSGNHT, pmg.GMC])
 def test_start_off_the_manifold(sphere, method):
-    step = method(model=sphere, backend="jax")
+    step = method(model=sphere)
     value = step.vars[0].name
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(
@@ -177,21 +172,21 @@ def test_start_of_infinite_density(method):
     with pm.Model() as model:
         theta = pm.Normal("theta")
         pm.Potential("wall", pm.math.switch(theta > 2, -np.inf, 0.0))
-    step = method(model=model, backend="jax")
+    step = method(model=model)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(SamplingError, match=r"infinite log density.*model.debug\(\)"):
         step.step({"theta": np.array(3.0)})
 
 
 def test_start_that_is_not_finite(sphere):
-    step = pmg.SGGMC(model=sphere, backend="jax")
+    step = pmg.SGGMC(model=sphere)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     with pytest.raises(SamplingError, match="start"):
         step.step({step.vars[0].name: np.full(3, np.nan)})
 
 
 def test_every_chain_checks_its_own_start(sphere):
-    step = pmg.SGGMC(model=sphere, backend="jax")
+    step = pmg.SGGMC(model=sphere)
     name = step.vars[0].name
     step.setup_chain(np.random.default_rng(1), 0, 1)
     step.step({name: np.array([0.0, 0.0, 1.0])})
@@ -213,7 +208,7 @@ def test_a_chain_that_leaves_is_kept_flagged_and_warned_of_once(name):
     with pm.Model():
         theta = pm.Normal("theta")
         pm.Potential("well", -(theta**6))
-        step = method(step_size=3.0, **options, backend="jax")
+        step = method(step_size=3.0, **options)
         idata = pm.sample(step=step, random_seed=1, initvals={"theta": 1.0}, **SAMPLE)
         step.setup_chain(np.random.default_rng(1), 0, 20)
         point, warnings = {"theta": np.array(1.0)}, []
@@ -232,7 +227,7 @@ def test_gmc_flags_what_diverges_and_stays():
     with pm.Model() as model:
         theta = pm.Normal("theta")
         pm.Potential("well", -(theta**6))
-    step = pmg.GMC(model=model, step_size=3.0, backend="jax")
+    step = pmg.GMC(model=model, step_size=3.0)
     step.setup_chain(np.random.default_rng(1), 0, 5)
     point, [stats] = step.step({"theta": np.array(1.0)})
     assert stats["diverging"]
@@ -284,7 +279,7 @@ def pair():
 )
 def test_matrices_that_do_not_fit(pair, method, keywords, message):
     with pytest.raises(ValueError, match=message):
-        method(model=pair, **({"step_size": 0.1, "backend": "jax"} | keywords))
+        method(model=pair, **({"step_size": 0.1} | keywords))
 
 
 def test_matrices_on_a_curved_manifold(sphere):
@@ -294,4 +289,4 @@ def test_matrices_on_a_curved_manifold(sphere):
         ({"gradient_noise": np.eye(3)}, "a covariance between entries would have to turn"),
     ):
         with pytest.raises(ValueError, match=message):
-            pmg.SGGMC(model=sphere, step_size=0.1, backend="jax", **keywords)
+            pmg.SGGMC(model=sphere, step_size=0.1, **keywords)

@@ -103,7 +103,7 @@ def test_a_uniform_angle_with_the_circular_transform():
     with pm.Model() as model:
         mu = pm.Uniform("mu", -np.pi, np.pi, default_transform=circular)
         pm.VonMises("x", mu, 4.0, observed=angles)
-    step = pmg.SGGMC(model=model, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=0.05, friction=2.0, n_steps=20)
     assert step.sampler.problem.manifold_names == {"mu": "Circle"}
     draws = [point["mu_circular__"] for point, _ in run(step, model.initial_point(), draws=4000)]
     total = np.exp(1j * angles).sum()

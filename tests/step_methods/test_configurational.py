@@ -107,7 +107,7 @@ ALLOWED = 0.07
 @pytest.mark.parametrize("name", GOOD)
 def test_right_draws_have_temperature_one(name):
     model, method, options = GOOD[name]
-    step = method(model=model(), backend="jax", **options)
+    step = method(model=model(), **options)
     found = temperatures(step, draws=2_000)
     for statistic, (mean, error) in found.items():
         if statistic.startswith(POSITIONS):
@@ -122,7 +122,7 @@ def test_step_size_leaves_the_statistic_alone(kappa):
         pmg.VonMisesFisher("mu", np.tile([0.0, 0.6, 0.8], (50, 1)), kappa)
         pm.Normal("x", shape=50)
     step_size = 0.5 / np.sqrt(max(kappa, 1.0))
-    step = pmg.SGGMC(model=model, step_size=step_size, friction=1.0, n_steps=50, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=step_size, friction=1.0, n_steps=50)
     found = temperatures(step, draws=800)
     for name in ("mu", "x"):
         mean, error = found[f"{POSITIONS}_{name}"]
@@ -133,7 +133,7 @@ def test_step_size_leaves_the_statistic_alone(kappa):
 def test_noise_that_lasts():
     """One batch for 50 transitions: friction cannot balance noise that does not change."""
     options = {"step_size": 5e-4, "diffusion": 50.0, "variance_reduction": None, "n_steps": 50}
-    step = pmg.SGNHT(model=means_of_rows(100), steps_per_batch=50, backend="jax", **options)
+    step = pmg.SGNHT(model=means_of_rows(100), steps_per_batch=50, **options)
     found = temperatures(step, draws=2_000, tune=1_000)
     # In so noisy a chain the thermostat itself moves by a tenth.
     assert_only_the_velocities_look_right(found, hot=True, tolerance=0.1)
@@ -142,7 +142,7 @@ def test_noise_that_lasts():
 def test_step_that_is_too_large():
     """Velocities are held at one, and positions follow at 1 - 0.8^2 / 4."""
     model = normal([1.0] * 50)
-    step = pmg.SGNHT(model=model, step_size=0.8, diffusion=0.1, n_steps=20, backend="jax")
+    step = pmg.SGNHT(model=model, step_size=0.8, diffusion=0.1, n_steps=20)
     found = temperatures(step, draws=500)
     assert_only_the_velocities_look_right(found, hot=False)
     assert found[POSITIONS][0] == pytest.approx(1 - 0.8**2 / 4, abs=0.02)
@@ -151,7 +151,7 @@ def test_step_that_is_too_large():
 def test_damping_that_is_too_strong():
     """A transition that takes exp(-h) of the velocity widens positions by cosh(h / 2)."""
     model = normal([1.0] * 50)
-    step = pmg.SGNHT(model=model, step_size=0.1, diffusion=20.0, n_steps=200, backend="jax")
+    step = pmg.SGNHT(model=model, step_size=0.1, diffusion=20.0, n_steps=200)
     found = temperatures(step, draws=500)
     assert_only_the_velocities_look_right(found, hot=True)
     mean, error = found[POSITIONS]
@@ -165,7 +165,7 @@ def test_one_thermostat_for_two_noises():
         batch = pm.Minibatch(ROWS, batch_size=10)
         pm.Normal("y", a, 1.0, observed=batch, total_size=len(ROWS))
     options = {"step_size": 1e-3, "diffusion": 10.0, "n_steps": 100, "variance_reduction": None}
-    found = temperatures(pmg.SGNHT(model=model, backend="jax", **options), draws=1_000, tune=500)
+    found = temperatures(pmg.SGNHT(model=model, **options), draws=1_000, tune=500)
     for name, hot in {"a": True, "b": False}.items():
         named = f"{POSITIONS}_{name}"
         assert_only_the_velocities_look_right(found, hot=hot, name=named, tolerance=0.05)
@@ -188,7 +188,7 @@ def test_force_that_is_not_the_gradient(temperature, space, monkeypatch):
             pmg.VonMisesFisher("x", np.tile([0.0, 0.6, 0.8], (15, 1)), 4.0)
         else:
             pm.Dirichlet("x", np.tile([12.0, 16.0, 20.0], (15, 1)))
-    step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=100, backend="jax")
+    step = pmg.gSGNHT(model=model, step_size=0.02, diffusion=2.0, n_steps=100)
     found = temperatures(step, draws=2_500 if temperature == 1.05 else 500)
     assert_only_the_velocities_look_right(found, hot=temperature > 1)
     mean, error = found[POSITIONS]
@@ -198,7 +198,7 @@ def test_force_that_is_not_the_gradient(temperature, space, monkeypatch):
 
 
 def test_draws_do_not_depend_on_the_reference():
-    step = pmg.SGNHT(model=means_of_rows(), step_size=1e-3, diffusion=10.0, backend="jax")
+    step = pmg.SGNHT(model=means_of_rows(), step_size=1e-3, diffusion=10.0)
     first = [p["x"] for p, _ in run(step, step.model.initial_point(), draws=30)]
     step.chain.monitors.reference.observe = lambda moments: None
     second = [p["x"] for p, _ in run(step, step.model.initial_point(), draws=30)]
@@ -206,9 +206,7 @@ def test_draws_do_not_depend_on_the_reference():
 
 
 def test_only_fresh_batches_tell_a_temperature():
-    step = pmg.SGNHT(
-        model=means_of_rows(), step_size=1e-3, diffusion=10.0, steps_per_batch=3, backend="jax"
-    )
+    step = pmg.SGNHT(model=means_of_rows(), step_size=1e-3, diffusion=10.0, steps_per_batch=3)
     known = [
         np.isfinite(s[POSITIONS])
         for _, s in run(step, step.model.initial_point(), draws=50, tune=30)
@@ -220,21 +218,5 @@ def test_only_fresh_batches_tell_a_temperature():
 def test_a_metropolis_test_has_none():
     with pm.Model() as model:
         pm.Dirichlet("p", np.ones(3))
-    step = pmg.SGRLD(model=model, metropolis=True, backend="jax")
+    step = pmg.SGRLD(model=model, metropolis=True)
     assert POSITIONS not in step.stats_dtypes_shapes
-
-
-def test_numba_agrees():
-    found = []
-    for backend in ("jax", None):
-        step = pmg.gSGNHT(
-            model=curved(),
-            step_size=0.1,
-            diffusion=0.1,
-            thermostat="per_variable",
-            n_steps=5,
-            backend=backend,
-        )
-        stats = [s for _, s in run(step, step.model.initial_point(), draws=40, tune=20)][1:]
-        found.append([[s[name] for name in s if name.startswith(POSITIONS)] for s in stats])
-    np.testing.assert_allclose(*found, rtol=1e-6)

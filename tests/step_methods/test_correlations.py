@@ -69,7 +69,7 @@ def test_exact_moments_by_gmc(n, eta):
 def test_two_variables():
     """PyMC forgets the shape of their matrix."""
     model, *_ = lkj(2, 1.0, 5)
-    step = pmg.SGGMC(model=model, manifolds=CORRELATIONS, step_size=0.1, backend="jax")
+    step = pmg.SGGMC(model=model, manifolds=CORRELATIONS, step_size=0.1)
     [variable] = step.sampler.problem.variables
     assert variable.to_position(variable.value).type.shape == (5, 2, 2)
 
@@ -84,7 +84,7 @@ def covariances(eta=2.0):
 def test_a_covariance_matrix():
     """Standard deviations and correlations are independent, each with its own moments."""
     with covariances() as model:
-        step = pmg.GMC(manifolds={"packed": pmg.CholeskyCov()}, backend="jax", n_steps=5)
+        step = pmg.GMC(manifolds={"packed": pmg.CholeskyCov()}, n_steps=5)
         idata = pm.sample(
             1_500, tune=300, chains=4, cores=1, step=step, random_seed=1, progressbar=False
         )
@@ -105,9 +105,7 @@ def largest_error(n_transitions):
     with covariances() as model:
         pm.LKJCorr("factor", n=4, eta=1.0)
     manifolds = {"packed": pmg.CholeskyCov()} | CORRELATIONS
-    step = pmg.SGGMC(
-        model=model, manifolds=manifolds, step_size=0.1, friction=0.5, n_steps=1000, backend="jax"
-    )
+    step = pmg.SGGMC(model=model, manifolds=manifolds, step_size=0.1, friction=0.5, n_steps=1000)
     worst = 0.0
     for _ in run(step, model.initial_point(), draws=n_transitions // 1000):
         points = dict(zip(step.sampler.problem.names, step.chain.state.position, strict=True))
@@ -130,7 +128,7 @@ def test_both_keep_their_transform_unless_asked():
     with covariances() as model:
         factor = pm.LKJCorr("factor", n=2, eta=1.0)
         assert isinstance(pmg.manifold_of(factor), pmg.Euclidean)
-        step = pmg.SGNHT(step_size=0.1, backend="jax")
+        step = pmg.SGNHT(step_size=0.1)
     assert all(variable.is_flat for variable in step.sampler.problem.variables)
     with model, pytest.raises(ValueError, match="a manifold of its distribution, got CholeskyCov"):
-        pmg.SGGMC(step_size=0.1, manifolds={"factor": pmg.CholeskyCov()}, backend="jax")
+        pmg.SGGMC(step_size=0.1, manifolds={"factor": pmg.CholeskyCov()})

@@ -36,7 +36,7 @@ def build_model(batch_size):
 def test_widths_along_and_across_the_noise(name):
     """With a number for the noise they were 1.26 and .75, and with one thermostat 1.21 and .80."""
     batch_size, make = STEPS[name]
-    options = {"step_size": STEP_SIZE, "n_steps": 50, "backend": "jax"}
+    options = {"step_size": STEP_SIZE, "n_steps": 50}
     if name == "SGGMC":
         options["gradient_noise"] = "fisher"
     with build_model(batch_size):

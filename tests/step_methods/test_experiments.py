@@ -36,7 +36,7 @@ def test_circle_with_huge_gradient_noise(method):
         first, second = 5 * (x * means[0]).sum(-1), 5 * (x * means[1]).sum(-1) + np.log(2)
         pm.Potential("target", pm.math.logaddexp(first, second).sum())
         add_gradient_noise("noise", x, noise_rows(1000.0, (M, 2)))
-    common = {"model": model, "step_size": 0.01, "n_steps": 500, "backend": "jax"}
+    common = {"model": model, "step_size": 0.01, "n_steps": 500}
     step = (
         pmg.SGGMC(friction=10.0, gradient_noise=1000.0, **common)
         if method == "SGGMC"
@@ -74,7 +74,6 @@ def test_double_well_with_an_unknown_noise():
         diffusion=1e-3,
         thermostat="per_point",
         n_steps=500,
-        backend="jax",
     )
     averages, stats = chain_averages(
         step,
@@ -108,7 +107,6 @@ def test_two_spheres_with_different_gradient_noise(thermostat):
         diffusion=1.0,
         thermostat=thermostat,
         n_steps=100,
-        backend="jax",
     )
     point = model.initial_point()
     names = {name: model.rvs_to_values[model[name]].name for name in noise}

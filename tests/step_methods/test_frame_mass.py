@@ -95,9 +95,7 @@ def test_uniform_frames_by_gmc():
 def test_frames_stay_frames():
     with pm.Model() as model:
         pmg.MatrixLangevin("x", FRAME)
-    step = pmg.SGGMC(
-        model=model, step_size=0.03, friction=0.5, mass={"x": MASS}, n_steps=1000, backend="jax"
-    )
+    step = pmg.SGGMC(model=model, step_size=0.03, friction=0.5, mass={"x": MASS}, n_steps=1000)
     for point, _ in run(step, model.initial_point(), draws=10):
         x = point["x_frame__"]
         assert np.abs(x.T @ x - np.eye(2)).max() < 1e-12
@@ -126,18 +124,11 @@ def components(rows, batch_size=None, *, n=8):
     return model, start
 
 
-@pytest.mark.parametrize(
-    ("method", "backend"),
-    [
-        (pmg.SGGMC, "jax"),
-        pytest.param(pmg.gSGNHT, "jax", marks=SLOW),
-        pytest.param(pmg.SGGMC, "numba", marks=SLOW),
-    ],
-)
-def test_tuning_finds_the_mass(method, backend):
+@pytest.mark.parametrize("method", [pmg.SGGMC, pytest.param(pmg.gSGNHT, marks=SLOW)])
+def test_tuning_finds_the_mass(method):
     model, start = components(500, 50)
     with model:
-        step = method(backend=backend)
+        step = method()
         [manifold] = step.sampler.problem.manifold.factors
         assert isinstance(manifold, ScaledStiefel)
         idata = pm.sample(
@@ -148,7 +139,7 @@ def test_tuning_finds_the_mass(method, backend):
     x = align_frames(idata.posterior["frame"].values, start)
     exact, _ = components(500)
     with exact:
-        gmc = pmg.GMC(n_leapfrog=10, mass={"frame": pmg.FrameMass.from_draws(x)}, backend="jax")
+        gmc = pmg.GMC(n_leapfrog=10, mass={"frame": pmg.FrameMass.from_draws(x)})
         truth = pm.sample(
             400, tune=200, chains=2, cores=1, step=gmc, random_seed=2, progressbar=False
         )
@@ -161,7 +152,7 @@ def test_tuning_finds_the_mass(method, backend):
 def test_a_round_posterior_keeps_its_coordinates():
     with pm.Model() as model:
         pmg.MatrixLangevin("x", 100 * np.eye(4)[:, :2])
-    step = pmg.SGGMC(model=model, backend="jax")
+    step = pmg.SGGMC(model=model)
     assert isinstance(step.sampler.problem.manifold.factors[0], pmg.Stiefel)
 
 
@@ -201,12 +192,12 @@ def test_other_variables_are_refused():
         ({"x": MASS}, "2 columns"),
     ):
         with pytest.raises(ValueError, match=message):
-            pmg.SGGMC(model=model, mass=given, step_size=0.1, friction=1.0, backend="jax")
+            pmg.SGGMC(model=model, mass=given, step_size=0.1, friction=1.0)
 
 
 def test_noise_is_known_in_units_of_the_frame():
     with pm.Model() as model:
         pmg.UniformStiefel("x", 4, 2)
-    options = {"step_size": 0.1, "friction": 1.0, "mass": {"x": MASS}, "backend": "jax"}
+    options = {"step_size": 0.1, "friction": 1.0, "mass": {"x": MASS}}
     with pytest.raises(ValueError, match="one number"):
         pmg.SGGMC(model=model, gradient_noise=np.ones((4, 2)), **options)

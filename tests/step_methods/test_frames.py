@@ -149,7 +149,7 @@ def largest_error(n_transitions):
     with pm.Model() as model:
         pmg.MatrixLangevin("x", 3 * FRAME)
         pmg.MatrixFisher("r", 3 * ROTATION)
-    step = pmg.SGGMC(model=model, step_size=0.1, friction=0.5, n_steps=1000, backend="jax")
+    step = pmg.SGGMC(model=model, step_size=0.1, friction=0.5, n_steps=1000)
     worst = 0.0
     for point, _ in run(step, model.initial_point(), draws=n_transitions // 1000):
         for value in point.values():
@@ -169,7 +169,7 @@ def test_frames_stay_frames_for_a_million_transitions():
 def test_a_uniform_density_does_not_lengthen_steps_without_end():
     with pm.Model() as model:
         pmg.UniformStiefel("x", 5, 2)
-    step = pmg.GMC(model=model, backend="jax")
+    step = pmg.GMC(model=model)
     found = [stats["step_size"] for _, stats in run(step, model.initial_point(), draws=61, tune=60)]
     # Half a turn in seven dimensions.
     assert found[-1] == pytest.approx(np.pi / np.sqrt(7))
@@ -186,7 +186,7 @@ def test_self_tuning_on_minibatches():
         sigma = pm.HalfNormal("sigma", 1.0)
         a, b = pm.Minibatch(reference, seen, batch_size=50)
         pm.Normal("y", (attitude * a[:, None, :]).sum(-1), sigma, observed=b, total_size=(500, 3))
-        step = pmg.SGGMC(backend="jax")
+        step = pmg.SGGMC()
         idata = pm.sample(
             400, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )

@@ -38,7 +38,7 @@ def sampled(model, method, *, draws=500, **options):
     idata = pmg.sample(
         draws,
         model=model,
-        step=lambda: method(backend="jax", **options),
+        step=lambda: method(**options),
         random_seed=1,
         progressbar=False,
     )
@@ -87,9 +87,9 @@ def test_half_the_step_size_has_half_the_bias(regression):
 def test_what_is_left_out_is_tuned(regression):
     model, *_ = regression
     with model:
-        written = pmg.SGHMC(step_size=1e-3, friction=10.0, backend="jax").sampler
-        alone = pmg.SGHMC(step_size=0.3, backend="jax").sampler
-        massive = pmg.SGHMC(step_size=0.3, mass=SCALES**2, backend="jax").sampler
+        written = pmg.SGHMC(step_size=1e-3, friction=10.0).sampler
+        alone = pmg.SGHMC(step_size=0.3).sampler
+        massive = pmg.SGHMC(step_size=0.3, mass=SCALES**2).sampler
     assert written.tuning is None
     assert written.settings.mass is None
     assert written.settings.n_steps == 1
@@ -119,7 +119,7 @@ def test_what_is_left_out_is_tuned(regression):
 )
 def test_with_all_of_its_parameters_a_step_tunes_nothing(regression, method, options):
     model, *_ = regression
-    step = method(step_size=1e-3, model=model, backend="jax", **options)
+    step = method(step_size=1e-3, model=model, **options)
     assert step.sampler.tuning is None
     step.setup_chain(np.random.default_rng(1), 0, 1)
     _, [stats] = step.step(model.initial_point())
@@ -140,7 +140,7 @@ def test_with_all_of_its_parameters_a_step_tunes_nothing(regression, method, opt
 def test_keywords_without_effect_are_refused(regression, method, options, message):
     model, *_ = regression
     with pytest.raises(ValueError, match=message):
-        method(step_size=1e-3, model=model, backend="jax", **options)
+        method(step_size=1e-3, model=model, **options)
 
 
 def test_posterior_scales_need_a_tuning_phase(regression):
@@ -150,7 +150,7 @@ def test_posterior_scales_need_a_tuning_phase(regression):
             10,
             tune=0,
             model=model,
-            step=lambda: pmg.SGNHT(step_size=0.3, backend="jax"),
+            step=lambda: pmg.SGNHT(step_size=0.3),
             progressbar=False,
         )
 
@@ -162,7 +162,7 @@ def test_a_step_that_is_too_long_is_reported(regression, caplog):
             pmg.sample(
                 20,
                 model=model,
-                step=lambda h=step_size: pmg.SGNHT(step_size=h, backend="jax"),
+                step=lambda h=step_size: pmg.SGNHT(step_size=h),
                 random_seed=1,
                 progressbar=False,
             )
@@ -178,7 +178,7 @@ def test_a_schedule_is_scaled_too(regression):
     idata = pmg.sample(
         500,
         model=model,
-        step=lambda: pmg.SGNHT(step_size=schedule, n_steps=3, backend="jax"),
+        step=lambda: pmg.SGNHT(step_size=schedule, n_steps=3),
         random_seed=1,
         progressbar=False,
     )

@@ -42,7 +42,7 @@ def model_of(*, minibatch):
 def test_compound_with_nuts_on_the_full_data():
     with model_of(minibatch=False) as model:
         steps = [
-            pmg.SGGMC([model["location"]], step_size=0.01, friction=1.0, backend="jax"),
+            pmg.SGGMC([model["location"]], step_size=0.01, friction=1.0),
             pm.NUTS([model["scale"]], compile_kwargs=CHEAP),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
@@ -53,8 +53,8 @@ def test_compound_with_nuts_on_the_full_data():
 def test_compound_of_our_own_on_minibatches():
     with model_of(minibatch=True):
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
-            pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0),
+            pmg.SGLD(["scale"], step_size=1e-4, n_steps=1),
         ]
         idata = pm.sample(step=steps, random_seed=1, **SAMPLE)
     assert np.ptp(idata.posterior["scale"].values) > 0
@@ -63,7 +63,7 @@ def test_compound_of_our_own_on_minibatches():
 def test_compound_with_another_step_on_minibatches_is_refused():
     with model_of(minibatch=True) as model:
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -72,9 +72,9 @@ def test_compound_with_another_step_on_minibatches_is_refused():
 
 def test_an_older_step_does_not_vouch_for_another():
     with model_of(minibatch=True) as model:
-        older = pmg.SGLD(["scale"], step_size=1e-4, n_steps=1, backend="jax")
+        older = pmg.SGLD(["scale"], step_size=1e-4, n_steps=1)
         steps = [
-            pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax"),
+            pmg.SGGMC(["location"], step_size=0.01, friction=1.0),
             pm.Metropolis([model["scale"]], compile_kwargs=CHEAP),
         ]
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
@@ -84,7 +84,7 @@ def test_an_older_step_does_not_vouch_for_another():
 
 def test_left_over_variables_of_minibatch_models_are_refused():
     with model_of(minibatch=True):
-        step = pmg.SGGMC(["location"], step_size=0.01, friction=1.0, backend="jax")
+        step = pmg.SGGMC(["location"], step_size=0.01, friction=1.0)
         with pytest.raises(ValueError, match=r"`scale` would be sampled by a step that is not of"):
             pm.sample(step=step, **SAMPLE)
 
@@ -96,7 +96,7 @@ def test_nuts_for_a_minibatch_model_is_warned_of():
 
 def test_nuts_is_warned_of_also_after_a_run_with_our_own_step():
     with model_of(minibatch=True) as model:
-        step = pmg.SGGMC(step_size=0.01, friction=1.0, backend="jax")
+        step = pmg.SGGMC(step_size=0.01, friction=1.0)
         with pytest.warns(UserWarning, match="meaningless draws"):
             assign_step_methods(model)
     assert step.vars == model.value_vars

@@ -42,7 +42,7 @@ with pm.Model():
     x = pm.Normal("x")
     pm.Normal("y", x, 1.0, observed=data[:, 0], total_size=200)
     step = pmg.SGLD(
-        step_size=1e-4, n_steps=1, variance_reduction=None, backend="jax",
+        step_size=1e-4, n_steps=1, variance_reduction=None,
         data={"data": Loader()},
     )
     try:

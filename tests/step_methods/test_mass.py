@@ -46,7 +46,7 @@ def test_unit_mass_gives_the_draws_of_no_mass_bit_by_bit(name, unit):
     mass = {"number": 1.0, "diagonal": np.ones(4), "dense": np.eye(4)}[unit]
     paths = []
     for given in (None, mass):
-        step = build(name, model, step_size=0.2, mass=given, backend="jax")
+        step = build(name, model, step_size=0.2, mass=given)
         draws = run(step, model.initial_point(), draws=20)
         paths.append(np.array([point["x"] for point, _ in draws]))
     np.testing.assert_array_equal(*paths)
@@ -58,7 +58,7 @@ def test_mass_before_its_first_m_step_gives_the_draws_of_no_mass(name, kind):
     model, _ = gaussian(4)
     paths = []
     for mass in (None, pmg.MonteCarloEM(kind=kind, update_every=1_000)):
-        step = build(name, model, step_size=0.2, mass=mass, backend="jax")
+        step = build(name, model, step_size=0.2, mass=mass)
         draws = run(step, model.initial_point(), draws=20)
         paths.append(np.array([point["x"] for point, _ in draws]))
     # Products with one and sums with zero, which the compiler may round in another order.
@@ -71,7 +71,7 @@ def test_mass_before_its_first_m_step_gives_the_draws_of_no_mass(name, kind):
 def test_law_does_not_depend_on_the_mass(name, n, kind):
     model, scales = gaussian(n)
     mass = masses(n)[kind]
-    step = build(name, model, step_size=0.1, n_steps=10, mass=mass, backend="jax")
+    step = build(name, model, step_size=0.1, n_steps=10, mass=mass)
     center = np.linspace(-1, 1, n)
     path, temperatures, positions = [], [], []
     for point, stats in run(step, model.initial_point(), draws=6_000, discard=200):
@@ -117,7 +117,7 @@ def test_em_learns_the_covariance_of_the_gradient_noise(kind):
     with pm.Model() as model:
         x = pm.Normal("x", shape=2)
         add_gradient_noise("noise", x, rows)
-    common = {"step_size": 0.05, "n_steps": 20, "backend": "jax"}
+    common = {"step_size": 0.05, "n_steps": 20}
     plain = build("SGNHT", model, **common)
     path = np.array([p["x"] for p, _ in run(plain, model.initial_point(), draws=10_000, tune=500)])
     ratios = (path[500:] ** 2).mean(axis=0)
@@ -137,9 +137,7 @@ def test_number_on_a_sphere_slows_it_down_and_keeps_the_law():
     with pm.Model() as model:
         pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=0.0)
         pm.Normal("y", shape=2)
-    step = pmg.gSGNHT(
-        step_size=0.2, diffusion=1.0, n_steps=10, mass={"mu": 4.0}, backend="jax", model=model
-    )
+    step = pmg.gSGNHT(step_size=0.2, diffusion=1.0, n_steps=10, mass={"mu": 4.0}, model=model)
     path = [p for p, _ in run(step, model.initial_point(), draws=5_000, discard=100)]
     for name, size in (("mu", 3), ("y", 2)):
         values = np.array([point[name if name == "y" else step.vars[0].name] for point in path])
@@ -154,7 +152,7 @@ def test_mass_and_step_size_scale_together():
         p = pm.Dirichlet("p", np.ones(3))
         batch = pm.Minibatch(counts, batch_size=50)
         pm.Multinomial("x", 1, p, observed=batch, total_size=200)
-    common = {"n_steps": 20, "backend": "jax"}
+    common = {"n_steps": 20}
     paths = []
     for options in ({"friction": 10.0}, {"friction": 0.1, "mass": {"p": 1e4}}):
         step_size = 0.02 * (100 if "mass" in options else 1)
@@ -218,7 +216,7 @@ def test_dense_mass_and_known_noise_exclude_each_other():
         pmg.SGHMC(mass=2 * np.eye(2), gradient_noise=1.0, model=model)
 
 
-def test_masses_of_scalars_compile_on_numba():
+def test_masses_of_scalars_compile():
     with pm.Model() as model:
         pm.Normal("x")
         pm.Normal("y", shape=2)

@@ -17,7 +17,7 @@ from rich.progress import Progress
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 
@@ -93,15 +93,15 @@ def test_streams_that_are_no_terminal_are_left_alone(monkeypatch):
 
 @pytest.mark.parametrize(("method", "given"), [(pmg.SGNHT, {"diffusion": 1.0}), (pmg.GMC, {})])
 def test_compiling_is_said_before_it_begins(method, given, caplog, monkeypatch):
-    said, compile_ = [], Backend.compile
+    said, create = [], JAXFunction.__init__
 
     def compiled(self, inputs, outputs):
         said.append("Compiling" in caplog.text)
-        return compile_(self, inputs, outputs)
+        create(self, inputs, outputs)
 
-    monkeypatch.setattr(Backend, "compile", compiled)
+    monkeypatch.setattr(JAXFunction, "__init__", compiled)
     with caplog.at_level(logging.INFO, logger="pymc"), pm.Model():
         pm.Normal("x")
-        method(step_size=0.1, backend="jax", **given)
+        method(step_size=0.1, **given)
     assert said
     assert all(said)

@@ -44,7 +44,7 @@ def test_points_of_different_widths_with_masses_of_their_own(name, n):
     step, options = STEPS[name]
     model = concentrated(n)
     mass = np.broadcast_to(1.0 + KAPPA, (N_COPIES, len(KAPPA)))[..., None]
-    built = step(model=model, step_size=0.1, mass={"x": mass}, backend="jax", **options)
+    built = step(model=model, step_size=0.1, mass={"x": mass}, **options)
     draws = 600 if name == "GMC" else 300
     cosines, temperatures = [], []
     for point, stats in run(built, model.initial_point(), draws=draws, discard=100):
@@ -61,7 +61,7 @@ def test_tuning_finds_the_width_of_every_point():
     """One width for all would be that of the narrowest, and the widest would hardly move."""
     with concentrated(3, n_copies=1) as model:
         pm.Normal("y", 0.0, 1.0, observed=pm.Minibatch(np.zeros(40), batch_size=20), total_size=40)
-        step = pmg.gSGNHT(backend="jax")
+        step = pmg.gSGNHT()
     path = run(step, model.initial_point(), draws=800, tune=400)
     cosines = np.array([point["x"][0, :, 0] for point, _ in path][400:])
     [width] = step.chain.settings.mass.arrays
@@ -103,4 +103,4 @@ def test_other_shapes_are_refused(shape):
         concentrated(3) as model,
         pytest.raises(ValueError, match="expected a number or one for each point for `x`"),
     ):
-        pmg.SGGMC(model=model, step_size=0.1, mass={"x": np.ones(shape)}, backend="jax")
+        pmg.SGGMC(model=model, step_size=0.1, mass={"x": np.ones(shape)})

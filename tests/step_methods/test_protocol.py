@@ -66,7 +66,7 @@ def model_for(name):
 def make(name, model=None, **keywords):
     step_class, options = STEPS[name]
     model = model or model_for(name)
-    return step_class(model=model, **({"backend": "jax"} | options | keywords))
+    return step_class(model=model, **({} | options | keywords))
 
 
 def draw(step, n, *, seed=1, tune=0, point=None):
@@ -285,7 +285,7 @@ def test_keywords_of_the_contract():
 )
 def test_from_learning_rate(method, keywords):
     model = flat_model()
-    step = method.from_learning_rate(**keywords, model=model, backend="jax")
+    step = method.from_learning_rate(**keywords, model=model)
     step_size = np.sqrt(0.001)
     assert step.sampler.settings.schedule(np.zeros(1)) == pytest.approx(step_size)
     [value] = step.sampler.settings.parameters.values()
@@ -293,7 +293,7 @@ def test_from_learning_rate(method, keywords):
 
 
 def test_default_step_size_and_friction_follow_the_paper():
-    step = pmg.SGGMC(model=flat_model(), backend="jax")
+    step = pmg.SGGMC(model=flat_model())
     assert step.sampler.settings.schedule(np.zeros(1)) == pytest.approx(np.sqrt(0.01 / N))
     assert step.sampler.settings.parameters["friction"] == pytest.approx(0.01 / np.sqrt(0.01 / N))
 

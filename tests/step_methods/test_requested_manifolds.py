@@ -10,7 +10,7 @@ from pymc.distributions.transforms import Interval, ordered
 
 import pymc_geodesic as pmg
 
-STEP = {"step_size": 0.1, "friction": 1.0, "backend": "jax"}
+STEP = {"step_size": 0.1, "friction": 1.0}
 
 
 def step_for(make, manifold, **options):
@@ -99,8 +99,8 @@ def test_flat_samplers_take_curved_variables_in_unconstrained_coordinates():
     with pm.Model():
         pm.Dirichlet("p", [2.0, 3.0, 5.0])
         with pytest.raises(ValueError, match="expected variables of Euclidean space"):
-            pmg.SGNHT(step_size=0.1, backend="jax")
-        pmg.SGNHT(step_size=0.1, backend="jax", manifolds={"p": pmg.Euclidean()})
+            pmg.SGNHT(step_size=0.1)
+        pmg.SGNHT(step_size=0.1, manifolds={"p": pmg.Euclidean()})
 
 
 def mixed(n_rows=2_000):
@@ -122,7 +122,7 @@ def test_self_tuning_with_control_variates(method):
     """The best slope is at the wall of its prior, where half of a bell is left."""
     model, manifolds = mixed()
     with model:
-        step = method(manifolds=manifolds, backend="jax")
+        step = method(manifolds=manifolds)
         idata = pm.sample(
             500, tune=300, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )
@@ -132,7 +132,7 @@ def test_self_tuning_with_control_variates(method):
             tune=500,
             chains=2,
             cores=1,
-            step=pmg.GMC(manifolds=manifolds, backend="jax"),
+            step=pmg.GMC(manifolds=manifolds),
             random_seed=1,
             progressbar=False,
         )

@@ -113,7 +113,6 @@ CASES = {
         },
     ),
     "GMC-mixed": (pmg.GMC, mixed, {"n_leapfrog": 3}),
-    "SGNHT-numba": (pmg.SGNHT, vector, {"backend": "numba"}),
 }
 NEEDED = {"SGNHT-vector", "gSGNHT-mixed", "SGNHT-stream", "SGRLD-simplex", "GMC-mixed"}
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in CASES if name not in NEEDED]
@@ -121,7 +120,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in CASES if name not
 
 def make(name):
     method, model, options = CASES[name]
-    return method(model=model(), **({"backend": "jax"} | options))
+    return method(model=model(), **options)
 
 
 def draw(step, point, start, stop):
@@ -201,7 +200,7 @@ def test_conditioned_steps_resume():
     paths = []
     for resumed in (False, True):
         model = mixed()
-        options = {"model": model, "backend": "jax", "n_steps": 3}
+        options = {"model": model, "n_steps": 3}
         steps = [pmg.gSGNHT(["mu"], **options), pmg.SGGMC(["kappa", "weights"], **options)]
         for step in steps:
             step.setup_chain(np.random.default_rng(3), TUNE, DRAWS)

@@ -29,7 +29,7 @@ def test_a_density_that_grows_outwards(tune):
     with pm.Model() as model:
         x = pm.Flat("x", shape=2)
         pm.Potential("hill", 0.5 * (x**2).sum())
-    step = pmg.SGHMC(model=model, step_size=0.5, friction=0.5, n_steps=20, backend="jax")
+    step = pmg.SGHMC(model=model, step_size=0.5, friction=0.5, n_steps=20)
     stats = statistics(step, draws=60, tune=tune)
     assert stats[-1]["diverging"]
     [warning] = warnings_of(stats)
@@ -41,7 +41,7 @@ def test_a_density_that_grows_outwards(tune):
 def test_an_energy_that_tuning_never_saw():
     with pm.Model() as model:
         pm.Normal("x", shape=3)
-    step = pmg.SGHMC(model=model, step_size=0.2, friction=1.0, n_steps=5, backend="jax")
+    step = pmg.SGHMC(model=model, step_size=0.2, friction=1.0, n_steps=5)
     step.setup_chain(np.random.default_rng(1), 60, 60)
     point = model.initial_point()
     for _ in range(60):
@@ -82,7 +82,7 @@ def narrow():
 @pytest.mark.parametrize("build", [heavy_tails, outlying_rows, narrow])
 def test_good_chains_are_never_marked(build):
     model, options = build()
-    step = pmg.gSGNHT(model=model, diffusion=1.0, n_steps=3, backend="jax", **options)
+    step = pmg.gSGNHT(model=model, diffusion=1.0, n_steps=3, **options)
     for seed in range(20):
         stats = statistics(step, draws=400, tune=40 + 10 * seed, seed=seed)
         assert not any(s["diverging"] for s in stats)
@@ -92,7 +92,7 @@ def test_good_chains_are_never_marked(build):
 def test_short_tuning_phases_from_far_away_are_not_marked():
     with pm.Model() as model:
         pm.Normal("x", shape=3)
-    step = pmg.SGHMC(model=model, step_size=0.1, friction=1.0, backend="jax")
+    step = pmg.SGHMC(model=model, step_size=0.1, friction=1.0)
     for seed in range(20):
         start = {"x": np.full(3, 1e3)}
         stats = statistics(step, draws=300, tune=25, seed=seed, start=start)
@@ -103,7 +103,7 @@ def test_float32_overflows_earlier():
     with pytensor.config.change_flags(floatX="float32"):
         with pm.Model() as model:
             pm.Flat("x", shape=2)
-        step = pmg.SGHMC(model=model, step_size=0.5, friction=0.5, backend="jax")
+        step = pmg.SGHMC(model=model, step_size=0.5, friction=0.5)
         step.setup_chain(np.random.default_rng(1), 0, 5)
         _, [stats] = step.step({"x": np.full(2, 1e13, "float32")})
     assert stats["diverging"]

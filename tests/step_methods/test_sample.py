@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The steps through ``pm.sample``: seeds, processes, backends and what ArviZ gets."""
+"""The steps through ``pm.sample``: seeds, processes and what ArviZ gets."""
 
 import numpy as np
 import pymc as pm
@@ -42,7 +42,7 @@ def mixed_model(*, minibatch=True):
 
 @pytest.fixture(scope="module")
 def small():
-    """A model with its step, compiled once by Numba, PyTensor's default."""
+    """A model with its step."""
     model = small_model()
     return model, pmg.gSGNHT(model=model, step_size=0.05, diffusion=2.0)
 
@@ -99,36 +99,9 @@ def test_progress_bar_without_a_terminal(small, capsys, monkeypatch):
 
 def test_gmc_through_sample():
     with mixed_model():
-        step = pmg.GMC(n_leapfrog=3, backend="jax")
+        step = pmg.GMC(n_leapfrog=3)
         idata = pm.sample(draws=5, tune=30, chains=1, cores=1, step=step, **QUIET)
     stats = idata.sample_stats
     assert {"acceptance_rate", "accepted", "energy", "step_size", "diverging"} <= set(stats)
     assert np.ptp(stats["step_size"].values) == 0  # tuned, then kept
     np.testing.assert_allclose(idata.posterior["weights"].sum("weights_dim_0"), 1, atol=1e-12)
-
-
-STEPS = {
-    "SGGMC": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0}),
-    "Fisher": (pmg.SGGMC, {"step_size": 0.02, "friction": 2.0, "gradient_noise": "fisher"}),
-    "GMC": (pmg.GMC, {"step_size": 0.05, "n_leapfrog": 3}),
-    "gSGNHT": (pmg.gSGNHT, {"step_size": 0.02, "diffusion": 0.5, "thermostat": "per_variable"}),
-}
-# Numba takes a quarter of a minute to compile each for the first time.
-CASES = ["SGGMC", *(pytest.param(name, marks=pytest.mark.slow) for name in list(STEPS)[1:])]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_numba_and_jax_agree(name):
-    """After 100 transitions on every kind of manifold from the same noise and rows."""
-    method, options = STEPS[name]
-    model, values = mixed_model(), {}
-    for backend in ("numba", "jax"):
-        step = method(model=model, backend=backend, **options)
-        step.setup_chain(np.random.default_rng(1), 0, 100)
-        point = model.initial_point()
-        draws = []
-        for _ in range(100):
-            point, _ = step.step(point)
-            draws.append(np.concatenate([np.ravel(value) for value in point.values()]))
-        values[backend] = np.stack(draws)
-    np.testing.assert_allclose(values["numba"], values["jax"], rtol=0, atol=1e-10)

@@ -34,7 +34,7 @@ def assert_means(scores):
 )
 def test_step_finds_the_posterior(name, options):
     model, mean, covariance = normal_model(N_BLOCKS)
-    step = getattr(pmg, name)(model=model, backend="jax", **options)
+    step = getattr(pmg, name)(model=model, **options)
     draws = draws_of(step, model, tune=300, draws=2_000)["beta"]
     scores = standard_scores(draws, mean, covariance)
     assert_means(scores)
@@ -47,7 +47,7 @@ def test_step_finds_the_posterior(name, options):
 def test_langevin_step_has_the_bias_that_it_must_have():
     """Of first order, and far above the errors, but known: the step is a linear map."""
     model, mean, covariance = normal_model(N_BLOCKS, block=np.eye(3))
-    step = pmg.SGLD(model=model, backend="jax")
+    step = pmg.SGLD(model=model)
     draws = draws_of(step, model, tune=300, draws=1_000)["beta"]
     scores = standard_scores(draws, mean, covariance)
     assert_means(scores)

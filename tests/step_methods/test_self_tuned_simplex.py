@@ -54,7 +54,7 @@ def assert_posterior(draws, shapes):
 def test_batches_of_counts(dynamics):
     model, shapes = counts_model(1.0, batches=True)
     with model:
-        step = pmg.SGRLD(dynamics=dynamics, backend="jax")
+        step = pmg.SGRLD(dynamics=dynamics)
         idata = pmg.sample(
             200, tune=200, chains=1, step=step, random_seed=1, progressbar=False,
             compute_convergence_checks=False,
@@ -69,7 +69,7 @@ def test_exact_transitions_with_all_counts_and_sparse_priors():
     """Through ``pm.sample``: a fifth of the way is the longest step, and no noise shortens it."""
     model, shapes = counts_model(0.1, batches=False)
     with model:
-        step = pmg.SGRLD(dynamics="cir", backend="jax")
+        step = pmg.SGRLD(dynamics="cir")
         idata = pm.sample(
             300, tune=200, chains=1, cores=1, step=step, random_seed=1, progressbar=False,
             compute_convergence_checks=False,
@@ -84,7 +84,7 @@ def test_given_steps_keep_the_totals_of_the_prior():
     point = model.initial_point()
     totals = {}
     for step_size in (1e-4, None):
-        sampler = pmg.SGRLD(model=model, step_size=step_size, n_steps=1, backend="jax").sampler
+        sampler = pmg.SGRLD(model=model, step_size=step_size, n_steps=1).sampler
         chain = sampler.begin(np.random.default_rng(1), point, tune=0, draws=1)
         totals[step_size] = np.exp(chain.state.log_totals[0])
     # Gamma distributions of shapes 0.3 and 20.
@@ -95,6 +95,6 @@ def test_given_steps_keep_the_totals_of_the_prior():
 def test_other_coordinates_do_not_tune_themselves():
     model, _ = counts_model(1.0, batches=True)
     for options in ({"parameterization": "reduced_mean"}, {"metropolis": True}):
-        step = pmg.SGRLD(model=model, backend="jax", **options)
+        step = pmg.SGRLD(model=model, **options)
         assert step.sampler.tuning is None
         assert step.sampler.settings.step_size == pytest.approx(0.01 / N_ROWS)

@@ -20,7 +20,7 @@ import pymc_geodesic as pmg
 
 def test_thermostat_is_where_it_was_predicted():
     model, *_ = normal_model()
-    step = pmg.SGNHT(model=model, backend="jax")
+    step = pmg.SGNHT(model=model)
     stats = [s for _, s in run(step, model.initial_point(), draws=2_000, tune=400)][400:]
     temperatures = np.array([s["kinetic_temperature"] for s in stats]).reshape(40, -1).mean(axis=1)
     assert_mean(temperatures, 1.0)
@@ -47,7 +47,7 @@ def test_mixed_manifolds_tune_themselves(draws):
         concentration = pm.HalfNormal("kappa", 50.0, shape=n_columns)
         batch = pm.Minibatch(data, batch_size=100)
         pmg.VonMisesFisher("x", mu=mu, kappa=concentration, observed=batch, total_size=n)
-    step = pmg.gSGNHT(model=model, backend="jax")
+    step = pmg.gSGNHT(model=model)
     path = draws_of(step, model, tune=300, draws=draws)
     total = data.sum(axis=0)
     length = np.linalg.norm(total, axis=1)
@@ -77,11 +77,11 @@ def test_control_variates_switch_themselves_off_where_they_do_not_pay():
         # Of mean zero: the posterior is the prior. The gradient 5 cos(5 x) is largest at the mode
         # and of either sign away from it, so that taking the mode's away makes it noisier.
         add_gradient_noise("noise", pm.math.sin(5 * x), rows - rows.mean())
-    step = pmg.SGNHT(model=model, backend="jax")
+    step = pmg.SGNHT(model=model)
     stats = [s for _, s in run(step, model.initial_point(), draws=60, tune=50)]
     assert not step.chain.tuning.controlled
     assert stats[-1]["gradient_variance_ratio"] > 0.5
-    forced = pmg.SGNHT(variance_reduction="control_variates", model=model, backend="jax")
+    forced = pmg.SGNHT(variance_reduction="control_variates", model=model)
     list(run(forced, model.initial_point(), draws=60, tune=50))
     assert forced.chain.tuning.controlled
 
@@ -90,7 +90,7 @@ def test_given_step_size_is_not_second_guessed():
     model, *_ = normal_model()
     paths = []
     for options in ({}, {"variance_reduction": None}):
-        step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, backend="jax", **options)
+        step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, **options)
         draws = [(p["beta"], s["step_size"]) for p, s in run(step, model.initial_point(), draws=20)]
         paths.append(np.array([beta for beta, _ in draws]))
         assert {size for _, size in draws} == {1e-3}
@@ -107,7 +107,6 @@ def test_control_variates_with_a_given_step_size_and_center():
         center={"beta": mean},
         n_steps=5,
         model=model,
-        backend="jax",
     )
     stats = [s for _, s in run(step, model.initial_point(), draws=20)]
     np.testing.assert_allclose(step.chain.tuning.center.point[0], mean)
@@ -116,7 +115,7 @@ def test_control_variates_with_a_given_step_size_and_center():
 
 def test_each_chain_tunes_for_itself_and_alike():
     model, *_ = normal_model()
-    step = pmg.SGNHT(model=model, backend="jax")
+    step = pmg.SGNHT(model=model)
     first, second, third = (
         draws_of(step, model, tune=60, draws=10, seed=seed)["beta"] for seed in (1, 2, 1)
     )
@@ -126,7 +125,7 @@ def test_each_chain_tunes_for_itself_and_alike():
 
 def test_findings_resume():
     model, *_ = normal_model()
-    step, other = (pmg.SGNHT(model=model, backend="jax") for _ in range(2))
+    step, other = (pmg.SGNHT(model=model) for _ in range(2))
     *_, (point, _) = run(step, model.initial_point(), draws=60, tune=50)
     other.sampling_state = step.sampling_state
     (ahead, _), (resumed, _) = step.step(point), other.step(point)
@@ -139,8 +138,8 @@ def test_log_lines_say_what_goes_on_and_what_was_found(caplog, cores):
     model, *_ = normal_model()
     options = {"chains": 2, "cores": cores, "mp_ctx": "forkserver", "random_seed": 1}
     with caplog.at_level(logging.INFO, logger="pymc"), model:
-        step = pmg.SGNHT(backend="numba")
-        assert [r.message for r in caplog.records] == ["Compiling SGNHT for Numba ..."]
+        step = pmg.SGNHT()
+        assert [r.message for r in caplog.records] == ["Compiling SGNHT ..."]
         pm.sample(
             draws=20,
             tune=40,
@@ -188,7 +187,6 @@ def test_infinite_gradient_at_the_center():
         center={"x": 0.0},
         initial_point={"x": np.array(1.0)},
         model=model,
-        backend="jax",
     )
     message = r"finite gradient of the log density at `center`, got .* for `x`\. Pass another"
     with pytest.raises(pm.exceptions.SamplingError, match=message):
@@ -219,7 +217,7 @@ def test_cir_refuses_control_variates():
 @pytest.mark.parametrize("options", [{}, {"gradient_noise": "fisher"}], ids=["plain", "fisher"])
 def test_a_pickled_step_tunes_itself_alike(options):
     model, *_ = normal_model()
-    step = pmg.SGHMC(model=model, backend="jax", **options)
+    step = pmg.SGHMC(model=model, **options)
     # A worker that does not share memory gets a copy, and compiles what tuning asks for there.
     copy = cloudpickle.loads(cloudpickle.dumps(step))
     first, second = (draws_of(each, model, tune=40, draws=10)["beta"] for each in (step, copy))
@@ -229,7 +227,7 @@ def test_a_pickled_step_tunes_itself_alike(options):
 @pytest.mark.parametrize("tune", [0, 1, 2, 7, 25])
 def test_short_tuning_phases(tune):
     model, *_ = normal_model()
-    step = pmg.SGNHT(model=model, backend="jax")
+    step = pmg.SGNHT(model=model)
     path = draws_of(step, model, tune=tune, draws=5)["beta"]
     assert np.all(np.isfinite(path))
 
@@ -243,12 +241,12 @@ def test_control_variates_need_all_variables_in_one_step():
         pm.Normal("z", x + y, observed=batch, total_size=1_000)
     with pytest.raises(ValueError, match="expected one step for all variables"):
         pmg.SGNHT(["x"], variance_reduction="control_variates", model=model)
-    assert pmg.SGNHT(["x"], model=model, backend="jax").sampler.tuning.options.reduction is None
+    assert pmg.SGNHT(["x"], model=model).sampler.tuning.options.reduction is None
 
 
 def test_chains_leave_what_is_set_on_a_step_that_does_not_tune_itself():
     model, *_ = normal_model()
-    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=1e-3, diffusion=10.0, model=model)
     schedule = pmg.ConstantSchedule(5e-4)
     step.sampler.settings = replace(step.sampler.settings, schedule=schedule)
     [(_, stats)] = run(step, model.initial_point(), draws=1)

@@ -113,7 +113,6 @@ def test_metropolis_is_exact(name, metric):
         metric=metric,
         metropolis=True,
         n_steps=400,
-        backend="jax",
     )
     runs = [
         chain_averages(
@@ -132,7 +131,7 @@ def test_metropolis_is_exact(name, metric):
 def test_cir_is_exact(alpha, step_size):
     alphas, counts = alpha * np.array([1.0, 2.0, 1.0, 0.5]), np.array([0, 0, 7, 2])
     model = counted(alphas, counts, n_chains=400)
-    step = pmg.SGRLD(model=model, step_size=step_size, dynamics="cir", n_steps=5, backend="jax")
+    step = pmg.SGRLD(model=model, step_size=step_size, dynamics="cir", n_steps=5)
     averages, stats = chain_averages(
         step,
         model.initial_point(),
@@ -155,7 +154,7 @@ def test_cir_with_minibatches(step_size):
     alphas, counts, batch_size = np.array([0.1, 0.5, 2.0]), np.array([0, 6, 14]), 10
     n_chains, n_rows = 1000, 20
     model = minibatched(alphas, counts, n_chains=n_chains, batch_size=batch_size)
-    step = pmg.SGRLD(model=model, step_size=step_size, dynamics="cir", n_steps=5, backend="jax")
+    step = pmg.SGRLD(model=model, step_size=step_size, dynamics="cir", n_steps=5)
     [name] = [value.name for value in step.vars]
 
     def theta(point, power=1):
@@ -180,7 +179,7 @@ def euler_averages(alpha, step_size, *, n_chains, time, **options):
     """Averages of `time` relaxation times, after five of them."""
     model = dirichlet(alpha, n_chains=n_chains)
     n_steps = 50
-    step = pmg.SGRLD(model=model, step_size=step_size, n_steps=n_steps, backend="jax", **options)
+    step = pmg.SGRLD(model=model, step_size=step_size, n_steps=n_steps, **options)
     draws = int(np.ceil(time * 2 / step_size / n_steps))
     discard = int(np.ceil(10 / step_size / n_steps))
     return chain_averages(
@@ -218,7 +217,7 @@ def test_euler_is_the_update_of_the_paper(batch_size):
         p = pm.Dirichlet("p", alpha)
         data = rows if batch_size is None else pm.Minibatch(rows, batch_size=batch_size)
         pm.Multinomial("x", 20, p, observed=data, total_size=len(rows))
-    options = {"variance_reduction": None, "n_steps": 1, "backend": "jax"}
+    options = {"variance_reduction": None, "n_steps": 1}
     step = pmg.SGRLD(model=model, step_size=step_size, **options)
     [name] = [value.name for value in step.vars]
     start = {name: np.array([-0.4, 0.3, 0.5])}
@@ -245,7 +244,7 @@ def test_prior_that_is_not_dirichlet():
         concentration = pm.Data("concentration", np.ones((200, 3)))
         p = pm.Dirichlet("p", concentration)
         pm.Potential("rest", ((alpha - 1) * pm.math.log(p)).sum())
-    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=5, backend="jax")
+    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=5)
     averages, _ = chain_averages(step, model.initial_point(), statistics(step), draws=40, discard=5)
     assert_dirichlet(averages, alpha)
 
@@ -264,7 +263,6 @@ def test_corners_stay_finite(dynamics):
                 step_size=0.1,
                 dynamics=dynamics,
                 n_steps=500 if dynamics == "euler" else 20,
-                backend="jax",
                 model=model,
             ),
             random_seed=1,
@@ -319,7 +317,6 @@ def test_single_precision_is_kept(name, metropolis):
             step_size=0.1,
             parameterization=name,
             metropolis=metropolis,
-            compile_kwargs={"mode": "FAST_COMPILE"},
         )
         [(point, _)] = run(step, model.initial_point(), draws=1)
     assert {value.dtype for value in point.values()} == {np.dtype("float32")}
@@ -349,7 +346,7 @@ def test_cir_on_a_density_that_is_not_linear():
     with pm.Model() as model:
         p = pm.Dirichlet("p", [1.0, 1.0, 1.0])
         pm.Potential("pull", -40 * (p[0] - 1 / 3) ** 2)
-    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=2, backend="jax")
+    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=2)
     stats = [stats for _, stats in run(step, model.initial_point(), draws=50)]
     assert any(stat["diverging"] for stat in stats)
     warnings = [stat["warning"] for stat in stats if stat["warning"] is not None]
@@ -362,7 +359,7 @@ def test_cir_from_a_start_with_a_negative_weight():
     with pm.Model() as model:
         p = pm.Dirichlet("p", [1.0, 1.0, 1.0])
         pm.Potential("pull", -3 * pm.math.log(p[0]))
-    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=1, backend="jax")
+    step = pmg.SGRLD(model=model, step_size=0.5, dynamics="cir", n_steps=1)
     with pytest.raises(SamplingError, match=r"weights .* of `p` above -1, .*got -3 .*'euler'"):
         list(run(step, model.initial_point(), draws=1))
 
@@ -377,10 +374,10 @@ def test_cir_from_a_start_with_a_negative_weight():
 )
 def test_geodesic_samplers_warn_of_poles(method):
     with pytest.warns(UserWarning, match=r"`p` has concentrations down to 0.3.*`pmg.SGRLD`"):
-        method(model=dirichlet([0.3, 1.0, 2.0], n_chains=1), backend="jax")
+        method(model=dirichlet([0.3, 1.0, 2.0], n_chains=1))
 
 
 def test_no_warning_of_poles(recwarn):
-    pmg.SGRLD(model=dirichlet([0.3, 1.0, 2.0], n_chains=1), backend="jax")
-    pmg.SGGMC(model=dirichlet([0.5, 1.0, 2.0], n_chains=1), backend="jax")
+    pmg.SGRLD(model=dirichlet([0.3, 1.0, 2.0], n_chains=1))
+    pmg.SGGMC(model=dirichlet([0.5, 1.0, 2.0], n_chains=1))
     assert not [w for w in recwarn if "concentrations" in str(w.message)]

@@ -66,14 +66,12 @@ def assert_posterior(x, *, allowed=0.0):
 @pytest.mark.slow
 def test_a_matrix_of_thermostats_finds_the_covariance():
     """Xi is normal around A + eps V / 2, of variance 1 on the diagonal and 1/2 off it."""
-    pytest.importorskip("jax")
     step = pmg.SGNHT(
         model=noisy_model(),
         step_size=STEP_SIZE,
         diffusion=1.0,
         thermostat="matrix",
         n_steps=100,
-        backend="jax",
     )
     x, frictions = run(step)
     np.testing.assert_allclose(frictions, np.swapaxes(frictions, 1, 2), atol=1e-12)
@@ -94,7 +92,6 @@ def assert_normal(friction, mean, variance):
 @pytest.mark.slow
 def test_a_thermostat_for_each_entry_finds_their_variances():
     """Each is normal around A + eps V / 2 with variance 1, and the positions are right."""
-    pytest.importorskip("jax")
     noise = np.diag([200.0, 10.0])
     step = pmg.SGNHT(
         model=noisy_model(noise),
@@ -102,7 +99,6 @@ def test_a_thermostat_for_each_entry_finds_their_variances():
         diffusion=1.0,
         thermostat="per_point",
         n_steps=100,
-        backend="jax",
     )
     x, frictions = run(step)
     assert_posterior(x)
@@ -113,8 +109,7 @@ def test_a_thermostat_for_each_entry_finds_their_variances():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["thermostats", "variances"])
 def test_one_number_for_each_entry_misses_what_entries_share(method):
-    pytest.importorskip("jax")
-    options = {"step_size": STEP_SIZE, "n_steps": 100, "backend": "jax", "model": noisy_model()}
+    options = {"step_size": STEP_SIZE, "n_steps": 100, "model": noisy_model()}
     if method == "thermostats":
         step = pmg.SGNHT(diffusion=1.0, thermostat="per_point", **options)
     else:
@@ -129,21 +124,18 @@ def test_one_number_for_each_entry_misses_what_entries_share(method):
 @pytest.mark.parametrize("friction", [0.3, 1.5, np.array([[3.0, 1.0], [1.0, 2.0]])])
 def test_a_known_covariance_is_balanced(friction):
     """Below, at and above what the friction carries."""
-    pytest.importorskip("jax")
     step = pmg.SGHMC(
         model=noisy_model(),
         step_size=STEP_SIZE,
         friction=friction,
         gradient_noise=NOISE,
         n_steps=100,
-        backend="jax",
     )
     assert_posterior(run(step)[0], allowed=0.01)
 
 
 @pytest.mark.slow
 def test_a_matrix_of_frictions_without_noise():
-    pytest.importorskip("jax")
     with pm.Model() as model:
         x = pm.Normal("x", 0.0, SCALES, shape=2)
         mu = pmg.VonMisesFisher("mu", [1.0, 0.0, 0.0], 2.0)
@@ -153,7 +145,6 @@ def test_a_matrix_of_frictions_without_noise():
         step_size=0.1,
         friction={"x": [[3.0, 1.0], [1.0, 2.0]], "mu": 1.0},
         n_steps=20,
-        backend="jax",
     )
     step.setup_chain(np.random.default_rng(1), 0, 3000)
     step.stop_tuning()
@@ -171,7 +162,6 @@ def test_a_matrix_of_frictions_without_noise():
 @pytest.mark.slow
 def test_the_fisher_matrix_of_scores():
     """Rows of four have a quarter of the covariance of one."""
-    pytest.importorskip("jax")
     rows = rows_with_covariance(NOISE)
     with pm.Model() as model:
         x = pm.Normal("x", shape=2)
@@ -184,7 +174,6 @@ def test_the_fisher_matrix_of_scores():
         friction=1.0,
         gradient_noise="fisher_matrix",
         n_steps=200,
-        backend="jax",
     )
     x, _ = run(step, draws=1000, discard=20)
     found = step.chain.memory[0]
@@ -198,7 +187,6 @@ def test_the_fisher_matrix_of_scores():
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 30.0])
 def test_euler_samples_what_the_splitting_does_at_short_steps(noise):
-    pytest.importorskip("jax")
     with pm.Model() as model:
         x = pm.Normal("x", 0.0, SCALES, shape=2)
         if noise:
@@ -210,7 +198,6 @@ def test_euler_samples_what_the_splitting_does_at_short_steps(noise):
         gradient_noise=noise,
         integrator="euler",
         n_steps=100,
-        backend="jax",
     )
     assert step.order == 1
     # First order: C eps / 2 = 0.01 of the variance, plus eps V / 2 C.

@@ -48,7 +48,7 @@ def model_of(n_blocks=1, *, total_size=N_ROWS):
 def test_stream_gives_the_posterior_of_all_rows():
     # Many coefficients say in one run how wide the draws are.
     rows, model = table(n_blocks=8), model_of(n_blocks=8)
-    step = pmg.SGNHT(data={"batch": Loader(rows)}, model=model, backend="jax")
+    step = pmg.SGNHT(data={"batch": Loader(rows)}, model=model)
     draws = draws_of(step, model, tune=300, draws=2_000)["beta"]
     scores = standard_scores(draws, *normal_posterior(rows[:, :-1], rows[:, -1]))
     assert step.chain.tuning.controlled
@@ -60,7 +60,7 @@ def test_stream_gives_the_posterior_of_all_rows():
 def test_stream_gives_the_gradients_of_minibatches():
     rows = table()
     resident, *_ = normal_model()
-    common = {"step_size": 5e-4, "friction": 50.0, "n_steps": 4, "backend": "jax"}
+    common = {"step_size": 5e-4, "friction": 50.0, "n_steps": 4}
     paths = []
     for model, options in ((resident, {}), (model_of(), {"data": {"batch": Loader(rows)}})):
         step = pmg.SGHMC(model=model, **common, **options)
@@ -82,7 +82,6 @@ def test_blocks_of_any_length_give_the_same_draws(block):
                 n_steps=150,
                 data={"batch": Loader(rows, batch_size=size)},
                 model=model,
-                backend="jax",
             ),
             model,
             tune=0,
@@ -104,7 +103,6 @@ def test_stream_is_reproducible_and_resumes():
             n_steps=30,
             data=loader,
             model=model,
-            backend="jax",
         )
 
     step, other = build(), build()
@@ -156,7 +154,6 @@ def test_loaders_that_are_wrong(loader, message):
                 n_steps=100,
                 data={"batch": loader},
                 model=model,
-                backend="jax",
             ),
             model,
             tune=0,

@@ -67,7 +67,6 @@ def test_moments_do_not_depend_on_the_mass(method):
         step_size=step_size,
         n_steps=25,
         mass={"x": pmg.TangentMass(SCATTER[3])},
-        backend="jax",
         **options,
     )
     averages, stats = chain_averages(
@@ -98,7 +97,6 @@ def test_frames_by_gmc_with_a_mass():
         n_leapfrog=5,
         n_steps=50,
         mass={"x": pmg.TangentMass(SCATTER[3])},
-        backend="jax",
     )
     statistic = {"trace": lambda point: (point["x_frame__"] * f).sum()}
     runs = [
@@ -144,7 +142,7 @@ def test_other_variables_are_refused():
         ({"r": mass}, "a unit vector or a frame"),
     ):
         with pytest.raises(ValueError, match=message):
-            pmg.SGGMC(model=model, mass=given, step_size=0.1, friction=1.0, backend="jax")
+            pmg.SGGMC(model=model, mass=given, step_size=0.1, friction=1.0)
 
 
 def test_axes_of_all_chains_have_the_same_end():
@@ -152,7 +150,7 @@ def test_axes_of_all_chains_have_the_same_end():
     mass = {"x": pmg.TangentMass(np.diag([0.05, 0.5, 1.0]) + 0.01)}
     with pm.Model() as model:
         pmg.Bingham("x", A)
-        step = pmg.SGGMC(mass=mass, step_size=0.05, friction=2.0, n_steps=20, backend="jax")
+        step = pmg.SGGMC(mass=mass, step_size=0.05, friction=2.0, n_steps=20)
     assert step.sampler.problem.manifold_names == {"x": "ProjectiveSphere"}
     draws = [point["x_unitvector__"] for point, _ in run(step, model.initial_point(), draws=4_000)]
     x = np.array(draws)
@@ -181,7 +179,7 @@ def narrow(kind):
 def test_tuning_finds_the_mass(kind, method):
     model, A, turn = narrow(kind)
     with model:
-        step = method(backend="jax")
+        step = method()
         [manifold] = step.sampler.problem.manifold.factors
         assert isinstance(manifold, Stretched)
         idata = pm.sample(
@@ -201,11 +199,11 @@ def test_tuning_finds_the_mass(kind, method):
 
 def test_a_round_posterior_keeps_its_coordinates():
     model, *_ = narrow("round")
-    step = pmg.SGGMC(model=model, backend="jax")
+    step = pmg.SGGMC(model=model)
     assert isinstance(step.sampler.problem.manifold.factors[0], pmg.Sphere)
 
 
 def test_a_mass_of_one_switches_it_off():
     model, *_ = narrow("cap")
-    step = pmg.SGGMC(model=model, mass={"x": pmg.TangentMass(np.eye(4))}, backend="jax")
+    step = pmg.SGGMC(model=model, mass={"x": pmg.TangentMass(np.eye(4))})
     np.testing.assert_array_equal(step.sampler.problem.manifold.factors[0].factor, np.eye(4))

@@ -105,7 +105,7 @@ def test_products(method):
     model = product_model(300)
     friction = {"friction": 1.0} if method is pmg.SGGMC else {"diffusion": 1.0}
     thermostat = {} if method is pmg.SGGMC else {"thermostat": "per_point"}
-    step = method(model=model, step_size=0.02, n_steps=100, backend="jax", **friction, **thermostat)
+    step = method(model=model, step_size=0.02, n_steps=100, **friction, **thermostat)
     variables = {variable.name: variable for variable in step.sampler.problem.variables}
 
     def moment(name):
@@ -152,7 +152,6 @@ def test_two_spheres_need_a_thermostat_each():
             diffusion=1.0,
             thermostat=thermostat,
             n_steps=100,
-            backend="jax",
         )
         averages, stats = chain_averages(
             step,

@@ -118,7 +118,6 @@ def test_the_bias_is_of_order_two_where_the_density_has_a_slope_at_the_wall():
             step_size=step_size,
             friction=0.5,
             n_steps=int(40 / step_size),
-            backend="jax",
         )
         statistics = {"mean": lambda point: np.exp(point["x_log__"])}
         averages, _ = chain_averages(
@@ -183,9 +182,7 @@ def furthest_out(n_transitions):
         x = pmg.UniformBall("b", 3)
         pm.Potential("tilt", 5.0 * x[0])
     manifolds = {"e": pmg.Box(), "u": pmg.Box(-1, 3), "b": pmg.Ball()}
-    step = pmg.SGGMC(
-        model=model, manifolds=manifolds, step_size=0.3, friction=0.5, n_steps=1000, backend="jax"
-    )
+    step = pmg.SGGMC(model=model, manifolds=manifolds, step_size=0.3, friction=0.5, n_steps=1000)
     worst = 0.0
     for _ in run(step, model.initial_point(), draws=n_transitions // 1000):
         e, u, b = step.chain.state.position

@@ -61,7 +61,7 @@ def exact_means():
 @pytest.mark.parametrize("batch_size", [None, 2])
 def test_posterior_of_the_topics_by_enumeration(batch_size):
     with model_of(COUNTS, batch_size, sweeps=20):
-        step = pmg.SGRLD(step_size=0.01, n_steps=10, backend="jax")
+        step = pmg.SGRLD(step_size=0.01, n_steps=10)
         idata = pm.sample(
             2500, tune=200, chains=2, cores=1, step=step, random_seed=1, progressbar=False
         )
@@ -83,7 +83,7 @@ def test_softmax_topics_are_found_by_the_thermostat():
         eta = pm.Normal("eta", 0.0, 1.0, shape=(2, 5))
         probabilities = pm.Deterministic("topics", pm.math.softmax(eta, axis=-1))
         pmg.LatentDirichletAllocation("w", probabilities, 0.3, observed=batch, total_size=200)
-        step = pmg.SGNHT(step_size=0.02, diffusion=5.0, backend="jax")
+        step = pmg.SGNHT(step_size=0.02, diffusion=5.0)
         idata = pm.sample(
             300, tune=700, chains=1, cores=1, step=step, random_seed=2, progressbar=False
         )
@@ -109,7 +109,7 @@ def test_one_long_document_makes_no_other_longer():
     starts = np.cumsum([0, *map(len, words)])
     counts = sparse.csr_array((np.ones(starts[-1]), np.concatenate(words), starts), (2000, 5000))
     with model_of(counts, batch_size=20) as model:
-        step = pmg.SGRLD(backend="jax")
+        step = pmg.SGRLD()
         point, _ = step.step(model.initial_point())
         tracemalloc.start()
         step.step(point)

@@ -47,8 +47,6 @@ def exact():
 
 @pytest.mark.parametrize("backend", ["interpreted", "NUMBA", "JAX"])
 def test_products_and_gradients_are_those_of_dense_documents(backend):
-    if backend == "JAX":
-        pytest.importorskip("jax")
     inputs, outputs = graphs(static_shapes=backend == "JAX")
     if backend == "interpreted":
         function = interpreted(inputs, outputs)
@@ -60,7 +58,6 @@ def test_products_and_gradients_are_those_of_dense_documents(backend):
 
 
 def test_jax_takes_gradients_within_a_scan():
-    pytest.importorskip("jax")
     corpus = pmg.BagOfWords(COUNTS).unit_vectors()
     rows = pt.lvector(shape=(4,))
     documents = take_rows(pt.as_tensor(corpus), rows)

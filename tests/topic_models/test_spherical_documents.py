@@ -30,7 +30,6 @@ def test_proportions_agree_with_integration():
         kappa=KAPPA,
         sweeps=300,
         rng=1,
-        backend="jax",
     )
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     # 20 runs of 150 trajectories of a law as wide as 0.1 to 0.2 leave an error of about 0.004.

@@ -91,7 +91,7 @@ def model_of(counts, batch_size, concentration=0.05, n_topics=6):
 
 def test_topics_get_the_schedule_of_the_corpus():
     counts = corpus(20)
-    step = pmg.SGRLD(model=model_of(counts, 30), backend="jax")
+    step = pmg.SGRLD(model=model_of(counts, 30))
     expected = sgrld_schedule(counts, n_topics=6, batch_size=30, concentration=0.05)
     transitions = np.array([0, 10, 1000])
     np.testing.assert_allclose(step.sampler.settings.schedule(transitions), expected(transitions))
@@ -107,11 +107,9 @@ def test_other_models_keep_the_rule_of_rows():
     with pm.Model() as model:
         p = pm.Dirichlet("p", [0.1, 0.1])
         pm.Multinomial("x", 20, p, observed=pm.Minibatch(counts, batch_size=50), total_size=500)
-    assert pmg.SGRLD(model=model, backend="jax").sampler.settings.schedule(
-        np.array([7])
-    ) == pytest.approx(2e-5)
+    assert pmg.SGRLD(model=model).sampler.settings.schedule(np.array([7])) == pytest.approx(2e-5)
     lda = model_of(corpus(20), 30)
-    reduced = pmg.SGRLD(model=lda, parameterization="reduced_mean", backend="jax")
+    reduced = pmg.SGRLD(model=lda, parameterization="reduced_mean")
     assert reduced.sampler.settings.schedule(np.array([7])) == pytest.approx(0.01 / 1500)
 
 
@@ -142,7 +140,7 @@ def test_topics_by_default_predict_better_than_frequencies(length):
             30,
             tune=60,
             chains=1,
-            step=pmg.SGRLD(n_steps=5, backend="jax"),
+            step=pmg.SGRLD(n_steps=5),
             random_seed=1,
             progressbar=False,
             compute_convergence_checks=False,
@@ -180,7 +178,6 @@ def test_concentration_can_be_learned_with_the_topics():
             step_size=step_size,
             diffusion=0.02 / step_size,
             n_steps=10,
-            backend="jax",
         )
         idata = pm.sample(
             60,

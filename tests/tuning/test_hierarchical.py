@@ -55,14 +55,13 @@ def exact(group, y):
 
 @pytest.mark.parametrize("centred", [True, False])
 def test_defaults_give_the_posterior_of_means_and_scales(data, centred):
-    pytest.importorskip("jax")
     with hierarchy(*data, centred=centred):
         idata = pm.sample(
             800,
             tune=800,
             chains=2,
             cores=1,
-            step=pmg.SGNHT(backend="jax"),
+            step=pmg.SGNHT(),
             random_seed=3,
             progressbar=False,
             compute_convergence_checks=False,

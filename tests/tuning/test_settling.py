@@ -18,7 +18,6 @@ MEAN, SD = np.array([2.0, 0.0, -1.0]), 1 / np.sqrt(N_ROWS)
 
 @pytest.fixture(scope="module")
 def normal():
-    pytest.importorskip("jax")
     y = np.random.default_rng(1).normal(MEAN, 1.0, (N_ROWS, 3))
     with pm.Model() as model:
         theta = pm.Normal("theta", 0.0, 100.0, shape=3)
@@ -47,7 +46,7 @@ def sampled(step, model, theta, *, seed, tune, draws):
 def test_the_friction_does_not_lock_at_what_it_met(normal, seed):
     """From far away the thermostat meets a temperature of thousands before it finds the noise."""
     model, mean = normal
-    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model)
     draws, stats, warnings = sampled(step, model, [100.0] * 3, seed=seed, tune=3_000, draws=1_000)
     assert not warnings
     assert np.max(stats["thermostat"] * stats["step_size"]) < 0.8
@@ -61,7 +60,7 @@ def test_the_friction_does_not_lock_at_what_it_met(normal, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_chain_on_its_way_says_so(normal, seed):
     model, _ = normal
-    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model, backend="jax")
+    step = pmg.SGNHT(step_size=0.1 * SD, diffusion=0.1 / SD, n_steps=10, model=model)
     _, _, [warning] = sampled(step, model, [100.0] * 3, seed=seed, tune=300, draws=20)
     assert "the potential energy was still falling" in warning
     assert "Increase `tune`" in warning
@@ -77,7 +76,6 @@ def test_good_starts_are_silent(normal, grouping):
             n_steps=n_steps,
             thermostat=grouping,
             model=model,
-            backend="jax",
         )
         for seed in range(20):
             *_, warnings = sampled(step, model, mean, seed=seed, tune=tune, draws=2)
@@ -86,7 +84,7 @@ def test_good_starts_are_silent(normal, grouping):
 
 def test_self_tuned_chains_find_their_way_from_anywhere(normal):
     model, mean = normal
-    step = pmg.SGNHT(model=model, backend="jax")
+    step = pmg.SGNHT(model=model)
     for seed, far in enumerate((0.0, 10.0, 1_000.0)):
         draws, stats, warnings = sampled(step, model, [far] * 3, seed=seed, tune=200, draws=500)
         assert not warnings

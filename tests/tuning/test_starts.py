@@ -129,12 +129,11 @@ def test_whose_start_it_is(x):
 
 @pytest.mark.slow
 def test_chains_of_a_mixture_agree_up_to_labels():
-    pytest.importorskip("jax")
     x, held_out = mixture_data(5_000, 1), mixture_data(5_000, 2)
     best = log_density(held_out, *by_em(x)).mean()
     model = mixture_model(x)
     search = Search(model)
-    step = pmg.gSGNHT(model=model, backend="jax")
+    step = pmg.gSGNHT(model=model)
     weights = []
     for seed in (1, 2, 3):
         path = list(run(step, model.initial_point(), draws=200, discard=300, tune=300, seed=seed))

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""JAX in forked processes: compile where the draws are made, and raise an error instead of hanging.
+"""JAX in forked processes: where it can compute, and an error where it would hang.
 
 A process that has computed with JAX has threads that its forked children lack. If the children
 need them, mainly to compile, they wait forever or abort. Clearing JAX's backends in the children
@@ -16,13 +16,13 @@ import sys
 
 from pymc.exceptions import SamplingError
 
-__all__ = ["require_alive"]
+__all__ = ["is_dead", "require_alive"]
 
 ADVICE = (
-    "`backend='jax'` expected a process that was not forked from one that has computed with JAX, "
-    "got a forked one, in which JAX can hang. Pass `mp_ctx='forkserver'` or `cores=1` to "
-    "`pm.sample`; begin processes of your own by `multiprocessing.get_context('forkserver')`, in a "
-    "script below `if __name__ == '__main__':`; or use `backend='numba'`."
+    "JAX expected a process that was not forked from one that has computed with JAX, got a forked "
+    "one, in which it can hang. Begin processes of your own by "
+    "`multiprocessing.get_context('forkserver')`, in a script below "
+    "`if __name__ == '__main__':`."
 )
 
 
@@ -54,6 +54,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_Forks.before, after_in_child=_Forks.after_in_child)
 
 
+def is_dead() -> bool:
+    """Return whether this process was forked from one that has computed with JAX."""
+    return _Forks.jax_is_dead
+
+
 def require_alive() -> None:
     """Raise an error in a process in which JAX can hang.
 
@@ -62,5 +67,5 @@ def require_alive() -> None:
     SamplingError
         If it was forked from one that has computed with JAX.
     """
-    if _Forks.jax_is_dead:
+    if is_dead():
         raise SamplingError(ADVICE)

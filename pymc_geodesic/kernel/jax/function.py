@@ -13,6 +13,7 @@ from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
 
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
@@ -20,13 +21,19 @@ from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memory import return_free_memory
 from pymc_geodesic.kernel.jax.options import compiler_options
-from pymc_geodesic.kernel.jax.resident import form_on_device, on_device, value_of
+from pymc_geodesic.kernel.jax.resident import (
+    form_on_device,
+    in_double_precision,
+    load_jax,
+    on_device,
+    value_of,
+)
 from pymc_geodesic.kernel.jax.traced import traced
-from pymc_geodesic.kernel.memo import Memo, Structure, structure_of
+from pymc_geodesic.kernel.jax.written import rewritten, written
+from pymc_geodesic.kernel.memo import Memo, structure_of
 
 __all__ = ["MEMO", "Compiled", "JAXFunction"]
 
-type Graph = tuple[list[Variable], list[Variable]]
 type Change = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 # Bytes of data from which a hundred megabytes matter more than a fifth of a second.
@@ -76,22 +83,12 @@ class JAXFunction:
     ----------
     inputs, outputs : sequence of Variable
         Its graph. Shared variables are data, and keep their values of the first call.
-    make : callable
-        Compiles the graph to a function of PyTensor.
-    mode : str
-        Everything else on which the result depends.
     """
 
-    def __init__(
-        self,
-        inputs: Sequence[Variable],
-        outputs: Sequence[Variable],
-        *,
-        make: Callable[[Sequence[Variable], Sequence[Variable]], Any],
-        mode: str,
-    ) -> None:
+    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        # Imported once for all workers. It starts no threads, unlike computing with JAX.
+        load_jax()
         self._inputs, self._outputs = list(inputs), list(outputs)
-        self._make, self._mode = make, mode
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
         self._on_device: list[Any] | None = None
         self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}
@@ -105,9 +102,14 @@ class JAXFunction:
             In a process that was forked from one that has computed with JAX.
         """
         shapes = tuple(x.shape for x in arguments)
-        if (run := self._by_shapes.get(shapes)) is None:
-            run = self._by_shapes[shapes] = self.changed(_unchanged, arguments, how="alone")
-        return run(*arguments, *self.data(run, arguments))
+        with in_double_precision():
+            if (run := self._by_shapes.get(shapes)) is None:
+                run = self._by_shapes[shapes] = self.changed(_unchanged, arguments, how="alone")
+            return run(*arguments, *self.data(run, arguments))
+
+    def is_compiled_for(self, *arguments: Any) -> bool:
+        """Return whether the function has been called with arguments of these shapes."""
+        return tuple(x.shape for x in arguments) in self._by_shapes
 
     def changed(
         self, change: Change, arguments: Sequence[Any], *, how: Hashable
@@ -150,16 +152,13 @@ class JAXFunction:
         """
         require_alive()
         if self._ready is None:
+            load_jax()
             keep_compiled()
             structure = structure_of(self._inputs, self._outputs)
-            key = (structure.key, self._mode)
-            if (compiled := MEMO.get(key)) is None:
-                graph, make = self._without_data(structure), self._make
-                # A mode that is an object has another address in another process.
-                name = None if " at 0x" in self._mode else name_of_graph(*graph)
-                named = None if name is None else f"{name} {self._mode}"
-                compiled = Compiled(lambda: _written(make, graph), name=named)
-                MEMO.put(key, compiled)
+            if (compiled := MEMO.get(structure.key)) is None:
+                graph = structure.with_data_as_inputs(self._inputs, self._outputs)
+                compiled = Compiled(lambda: written(*graph), name=name_of_graph(*graph))
+                MEMO.put(structure.key, compiled)
             self._ready = compiled, structure.data
         return self._ready
 
@@ -197,24 +196,14 @@ class JAXFunction:
         return self._on_device
 
     @property
-    def compiled(self) -> Any:
-        """PyTensor's function of the inputs and the data.
-
-        In its graph the data are inputs, so that it does not keep them in memory.
-        """
-        return self._make(*self._without_data(structure_of(self._inputs, self._outputs)))
-
-    def _without_data(self, structure: Structure) -> Graph:
-        return structure.with_data_as_inputs(self._inputs, self._outputs)
+    def graph(self) -> FunctionGraph:
+        """The graph as it is rewritten for JAX, whose last inputs are the data."""
+        structure = structure_of(self._inputs, self._outputs)
+        return rewritten(*structure.with_data_as_inputs(self._inputs, self._outputs))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""
         return self.__dict__ | {"_ready": None, "_on_device": None, "_by_shapes": {}}
-
-
-def _written(make: Callable[..., Any], graph: Graph) -> Callable[..., Any]:
-    """Let PyTensor write a graph for JAX."""
-    return make(*graph).vm.jit_fn
 
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

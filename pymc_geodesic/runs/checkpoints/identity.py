@@ -22,7 +22,7 @@ __all__ = ["Identity", "identity_of", "require_same"]
 type Identity = dict[str, Any]
 """What is compared, by the name under which a difference is told. It can be written as JSON."""
 
-COMPILERS = {"JAX": ("jax", "jaxlib"), "Numba": ("numba",)}
+PACKAGES = ("pymc_geodesic", "pymc", "pytensor", "numpy", "jax", "jaxlib")
 
 
 def identity_of(
@@ -51,18 +51,15 @@ def identity_of(
     formulas = [*model.logp(sum=False), *model.replace_rvs_by_values(model.deterministics)]
     graph, arrays = graph_digests(formulas)
     labels = digest([dict(model.coords), dict(model.named_vars_to_dims)])
-    backend = step.sampler.problem.backend.name
-    packages = ("pymc_geodesic", "pymc", "pytensor", "numpy", *COMPILERS.get(backend, ()))
     return {
         "the model": f"{graph}-{labels}",
         "the data, or arrays of the priors": arrays,
         "the class of the step": type(step).__name__,
         **_options(step),
-        "the backend": backend,
         "the seeds": [_seed(seed) for seed in chain_seeds],
         "`initvals`": digest(initvals),
         **{f"`{name}`": value for name, value in arguments.items()},
-        **{f"the version of {package}": version(package) for package in packages},
+        **{f"the version of {package}": version(package) for package in PACKAGES},
     }
 
 

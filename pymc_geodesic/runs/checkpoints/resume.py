@@ -54,7 +54,7 @@ def read(path: str | os.PathLike[str]) -> xr.DataTree:
     >>> path = tempfile.mkdtemp() + "/run.zarr"
     >>> with pm.Model():
     ...     x = pm.Normal("x")
-    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax")
+    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0)
     ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
     >>> pmg.read(path).posterior["x"].shape
     (4, 20)
@@ -111,7 +111,7 @@ def resume(
     >>> path = tempfile.mkdtemp() + "/run.zarr"
     >>> with pm.Model() as model:
     ...     x = pm.Normal("x")
-    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax")
+    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0)
     ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
     >>> pmg.resume(path, model=model, draws=50, progressbar=False).posterior["x"].shape
     (4, 50)

@@ -1,0 +1,109 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""An object that lives in a process of its own, in which JAX can compile.
+
+PyMC forks its workers by default, also from a process that has computed with JAX, in which JAX
+hangs. Such a worker starts a new interpreter and asks there for each draw.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import traceback
+
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from threading import Thread
+from typing import Any
+
+import cloudpickle
+
+from pymc.exceptions import SamplingError
+
+__all__ = ["FreshProcess", "serve"]
+
+# Not by `multiprocessing`: PyMC's workers may have no children of its kind, and it would run the
+# user's script again. Its input ends with this process, whatever ends it.
+PROGRAM = "import sys; from {module} import serve; serve(int(sys.argv[1]))"
+
+
+class FreshProcess:
+    """Call the methods of a copy of an object in a new process, which ends with this one.
+
+    Parameters
+    ----------
+    original : object
+        What is copied there, by cloudpickle.
+    """
+
+    def __init__(self, original: Any) -> None:
+        self._pipe, theirs = Pipe()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM.format(module=__name__), str(theirs.fileno())],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        self._pipe.send_bytes(cloudpickle.dumps(original))
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a method of the copy; return its result.
+
+        Raises
+        ------
+        Exception
+            The error of the method.
+        SamplingError
+            If the process has ended.
+        """
+        try:
+            self._pipe.send_bytes(cloudpickle.dumps((name, arguments)))
+            succeeded, found = cloudpickle.loads(self._pipe.recv_bytes())
+        except (EOFError, OSError) as error:
+            raise SamplingError(
+                "The process that makes the draws of a chain has ended before its last draw, with "
+                f"exit code {self._process.wait()}. It may have had too little memory. Pass fewer "
+                "`cores` to `pm.sample`, or use `pmg.sample`."
+            ) from error
+        if not succeeded:
+            raise found
+        return found
+
+
+def serve(descriptor: int) -> None:
+    """Answer the calls of :class:`FreshProcess` in the new process, until the other end closes.
+
+    Parameters
+    ----------
+    descriptor : int
+        File descriptor of the pipe.
+    """
+    # The other process decides when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_input, daemon=True).start()
+    with Connection(descriptor) as pipe:
+        copy = cloudpickle.loads(pipe.recv_bytes())
+        while True:
+            try:
+                name, arguments = cloudpickle.loads(pipe.recv_bytes())
+            except EOFError:
+                return
+            pipe.send_bytes(_answer(copy, name, arguments))
+
+
+def _answer(copy: Any, name: str, arguments: tuple[Any, ...]) -> bytes:
+    try:
+        return cloudpickle.dumps((True, getattr(copy, name)(*arguments)))
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))
+        return cloudpickle.dumps((False, error))
+
+
+def _end_with_input() -> None:
+    """End the process, which may compile for a minute, as soon as nobody waits for it."""
+    sys.stdin.buffer.read()
+    os._exit(0)

@@ -1,0 +1,93 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Graphs of PyTensor, written as functions for JAX with the rewrites of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from pytensor.compile.mode import Mode, get_mode, optdb
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.basic import dfs_rewriter
+
+from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
+from pymc_geodesic.kernel.jax.constants import register_constants_with_jax
+from pymc_geodesic.kernel.jax.counted_scan import (
+    count_iterations,
+    register_counted_scan_with_jax,
+    require_counted,
+)
+from pymc_geodesic.kernel.jax.sums import register_sums_with_jax
+from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
+from pymc_geodesic.potential.stacking import Stacking
+
+__all__ = ["rewritten", "written"]
+
+TAG = "pymc_geodesic_jax"
+
+
+def written(
+    inputs: Sequence[Variable], outputs: Sequence[Variable]
+) -> Callable[..., Sequence[Any]]:
+    """Write a graph as a function for JAX, which traces it.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of Variable
+        The graph. It depends on nothing but its inputs and constants.
+    """
+    from pytensor.link.jax.dispatch import jax_funcify
+
+    register_barrier_with_jax()
+    register_counted_scan_with_jax()
+    register_constants_with_jax()
+    register_sums_with_jax()
+    graph = rewritten(inputs, outputs)
+    require_counted(graph)
+    return jax_funcify(graph)
+
+
+def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
+    """Rewrite a copy of a graph for JAX."""
+    forget_lines_of_constants(outputs)
+    precision = _precision([*inputs, *outputs])
+    # Without C, PyTensor compiles no module for every constant that it folds. Lines of code, which
+    # it keeps for its messages, multiply when a graph is rewritten.
+    with config.change_flags(floatX=precision, cxx="", traceback__limit=0):
+        graph = FunctionGraph(list(inputs), list(outputs), clone=True)
+        _mode().optimizer.rewrite(graph)
+    return graph
+
+
+@cache
+def _mode() -> Mode:
+    """Return PyTensor's mode for JAX, in which parameters outside their range have no density."""
+    # For several chains JAX computes both branches of a condition, and first copies all that they
+    # use for each chain: the directions of a mass, in every transition.
+    return (
+        get_mode("JAX")
+        .including(TAG, "local_check_parameter_to_ninf_switch")
+        .excluding("introduce_lazy_ifelse")
+    )
+
+
+def _precision(variables: Sequence[Variable]) -> str:
+    """Return the precision in which a graph was written, PyTensor's own if it has several.
+
+    Quotients of integers have PyTensor's precision whenever a rewrite writes them anew, although a
+    model that was written in single precision may be compiled when that is double again.
+    """
+    dtypes = {getattr(x, "dtype", "") for x in variables}
+    found = dtypes & {"float32", "float64"}
+    return found.pop() if len(found) == 1 else config.floatX
+
+
+# Before fusion, while similar operations can be recognised and barriers put between operations.
+optdb.register(Stacking.__name__, Stacking(), TAG, position=48.4)
+optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)
+# After PyTensor has rewritten the inner graphs of scans.
+optdb.register(count_iterations.__name__, dfs_rewriter(count_iterations), TAG, position=101)
