@@ -44,7 +44,7 @@ from benchmarks.topics.spherical_admixture import (
     read_csr,
 )
 from benchmarks.topics.spherical_variational import fit
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.packed import corpus_of, take_rows, unpack
 
 BENCHMARK = Benchmark(
@@ -149,7 +149,7 @@ def memory() -> dict[str, float]:
     rows = pt.lvector()
     documents = take_rows(batch.owner.inputs[0], rows)
     words = corpus_of(documents)
-    read = interpreted([rows], [*unpack(documents, words, width=words.width)])
+    read = Interpreted([rows], [*unpack(documents, words, width=words.width)])
     rng = np.random.default_rng(1)
     for _ in range(20):
         read(rng.integers(0, len(corpus), BATCH_SIZE))

@@ -13,7 +13,7 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.algorithms.simplex_chart import FLOOR
 from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interface import Inputs, Outputs
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.potential import Potential
@@ -81,7 +81,7 @@ class CoxIngersollRoss:
         inputs = [*potential.conditioned, *positions, *indices]
         self._gradient = JAXFunction(inputs, [*gradient, energy])
         # A map of a few operations, called once per draw, is not worth compiling.
-        self._to_values = interpreted(positions, as_values(potential, positions))
+        self._to_values = Interpreted(positions, as_values(potential, positions))
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make one transition for each step size."""

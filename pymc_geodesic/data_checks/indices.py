@@ -28,7 +28,7 @@ from pymc_geodesic.data_checks.row_density import (
     RowDensity,
     with_shared_constants,
 )
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.minibatch import BatchSource, described, model_outputs
 
 __all__ = ["RowIndices", "indices_of", "named", "require_fixed_indices"]
@@ -91,7 +91,7 @@ def _length(
     length = rewrite_graph(index.array.shape[index.axis], include=("ShapeOpt", "canonicalize"))
     if not _is_data(length, given=values):
         return None
-    found = interpreted_once(values, with_shared_constants([length]))
+    found = Interpreted(values, with_shared_constants([length]))
     at = {} if point is None else point
     return int(found(*(np.asarray(at[v.name], dtype=v.dtype) for v in values))[0])
 
@@ -115,7 +115,7 @@ class RowIndices:
         self._function: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Drop the functions, because functions interpreted by PyTensor cannot be pickled."""
+        """Drop the functions, which are made anew."""
         return self.__dict__ | {"_found": None, "_function": None}
 
     def require_in_range(self) -> None:
@@ -179,7 +179,7 @@ class RowIndices:
         ]
         if found:
             outputs = with_shared_constants([index.variable for index in found])
-            self._function = interpreted_once([rows], outputs)
+            self._function = Interpreted([rows], outputs)
         values = self.density.model.value_vars
         return [(index, _length(index, values, self._point)) for index in found]
 

@@ -17,7 +17,7 @@ from pytensor.scalar.basic import Cast
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.batch_structure import batched_variables
 from pymc_geodesic.potential.expectation import find_expectations
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
@@ -82,7 +82,7 @@ class RowDensity:
         self._only_batches = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Drop the functions, because functions interpreted by PyTensor cannot be pickled."""
+        """Drop the functions, which are made anew."""
         return self.__dict__ | {"_values_of": None, "_density_of": None, "_graph": None}
 
     @property
@@ -104,7 +104,7 @@ class RowDensity:
                 self.source.replacements(index),
                 rebuild_strict=False,
             )
-            self._values_of = interpreted_once([index], with_shared_constants(value))
+            self._values_of = Interpreted([index], with_shared_constants(value))
         return self._values_of(rows)[0]
 
     def __call__(self, point: Point, rows: np.ndarray) -> np.ndarray:
@@ -166,7 +166,7 @@ class RowDensity:
     def _make_density(self) -> Callable[..., list[np.ndarray]]:
         rows, term = self.graph
         terms = with_shared_constants(without_checks([term], impossible=True))
-        return interpreted_once([*self.model.value_vars, rows], terms)
+        return Interpreted([*self.model.value_vars, rows], terms)
 
 
 def _uncast(value: TensorVariable) -> TensorVariable:

@@ -45,9 +45,10 @@ def require_rows_of_batches(density: RowDensity, point: Point, head: np.ndarray)
         names, source = list(dict.fromkeys(_whole_arrays(density))), density.source
         cause = error.__cause__
         if not names and isinstance(cause, ValueError | IndexError):
+            reason = str(cause).splitlines()[0].strip(" .")
             raise ValueError(
                 f"The observed variable `{density.name}` expected a log density of any "
-                f"{source.batch_size} rows of a batch, got an error: {str(cause).splitlines()[0]} "
+                f"{source.batch_size} rows of a batch, got an error: {reason}. "
                 "Give all its data the rows of the batch, and take shapes from them."
             ) from cause
         if not names:

@@ -16,7 +16,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.compiled import inputs_like
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.fields import Visit
 
@@ -88,7 +88,7 @@ def _at_draws(
     """
     many = [graph_input(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in inputs]
     graphs = vectorize_graph(list(outputs), dict(zip(inputs, many, strict=True))) if outputs else []
-    function = interpreted([*many, *given], graphs)
+    function = Interpreted([*many, *given], graphs)
     largest = max(math.prod(shape) for shape in [inputs[0].type.shape, *shapes])
     size = max(1, CHUNK // max(1, largest))
 

@@ -13,7 +13,7 @@ from pytensor.tensor import tensor
 
 from pymc_geodesic.diagnostics.geometry import geometries, geometry_manifold
 from pymc_geodesic.diagnostics.gradients import ModelPoints
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
@@ -61,4 +61,4 @@ def sampled_draws(idata: xr.DataTree, records: Sequence[RunRecord]) -> dict[str,
 def _embedded(manifold: Manifold, x: np.ndarray) -> np.ndarray:
     value = tensor("value", dtype=x.dtype, shape=(None,) * x.ndim)
     point = manifold.embed(value)
-    return x if point is value else interpreted([value], [point])(x)[0]
+    return x if point is value else Interpreted([value], [point])(x)[0]

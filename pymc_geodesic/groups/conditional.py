@@ -18,7 +18,7 @@ from pytensor.tensor import TensorVariable
 from pymc_geodesic.groups.effect_density import EffectDensity
 from pymc_geodesic.groups.modes import normals_at_modes
 from pymc_geodesic.groups.substitution import substituted
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource
 
@@ -85,8 +85,8 @@ class ConditionalEffects:
         candidates = pt.dtensor3("candidates").astype(density.effect.dtype)
         joint = vectorize_graph(density.joint, {density.effect: candidates})
         lower = [x for row in normals.cholesky for x in row]
-        self._normals = interpreted([*inputs, index], [normals.mode, *lower])
-        self._joint = interpreted([*inputs, index, candidates], [joint])
+        self._normals = Interpreted([*inputs, index], [normals.mode, *lower])
+        self._joint = Interpreted([*inputs, index, candidates], [joint])
 
     def draw(
         self, rng: np.random.Generator, values: Mapping[str, np.ndarray], groups: np.ndarray

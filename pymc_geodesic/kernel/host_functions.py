@@ -13,17 +13,17 @@ import pytensor.tensor as pt
 from pytensor.gradient import pullback
 from pytensor.tensor import tensor
 
-from pymc_geodesic.kernel.at_points import AtPoints
 from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
-from pymc_geodesic.kernel.interpreted_once import Interpreted
+from pymc_geodesic.kernel.evaluated import Evaluated
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.potential import Potential
 
 __all__ = ["added", "energies_and_gradients", "geometry", "terms_of_rows"]
 
 
-def energies_and_gradients(potential: Potential) -> AtPoints:
+def energies_and_gradients(potential: Potential) -> Evaluated:
     """Return energies, gradients in the embedding, and those of the projected points."""
     manifold = potential.manifold
     points, rows = _inputs(potential)
@@ -36,14 +36,15 @@ def energies_and_gradients(potential: Potential) -> AtPoints:
         for x, y, g in zip(position, points, gradient, strict=True)
     ]
     outputs = [potential.energy(position, rows), *gradient, *pulled_back]
-    return AtPoints(potential.conditioned, points, rows, outputs)
+    return Evaluated([*potential.conditioned, *points, *rows], outputs)
 
 
-def terms_of_rows(potential: Potential) -> AtPoints | None:
+def terms_of_rows(potential: Potential) -> Evaluated | None:
     """Return the log likelihood of each row; None if it is no sum over rows."""
     points, rows = _inputs(potential)
     terms = potential.of_each_row(potential.manifold.project(points), rows)
-    return None if terms is None else AtPoints(potential.conditioned, points, rows, [terms])
+    inputs = [*potential.conditioned, *points, *rows]
+    return None if terms is None else Evaluated(inputs, [terms])
 
 
 def geometry(potential: Potential) -> dict[str, Any]:

@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import batched, islice
-from time import process_time, thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.at_points import AtPoints
+from pymc_geodesic.kernel.evaluated import Evaluated, clock
 from pymc_geodesic.kernel.host_functions import (
     added,
     energies_and_gradients,
@@ -24,7 +24,7 @@ from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.stream import StreamSource
 
-__all__ = ["Evaluation", "HostGradient"]
+__all__ = ["Evaluation", "HostGradient", "TermsOfRows"]
 
 # Rows whose gradient is evaluated at once: so many that the cost of a call is negligible, and so
 # few that rows of a hundred numbers fit into a processor's cache.
@@ -43,8 +43,10 @@ FUNCTIONS = (
     "representatives",
 )
 
-
 PARTITION_SUM, PARTITION_ROWS = "partition_sum", "partition_rows"
+
+type TermsOfRows = Callable[[Sequence[np.ndarray], np.ndarray], np.ndarray]
+"""``(point, rows) -> array``, one number for each row."""
 
 type Elsewhere = Callable[[str, Sequence[tuple[Any, ...]]], list[Any]]
 """``(method, arguments of each call) -> results``."""
@@ -71,14 +73,14 @@ class Evaluation(NamedTuple):
 class HostGradient:
     """Evaluate the potential of a model, for some rows of its data or for all.
 
-    The graph is interpreted if NumPy has all its operations: a few hundred calls on thousands of
-    rows take less time than compiling. Points are lists of arrays in the embedding;
-    they are first projected onto the manifold.
+    Points are lists of arrays in the embedding; they are first projected onto the manifold.
 
     Parameters
     ----------
     potential : Potential
         Gives energies and gradients.
+    interprets : bool
+        Whether PyTensor interprets them: before PyMC forks its workers, JAX must not compute.
 
     Attributes
     ----------
@@ -92,7 +94,6 @@ class HostGradient:
         Of the processor for the last evaluation with all rows; NaN before the first.
     """
 
-    _evaluate_weighted: AtPoints | None
     representatives: Representatives
     to_points: Callable[..., list[np.ndarray]]
     to_values: Callable[..., list[np.ndarray]]
@@ -101,7 +102,8 @@ class HostGradient:
     to_tangent: Callable[..., list[np.ndarray]]
     geodesic: Callable[..., list[np.ndarray]]
 
-    def __init__(self, potential: Potential) -> None:
+    def __init__(self, potential: Potential, *, interprets: bool = False) -> None:
+        self.interprets = interprets
         self.n_rows = [source.n_rows for source in potential.sources]
         self.batch_sizes = [source.batch_size for source in potential.sources]
         self.conditioned: Sequence[np.ndarray] = ()
@@ -114,18 +116,18 @@ class HostGradient:
         self.seconds_per_pass = np.nan
         self._last: tuple[list[np.ndarray], Evaluation] | None = None
         self._potential, self.manifold = potential, potential.manifold
-        self._interpret(potential)
+        self._write(potential)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the functions behind: what PyTensor interprets cannot be pickled, the graph can."""
+        """Leave the functions behind."""
         left_out = {*FUNCTIONS, "elsewhere", "_last"}
         return {name: value for name, value in self.__dict__.items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Recreate the functions from the graph."""
+        """Write the functions anew."""
         self.__dict__.update(state)
         self.elsewhere, self._last = None, None
-        self._interpret(self._potential)
+        self._write(self._potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones, or ones by weight.
@@ -161,19 +163,23 @@ class HostGradient:
         *,
         are_drawn: bool = True,
     ) -> list[Evaluation]:
-        """Evaluate at several points, each with its own rows: faster than one after another.
+        """Evaluate at several points, each with its own rows.
 
         Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
         """
-        calls = [[*point, *some] for point, some in zip(points, rows, strict=True)]
-        n, weights = len(self.manifold.shapes), self.weights if are_drawn else None
-        if weights is None:
-            found = self._evaluate(self.conditioned, calls)
-        else:
-            if self._evaluate_weighted is None:
-                self._evaluate_weighted = energies_and_gradients(self._potential.weighted())
-            found = self._evaluate_weighted([*self.conditioned, weights.factors], calls)
-        return [Evaluation(float(x[0]), list(x[1 : n + 1]), list(x[n + 1 :])) for x in found]
+        fixed, evaluate = list(self.conditioned), self._evaluate
+        if are_drawn and self.weights is not None:
+            fixed.append(self.weights.factors)
+            evaluate = self._evaluate_weighted
+        found, n = [], len(self.manifold.shapes)
+        for point, some in zip(points, rows, strict=True):
+            energy, *gradients = evaluate([*fixed, *point, *some], interprets=self.interprets)
+            found.append(Evaluation(float(energy), gradients[:n], gradients[n:]))
+        return found
+
+    @cached_property
+    def _evaluate_weighted(self) -> Evaluated:
+        return energies_and_gradients(self._potential.weighted())
 
     def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point with all rows, a few thousand at a time.
@@ -183,12 +189,11 @@ class HostGradient:
         if not self.n_rows:
             return self(point, [])
         given = [*point, *self.conditioned]
-        if self._last is None or not _are_equal(given, self._last[0]):
-            began, began_here = process_time(), thread_time()
+        if self._last is None or not all(map(np.array_equal, given, self._last[0])):
+            began, before = clock(), self._evaluate.seconds_of_making
             found = self._whole(point)
-            # Where a limit is set to the time of a process, as batch systems do, the clock of all
-            # its threads advances in steps of milliseconds; that of a single thread does not.
-            self.seconds_per_pass = max(process_time() - began, thread_time() - began_here)
+            took = clock() - began - (self._evaluate.seconds_of_making - before)
+            self.seconds_per_pass = float(took.max())
             self._last = [np.array(x) for x in given], found
         return self._last[1]
 
@@ -261,13 +266,15 @@ class HostGradient:
             self._sample = possible_rows(stream, drawn)
         if self._sample is None:
             wanted = -(-SUBSAMPLE // stream.batch_size)
-            batches = list(islice(checked_batches(stream), wanted))
-            self._sample = np.concatenate(batches)
+            self._sample = np.concatenate([*islice(checked_batches(stream), wanted)])
         return self._sample
 
-    def terms_of_rows(self) -> AtPoints | None:
+    def terms_of_rows(self) -> TermsOfRows | None:
         """Return the function of the log likelihood of each row, if there is one."""
-        return terms_of_rows(self._potential) if len(self.n_rows) == 1 else None
+        terms = terms_of_rows(self._potential) if len(self.n_rows) == 1 else None
+        if terms is None:
+            return None
+        return lambda point, rows: terms([*self.conditioned, *point, rows])[0]
 
     def chunks(self) -> Iterator[list[np.ndarray]]:
         """Cut all rows of every source into chunks."""
@@ -285,15 +292,10 @@ class HostGradient:
             rows = np.arange(start, min(start + CHUNK, n))
             yield [rows] * len(self.n_rows)
 
-    def _interpret(self, potential: Potential) -> None:
+    def _write(self, potential: Potential) -> None:
         self._evaluate = energies_and_gradients(potential)
-        self._evaluate_weighted = None
         for name, function in geometry(potential).items():
             setattr(self, name, function)
-
-
-def _are_equal(some: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> bool:
-    return all(map(np.array_equal, some, others))
 
 
 def _cut(block: np.ndarray) -> list[np.ndarray]:

@@ -1,142 +1,111 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions that run with NumPy's own operations, without a compiler."""
+"""Functions that PyTensor interprets by NumPy, for graphs that are evaluated a few times.
+
+A compiler would take longer than all calls, and a process that has computed with JAX cannot be
+forked: what a step does before PyMC's workers begin is interpreted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
 
+import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
-from pytensor.compile.io import In
-from pytensor.compile.maker import FunctionMaker
+from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
+from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
-from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.replace import clone_replace, vectorize_graph
-from pytensor.graph.rewriting.basic import SequentialGraphRewriter, WalkingGraphRewriter, in2out
+from pytensor.graph.rewriting.basic import (
+    SequentialGraphRewriter,
+    WalkingGraphRewriter,
+    node_rewriter,
+)
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.scalar.basic import Add, Cast, Mul
+from pytensor.scalar.basic import Add, Clip, Mul
+from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
-from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.host_rewrites import (
-    allocate_together,
-    expand_without_ufunc,
-    solve_together,
-    write_out,
-)
+from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
-from pymc_geodesic.kernel.straight_line import StraightLine
-from pymc_geodesic.kernel.ufuncs import call_ufunc, multiply_and_add, reduce_few
 
-__all__ = ["for_many", "interpreted", "rewrite_in_place", "runs_by_numpy"]
+__all__ = ["Interpreted"]
 
-# In this order: what is written out has operations that the others replace.
-FOR_NUMPY = (
-    write_out,
-    solve_together,
-    allocate_together,
-    expand_without_ufunc,
-    multiply_and_add,
-    call_ufunc,
-    reduce_few,
-)
+# NumPy's limit for the operands of a function.
+MOST_OPERANDS = 31
 
 
-def interpreted(inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]):
-    """Make a function of NumPy's own operations.
-
-    Operations are not fused: fused operations are fast when compiled but slow when interpreted.
-    """
-    forget_lines_of_constants(outputs)
-    with config.change_flags(cxx=""):
-        return pytensor.function(
-            list(inputs), list(outputs), mode=_mode(), on_unused_input="ignore"
-        )
-
-
-def rewrite_in_place(
-    inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]
-) -> FunctionMaker:
-    """Rewrite a graph that nobody else uses, and that depends on nothing but its inputs.
-
-    Parameters
-    ----------
-    inputs, outputs : sequence of TensorVariable
-        The graph, which is changed.
-
-    Returns
-    -------
-    FunctionMaker
-        Makes the function of :func:`interpreted`.
-    """
-    forget_lines_of_constants(outputs)
-    with config.change_flags(cxx=""):
-        return FunctionMaker(
-            [In(x) for x in inputs],
-            list(outputs),
-            _mode(),
-            on_unused_input="ignore",
-        )
-
-
-def _mode() -> Mode:
-    query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
-    rewriter = SequentialGraphRewriter(
-        optdb.query(query),
-        *(WalkingGraphRewriter(one, order="in_to_out") for one in FOR_NUMPY),
-    )
-    return Mode(linker=StraightLine(), optimizer=rewriter)
-
-
-def runs_by_numpy(function) -> bool:
-    """Return whether no operation of an interpreted function loops over entries in Python."""
-    return not any(
-        isinstance(node.op, Elemwise)
-        and node.op.nfunc_spec is None
-        and not isinstance(node.op.scalar_op, Add | Mul | Cast)
-        for node in function.maker.fgraph.apply_nodes
-    )
-
-
-def for_many(
-    inputs: Sequence[TensorVariable],
-    outputs: Sequence[TensorVariable],
-    *,
-    varying: Collection[TensorVariable],
-) -> tuple[list[TensorVariable], list[TensorVariable]]:
-    """Write a graph for several values of some inputs at once, along a first axis.
-
-    A call of an interpreted function costs as much as its operations take on thousands of numbers.
+class Interpreted:
+    """A function that is made when it is first called; infinities do not warn.
 
     Parameters
     ----------
     inputs, outputs : sequence of TensorVariable
         The graph.
-    varying : collection of TensorVariable
-        Inputs that differ, at least one.
-
-    Returns
-    -------
-    inputs, outputs : list of TensorVariable
-        The new graph.
-
-    Raises
-    ------
-    NotImplementedError
-        If PyTensor cannot write an operation for many.
     """
-    many = {x: graph_input(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
-    # What is written out in other operations is called for one after another otherwise.
-    graph = FunctionGraph(outputs=clone_replace(list(outputs), replace={}), clone=False)
-    in2out(write_out).rewrite(graph)
-    plain = list(graph.outputs)
-    n = next(iter(many.values())).shape[0]
-    written = [
-        x if x.ndim > one.ndim else pt.alloc(x, n, *x.shape)
-        for x, one in zip(vectorize_graph(plain, many), outputs, strict=True)
-    ]
-    return [many.get(x, x) for x in inputs], written
+
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
+        self._graph = list(inputs), list(outputs)
+        self._function: Any = None
+        self._lock = Lock()
+
+    def __call__(self, *arguments: Any) -> list[np.ndarray]:
+        """Call the function; several threads do so in turn."""
+        with self._lock, np.errstate(all="ignore"):
+            if self._function is None:
+                self._function = _made(*self._graph)
+            return self._function(*arguments)
+
+    def is_made_for(self, *arguments: Any) -> bool:
+        """Return whether the function has been called, with arguments of any shapes."""
+        return self._function is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the function: it cannot be pickled, but a graph can."""
+        return {"_graph": self._graph}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the function anew when it is called."""
+        self._graph, self._function, self._lock = state["_graph"], None, Lock()
+
+
+def _made(inputs: list[TensorVariable], outputs: list[TensorVariable]) -> Any:
+    forget_lines_of_constants(outputs)
+    # Operations are not fused: fused operations are fast when compiled but slow when interpreted.
+    query = RewriteDatabaseQuery(include=["fast_run"], exclude=["fusion", "inplace"])
+    ours = (WalkingGraphRewriter(one, order="in_to_out") for one in (write_out, without_loops))
+    mode = Mode(linker="vm", optimizer=SequentialGraphRewriter(optdb.query(query), *ours))
+    with quick_building(), config.change_flags(cxx=""):
+        return pytensor.function(inputs, outputs, mode=mode, on_unused_input="ignore")
+
+
+@node_rewriter([OpFromGraph])
+def write_out(fgraph, node):
+    """Replace an operation of PyTensor that consists of others by them."""
+    is_plain = node.op.is_inline or isinstance(node.op, SymbolicOp)
+    return inline_ofg_node(node) if is_plain else None
+
+
+@node_rewriter([Elemwise])
+def without_loops(fgraph, node):
+    """Replace operations for which PyTensor would loop over the entries in Python."""
+    scalar_op = node.op.scalar_op
+    if isinstance(scalar_op, Add | Mul) and len(node.inputs) > MOST_OPERANDS:
+        half = len(node.inputs) // 2
+        return [node.op(node.op(*node.inputs[:half]), node.op(*node.inputs[half:]))]
+    if isinstance(scalar_op, Softplus):
+        [x] = node.inputs
+        return [pt.maximum(x, 0) + pt.log1p(pt.exp(-pt.abs(x)))]
+    if isinstance(scalar_op, Clip):
+        x, low, high = node.inputs
+        return [pt.minimum(pt.maximum(x, low), high)]
+    if isinstance(scalar_op, Log1mexp):
+        [x] = node.inputs
+        # The two forms meet at log 2, where both lose the same precision.
+        return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
+    return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from pytensor.tensor import tensor
 
-from pymc_geodesic.kernel.interpreted_once import Interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold, Product
 
 __all__ = ["Representatives", "without_seam"]

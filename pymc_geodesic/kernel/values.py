@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from pymc_geodesic.kernel.carry import as_points
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 
 __all__ = ["PointMap"]
@@ -27,21 +26,15 @@ class PointMap:
 
     def __init__(self, potential: Potential) -> None:
         self._is_flat = [variable.is_flat for variable in potential.variables]
-        self._values = [variable.value for variable in potential.variables]
-        points = as_points(potential, self._values)
-        self._points = [x for x, flat in zip(points, self._is_flat, strict=True) if not flat]
-        self._function: Callable[..., list] | None = None
+        values = [variable.value for variable in potential.variables]
+        points = as_points(potential, values)
+        curved = [x for x, flat in zip(points, self._is_flat, strict=True) if not flat]
+        self._function = Interpreted(values, curved)
 
     def __call__(self, values: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Return the points."""
         if all(self._is_flat):
             return tuple(values)
-        if self._function is None:
-            self._function = interpreted_once(self._values, self._points)
         curved = iter(self._function(*values))
         pairs = zip(values, self._is_flat, strict=True)
         return tuple(x if flat else np.asarray(next(curved), order="C") for x, flat in pairs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the function: interpreted functions cannot be pickled, but a graph can."""
-        return self.__dict__ | {"_function": None}

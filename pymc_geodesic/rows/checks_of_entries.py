@@ -12,7 +12,7 @@ from pymc.model import Model
 from pytensor.graph.basic import Variable
 
 from pymc_geodesic.groups.quadrature import log_integral
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.rows.conversion import Conversion, Integrated
 from pymc_geodesic.rows.integration import RowFunction, rows_of_entries
@@ -103,7 +103,7 @@ def error_of_quadrature(
 def _variables(model: Model, point: Point) -> dict[str, np.ndarray]:
     """Return the free variables at a point of PyMC's values."""
     graphs = model.replace_rvs_by_values(model.free_RVs)
-    found = interpreted(model.value_vars, graphs)(*(point[x.name] for x in model.value_vars))
+    found = Interpreted(model.value_vars, graphs)(*(point[x.name] for x in model.value_vars))
     return {rv.name: x for rv, x in zip(model.free_RVs, found, strict=True)}
 
 
@@ -111,7 +111,7 @@ def _total(model: Model, variables: Sequence[Variable], point: Point) -> float:
     if not variables:
         return 0.0
     terms = [x.sum() for x in model.logp(vars=list(variables), sum=False)]
-    found = interpreted(model.value_vars, terms)(*(point[x.name] for x in model.value_vars))
+    found = Interpreted(model.value_vars, terms)(*(point[x.name] for x in model.value_vars))
     return float(np.sum(found))
 
 
@@ -138,7 +138,7 @@ def _of_rows(
 def _of_entries(part: Integrated, model: Model, point: Point) -> float:
     """Return the log density of the entries that have rows."""
     variables = [model[name] for name in part.local.names]
-    function = interpreted(model.value_vars, model.logp(vars=variables, sum=False))
+    function = Interpreted(model.value_vars, model.logp(vars=variables, sum=False))
     found = function(*(point[x.name] for x in model.value_vars))
     return float(
         sum(

@@ -19,7 +19,7 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.groups.effect_density import conditions_of
 from pymc_geodesic.groups.quadrature import log_integral
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.log_density import without_checks
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import inputs_for_free, needed_for_values, substituted
@@ -120,7 +120,7 @@ class RowFunction:
         leaves = [leaf for leaf, _ in rows.leaves]
         self._data = [data for _, data in rows.leaves]
         graphs = substituted(graphs, given)
-        self._function = interpreted([*given.values(), *inputs, *leaves], graphs)
+        self._function = Interpreted([*given.values(), *inputs, *leaves], graphs)
 
     def __call__(self, values: Mapping[str, np.ndarray], *others: np.ndarray) -> list[np.ndarray]:
         """Evaluate, given values of the free variables by name and of the further inputs."""

@@ -12,7 +12,7 @@ import numpy as np
 from pymc.logprob.utils import ParameterValueError
 from pymc.model import Model
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.full_data import full_data
 
 __all__ = ["Point", "require_equal", "tolerance_for"]
@@ -98,7 +98,7 @@ def _densities(model: Model) -> Callable[[Point], dict[str, float]]:
     """Make a function of the log density of every variable and potential at a point."""
     variables = [*model.basic_RVs, *model.potentials]
     terms = [x.sum() for x in model.logp(vars=variables, sum=False)]
-    function, names = interpreted(model.value_vars, terms), [x.name for x in variables]
+    function, names = Interpreted(model.value_vars, terms), [x.name for x in variables]
 
     def of(point: Point) -> dict[str, float]:
         values = function(*(point[x.name] for x in model.value_vars))

@@ -13,7 +13,7 @@ from pymc.model import Model
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 __all__ = ["at_draws", "to_value"]
 
@@ -51,7 +51,7 @@ def at_draws(
     draws = _free_draws(idata, free, max_draws=max_draws)
     values = {rv: rv.type() for rv in free}
     graphs = clone_replace(list(outputs), replace=values, rebuild_strict=False)
-    function = interpreted(list(values.values()), graphs)
+    function = Interpreted(list(values.values()), graphs)
     shape = draws[0].shape[:2]
     found = [function(*(column[index] for column in draws)) for index in np.ndindex(shape)]
     return [np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)]

@@ -19,7 +19,7 @@ from pytensor.graph.traversal import ancestors, toposort
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.runs.memory import bytes_of_draw
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
@@ -248,7 +248,7 @@ class Traced:
         ]
         replacements = dict(zip(self._values, many, strict=True))
         n = pt.lscalar("n_draws")
-        return interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
+        return Interpreted([n, *many], [_for_each(x, replacements, n) for x in graphs])
 
     def _flat(self, draws: Arrays) -> list[np.ndarray]:
         return [draws[name].reshape(-1, *draws[name].shape[2:]) for name in self.value_names]

@@ -19,7 +19,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorType
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.variables import SampledVariable
@@ -154,9 +154,9 @@ def _curved(
     slope = manifold.to_tangent(at, manifold.align(u, raw, at))
     units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *core))
     every = manifold.to_tangent(at, units).reshape((size, -1, size))
-    function = interpreted([raw, at, u], [slope, laplacian])
-    projector = interpreted([at], [pt.moveaxis(every, 0, 1)])
-    nearest = interpreted([at], [manifold.project(at)])
+    function = Interpreted([raw, at, u], [slope, laplacian])
+    projector = Interpreted([at], [pt.moveaxis(every, 0, 1)])
+    nearest = Interpreted([at], [manifold.project(at)])
     both = np.concatenate([everywhere, x], axis=1)
     aligned = without_seam(manifold, both)
     far, near = aligned[:, : everywhere.shape[1]], aligned[:, everywhere.shape[1] :]

@@ -18,7 +18,7 @@ import numpy as np
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 __all__ = ["available_bytes", "bytes_of_draw", "free_disk", "in_units"]
 
@@ -40,7 +40,7 @@ def bytes_of_draw(model: Model, variables: Sequence[TensorVariable]) -> dict[str
     if unknown:
         start = model.initial_point()
         values = [value for value in model.value_vars if value.name in start]
-        function = interpreted(values, [x.shape for x in unknown])
+        function = Interpreted(values, [x.shape for x in unknown])
         found = function(*(start[value.name] for value in values))
         shapes |= {x.name: tuple(map(int, shape)) for x, shape in zip(unknown, found, strict=True)}
     return {x.name: math.prod(shapes[x.name]) * np.dtype(x.dtype).itemsize for x in variables}

@@ -15,7 +15,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.log import log
@@ -73,7 +73,7 @@ def in_centered_coordinates(
         gradient,
         problem.position_of(problem.start),
         {names.index(name): product.deviation for name, product in products.items()},
-        log_scales=interpreted_once(values, [x.log_scale for x in products.values()]),
+        log_scales=Interpreted(values, [x.log_scale for x in products.values()]),
         rng=np.random.default_rng(SEED),
     )
     if not found:
@@ -85,4 +85,4 @@ def in_centered_coordinates(
         )
     exponents = {names[i]: a for i, a in found.items()}
     problem = problem.with_centering(exponents, is_abrupt=not exponents.keys() <= known)
-    return problem, HostGradient(problem.potential)
+    return problem, HostGradient(problem.potential, interprets=True)

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytensor.tensor as pt
 
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 
 __all__ = ["CenteredValues"]
@@ -28,9 +27,9 @@ class CenteredValues:
     def __init__(self, potential: Potential) -> None:
         moved = [(i, v) for i, v in enumerate(potential.variables) if v.log_ratio is not None]
         self._places = [i for i, _ in moved]
-        self._values = [variable.value for variable in potential.variables]
-        self._ratios = [pt.exp(variable.log_ratio) for _, variable in moved]
-        self._function: Callable[..., list] | None = None
+        values = [variable.value for variable in potential.variables]
+        ratios = [pt.exp(variable.log_ratio) for _, variable in moved]
+        self._function = Interpreted(values, ratios)
 
     def inside(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the values of the sampler's coordinates for those of PyMC."""
@@ -44,13 +43,7 @@ class CenteredValues:
         changed = list(values)
         if not self._places:
             return changed
-        if self._function is None:
-            self._function = interpreted_once(self._values, self._ratios)
         # Ratios depend on other variables, whose values are the same inside and outside.
         for i, ratio in zip(self._places, self._function(*values), strict=True):
             changed[i] = np.asarray(change(values[i], ratio), values[i].dtype)
         return changed
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the function: interpreted functions cannot be pickled, but a graph can."""
-        return self.__dict__ | {"_function": None}

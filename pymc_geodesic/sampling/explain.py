@@ -16,7 +16,7 @@ from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.distributions import VonMisesFisher
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 __all__ = ["explain_start", "impossible_start"]
 
@@ -109,5 +109,5 @@ def _evaluate(
     values = model.value_vars
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        function = interpreted(values, graphs)
+        function = Interpreted(values, graphs)
         return [np.asarray(x) for x in function(*(np.asarray(point[v.name]) for v in values))]

@@ -25,10 +25,11 @@ FEW_ENTRIES = 10
 # Gradients that NUTS with a diagonal mass needs for an effective draw: at least so many, and two
 # for each step along the longest direction in units of the shortest.
 FEWEST_GRADIENTS = 10
-# Time of a compiled gradient over that of an interpreted one, which is measured. With it the
-# estimates for four models of 30,000 rows are .6 to 2.1 times what nutpie took, compilation and
-# tuning included; the factor of which users are told leaves room for others.
-COMPILED, UNCERTAIN = 0.2, 3
+# Time of a gradient of NUTS over that of a gradient that takes its rows by their indices, which is
+# measured. For four models of 30,000 rows the latter took .3 to 2.3 times what NumPy took, with
+# which .2 gave .6 to 2.1 times the time of nutpie, compilation and tuning included. The factor of
+# which users are told leaves room.
+BY_NUTS, UNCERTAIN = 0.3, 3
 
 
 class News(NamedTuple):
@@ -96,7 +97,7 @@ def forecast(
     mass : Mass
         In whose frame draws are looked at.
     seconds_per_pass : float
-        Seconds of the processor for an interpreted gradient of all rows; not a number if it was
+        Seconds of the processor for a gradient of all rows; not a number if it was
         not measured.
     """
     n = 0 if clock is None else n_drawn - clock.n_drawn
@@ -115,7 +116,7 @@ def forecast(
     )
     if not is_few:
         text += " for nine in ten of their entries, and fewer for the slowest"
-    by_nuts = worth * gradients_by_nuts(mass) * seconds_per_pass * COMPILED
+    by_nuts = worth * gradients_by_nuts(mass) * seconds_per_pass * BY_NUTS
     now = time.process_time()
     # What NUTS takes includes its tuning, and so does what is compared with it.
     by_this = now - clock.began + 1_000 * (now - clock.processor) / n

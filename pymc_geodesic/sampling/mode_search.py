@@ -17,7 +17,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.run_record import ModeRecord, ModesRecord
 from pymc_geodesic.sampling.chain import GradientChain, tuning_of
@@ -145,7 +145,7 @@ class ModeSearch:
         ]
         graphs = model.replace_rvs_by_values(variables)
         inputs = [model.rvs_to_values[v] for v in variables]
-        function = interpreted_once(inputs, graphs)
+        function = Interpreted(inputs, graphs)
         rows = []
         for point in points:
             values = [np.asarray(x) for x in self._gradient.to_values(*point)]

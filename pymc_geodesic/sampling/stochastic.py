@@ -80,6 +80,7 @@ class StochasticSampler:
             problem, gradient = in_centered_coordinates(
                 problem, model, gradient, can_balance=can_balance
             )
+            gradient.interprets = False
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(
             problem,

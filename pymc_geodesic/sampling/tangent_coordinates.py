@@ -34,7 +34,7 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
     potential, manifold = problem.potential, problem.manifold
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
-    gradient = HostGradient(potential)
+    gradient = HostGradient(potential, interprets=True)
     if streams or potential.conditioned or not any(takes_tangent_mass(*pair) for pair in pairs):
         return problem, gradient
     start = problem.start
@@ -56,4 +56,4 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
             "are equal."
         )
     problem = problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
-    return problem, HostGradient(problem.potential)
+    return problem, HostGradient(problem.potential, interprets=True)

@@ -13,7 +13,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import brentq, nnls
 
 from pymc_geodesic.distributions.bessel import bessel_ratio
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.spherical import require_unit
@@ -111,7 +111,7 @@ def _mean_cosine(documents: sp.csr_array, topics: ArrayLike) -> float:
 def _inverse_ratio(n: int, value: float) -> float:
     """Solve A_n(kappa) = value."""
     kappa = pt.dscalar("kappa")
-    ratio = interpreted([kappa], [bessel_ratio(n, kappa)])
+    ratio = Interpreted([kappa], [bessel_ratio(n, kappa)])
     # Within a factor of two for all n and values (Banerjee et al. 2005, equation 4.4).
     guess = value * (n - value**2) / (1 - value**2)
     found = brentq(

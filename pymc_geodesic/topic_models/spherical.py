@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
 from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
 from pymc_geodesic.topic_models.topic_counts import read_alpha
@@ -109,7 +109,7 @@ def log_perplexity(
     if n_proportions < 1:
         raise ValueError(f"`n_proportions` expected 1 or more, got {n_proportions}.")
     weights = np.random.default_rng(rng).dirichlet(read_alpha(alpha, n_topics), n_proportions)
-    [constant] = interpreted([], [vmf_log_normalizer(n_words, kappa) - np.log(n_proportions)])()
+    [constant] = Interpreted([], [vmf_log_normalizer(n_words, kappa) - np.log(n_proportions)])()
     average = RunningAverage(np.ones(documents.shape[0]))
     for draw in draws:
         cosines = _cosines(documents, draw.astype(np.float64), weights)

@@ -25,7 +25,7 @@ from pytensor.tensor import scalar
 from scipy.special import digamma, gammaln, polygamma
 
 from pymc_geodesic.distributions.bessel import bessel_ratio, vmf_log_normalizer
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 __all__ = ["AdmixtureBound", "Moments"]
 
@@ -62,7 +62,7 @@ class AdmixtureBound:
     ) -> None:
         length = scalar("length", dtype="float64")
         n = len(mean)
-        self._vmf = interpreted([length], [vmf_log_normalizer(n, length), bessel_ratio(n, length)])
+        self._vmf = Interpreted([length], [vmf_log_normalizer(n, length), bessel_ratio(n, length)])
         self.prior = mean_concentration * mean
         self.concentration, self.kappa, self.alpha = concentration, kappa, alpha
         self.mean_length = float(self._vmf(np.float64(concentration))[1])

@@ -22,8 +22,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.kernel.at_points import AtPoints
-from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.host_gradient import HostGradient, TermsOfRows
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.anchor import around
 from pymc_geodesic.tuning.secants import HALF_WIDTH
@@ -32,8 +31,6 @@ __all__ = ["sizes_of_rows"]
 
 # Pairs of points: they determine the size of a row to a third, which costs a tenth of the gain.
 N_PAIRS = 8
-# Rows with which it is tested whether each has a term of its own.
-N_TESTED = 5
 
 
 def sizes_of_rows(
@@ -70,34 +67,37 @@ def sizes_of_rows(
         for sign in (1, -1):
             moves = [np.asarray(sign * z, x.dtype) for z, x in zip(noise, point, strict=True)]
             points.append(around(gradient, point, mass, moves))
-    with np.errstate(all="ignore"):
-        parts = [_second_differences(terms, gradient, points, rows) for rows in gradient.chunks()]
+    with np.errstate(invalid="ignore"):
+        parts = [_second_differences(terms, gradient, points, rows) for [rows] in gradient.chunks()]
     sizes = np.concatenate(parts)
     finite = np.isfinite(sizes)
     return np.where(finite, sizes, np.max(sizes, where=finite, initial=0.0))
 
 
 def _second_differences(
-    terms: AtPoints,
+    terms: TermsOfRows,
     gradient: HostGradient,
     points: Sequence[Sequence[np.ndarray]],
-    rows: Sequence[np.ndarray],
+    rows: np.ndarray,
 ) -> np.ndarray:
-    found = terms(gradient.conditioned, [[*point, *rows] for point in points])
-    center, *ends = (one for [one] in found)
+    center, *ends = (terms(point, rows) for point in points)
     pairs = zip(ends[::2], ends[1::2], strict=True)
     squares = [(up + down - 2 * center) ** 2 for up, down in pairs]
     # Each part of the rows is scaled to all of them.
-    share = len(rows[0]) / gradient.n_rows[0]
+    share = len(rows) / gradient.n_rows[0]
     return share * np.sqrt(np.mean(squares, axis=0)) / HALF_WIDTH**2
 
 
-def _belong_to_rows(terms: AtPoints, gradient: HostGradient, point: Sequence[np.ndarray]) -> bool:
+def _belong_to_rows(
+    terms: TermsOfRows, gradient: HostGradient, point: Sequence[np.ndarray]
+) -> bool:
     """Return whether each term is that of one row, whatever other rows there are."""
-    rows = np.linspace(0, gradient.n_rows[0] - 1, N_TESTED).astype("int64")
-    calls = [[*point, rows], [*point, rows[::-1].copy()], [*point, rows[:-1]]]
-    [whole], [turned], [part] = terms(gradient.conditioned, calls)
-    if whole.shape != rows.shape:
-        return False
-    scaled = part * (N_TESTED - 1) / N_TESTED
-    return np.allclose(whole, turned[::-1]) and np.allclose(whole[:-1], scaled)
+    # As many as are evaluated at once in any case, so that nothing more is compiled.
+    [rows] = next(gradient.chunks())
+    others = np.append(rows[:-1], rows[0])
+    whole, turned, changed = (terms(point, x) for x in (rows, rows[::-1].copy(), others))
+    return (
+        whole.shape == rows.shape
+        and np.allclose(whole, turned[::-1], equal_nan=True)
+        and np.allclose(whole[:-1], changed[:-1], equal_nan=True)
+    )

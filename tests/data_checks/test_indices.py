@@ -272,7 +272,7 @@ def test_an_array_of_another_length_beside_a_batch_is_refused():
     with pm.Model() as model:
         normal(vectors()[CODES[:300]], pm.Minibatch(Y, batch_size=BATCH))
     with pytest.raises(
-        ValueError, match=r"`y` expected a log density of any 20 rows.*error: .* 300"
+        ValueError, match=r"`y` expected a log density of any 20 rows.*error: .*300"
     ):
         accept(model)
 

@@ -13,7 +13,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +51,7 @@ def near_the_start(model):
 def gradients(model, point):
     """Log density and its gradient by variable, by NumPy."""
     values, logp = model.value_vars, model.logp()
-    function = interpreted(values, [logp, *pt.grad(logp, values)])
+    function = Interpreted(values, [logp, *pt.grad(logp, values)])
     parts = function(*(point[v.name] for v in values))
     # A model of all data has the variables in another order.
     return dict(zip(["logp", *(v.name for v in values)], map(np.asarray, parts), strict=True))

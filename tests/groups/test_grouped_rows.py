@@ -12,7 +12,7 @@ from tables import columns, local_logistic, logistic_table, marginal_logistic
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.minibatch import find_batch_sources
 
 TABLE = pd.DataFrame(
@@ -26,7 +26,7 @@ TABLE = pd.DataFrame(
 
 
 def values_of(*graphs):
-    return interpreted([], list(graphs))()
+    return Interpreted([], list(graphs))()
 
 
 def rows_of_groups(packed, mask):

@@ -14,7 +14,7 @@ from tables import columns, logistic_table, marginal_logistic
 import pymc_geodesic as pmg
 
 from pymc_geodesic.groups.quadrature import log_integral
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 POINT = {"mu": 0.3, "slope": 0.7, "tau_log__": np.log(1.2)}
 
@@ -23,7 +23,7 @@ def likelihood_of(model, point, *, gradient=True):
     """Log likelihood of each group, and the gradient of their sum; nothing is compiled."""
     [graph] = model.logp(vars=model.observed_RVs, sum=False)
     graphs = [graph, *grad(graph.sum(), model.value_vars)] if gradient else [graph]
-    found = interpreted(model.value_vars, graphs)(
+    found = Interpreted(model.value_vars, graphs)(
         *(np.asarray(point[v.name], dtype=v.dtype) for v in model.value_vars)
     )
     return found[0], found[1:]
@@ -198,7 +198,7 @@ def test_prior_draws_have_nothing_at_empty_places():
         each = pm.Bernoulli.dist(logit_p=effect[:, None])
         drawn = pmg.MarginalLikelihood("y", each, effect, mask, observed=y)
     draws = pm.draw(drawn, random_seed=1, mode="FAST_COMPILE")
-    np.testing.assert_array_equal(draws, interpreted([], [rows.mask])()[0])
+    np.testing.assert_array_equal(draws, Interpreted([], [rows.mask])()[0])
 
 
 def test_bad_arguments():

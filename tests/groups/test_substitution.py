@@ -9,7 +9,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.shape import Shape, Shape_i
 
 from pymc_geodesic.groups.substitution import with_length_of
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 
 
 def test_lengths_come_from_another_array():
@@ -21,5 +21,5 @@ def test_lengths_come_from_another_array():
     assert shapes
     assert all(node.inputs == [start] for node in shapes)
     values = [np.array([0.5, -1.0, 2.0]), np.zeros(3), np.array(3.0)]
-    [value] = interpreted([x, start, scale], [found])(*values)
+    [value] = Interpreted([x, start, scale], [found])(*values)
     np.testing.assert_allclose(value, 3.0 * np.arange(1, 4) + values[0])

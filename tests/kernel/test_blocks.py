@@ -13,7 +13,6 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel import blocks
 from pymc_geodesic.kernel.blocks import Blocks
-from pymc_geodesic.kernel.interpreted import interpreted
 from pymc_geodesic.kernel.jax.barriers import MANY, Barrier
 from pymc_geodesic.kernel.jax.function import JAXFunction
 
@@ -109,16 +108,6 @@ def test_blocks_join_and_split():
     noise = [np.full(5, float(i)) for i in range(3)] + [np.zeros((5, 4)), np.zeros(5)]
     assert [x.shape for x in parts.join_arrays(noise)] == [(5, 3, 1), (5, 4), (5,)]
     assert parts.join_arrays([]) == parts.split_arrays([]) == []
-
-
-@pytest.mark.parametrize("operation", [pt.add, pt.mul])
-def test_many_operands_are_interpreted(operation):
-    """NumPy's functions take at most 32 arrays."""
-    x = pt.vectors(100)
-    function = interpreted(x, [operation(*x)])
-    values = [np.full(2, 1.0 + i / 1000) for i in range(100)]
-    expected = sum(values) if operation is pt.add else np.prod(values, axis=0)
-    np.testing.assert_allclose(function(*values)[0], expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("n", [MANY - 1, MANY + 1])

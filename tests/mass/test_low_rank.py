@@ -6,7 +6,7 @@ import numpy as np
 import pytensor.tensor as pt
 import pytest
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Euclidean, Sphere
 from pymc_geodesic.mass.arrays import joined, split
 from pymc_geodesic.mass.form import mass_form
@@ -76,7 +76,7 @@ def test_the_symbolic_frame_is_the_same_map(mass, rng):
     mass = mass.refined(np.exp(rng.standard_normal(SIZE)))
     inputs = [pt.tensor(shape=shape, dtype="float64") for shape in SHAPES]
     frame = mass.frame([pt.as_tensor(array) for array in mass.arrays])
-    maps = interpreted(inputs, [*frame.to_frame(tuple(inputs)), *frame.from_frame(tuple(inputs))])
+    maps = Interpreted(inputs, [*frame.to_frame(tuple(inputs)), *frame.from_frame(tuple(inputs))])
     x = vector(rng)
     for found, expected in zip(maps(*x), [*mass.force(x), *mass.rate(x)], strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -113,7 +113,7 @@ def test_directions_are_damped_and_nothing_else(mass, parts, rng):
     inputs = [pt.tensor(shape=shape, dtype="float64") for shape in SHAPES]
     frame = mass.frame([pt.as_tensor(array) for array in mass.arrays])
     exponents = np.array([0.5, -0.2, 3.0])
-    damped = interpreted(inputs, frame.damp_directions(tuple(inputs), pt.as_tensor(exponents)))
+    damped = Interpreted(inputs, frame.damp_directions(tuple(inputs), pt.as_tensor(exponents)))
     velocity = vector(rng)
     found, before = joined(damped(*velocity)), joined(velocity)
     along = directions.T @ found

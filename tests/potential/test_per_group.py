@@ -18,7 +18,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.distributions.bingham_constant import bingham_log_normalizer
 from pymc_geodesic.distributions.rowwise import RowwiseGraph
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential import terms as potential_terms
 from pymc_geodesic.potential.per_group import per_group
@@ -164,7 +164,7 @@ def test_potential_of_a_model(monkeypatch, static_shapes):
         ]
         inputs = [*potential.positions, *rows]
         point = [rng.uniform(0.5, 1.5, shape) for shape in potential.manifold.shapes]
-        function = interpreted(inputs, outputs)
+        function = Interpreted(inputs, outputs)
         return function(*point, *(rng.integers(0, 200, 40) for _ in rows)), outputs[0]
 
     found, energy = of(potential())

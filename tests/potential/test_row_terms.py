@@ -54,7 +54,7 @@ BETA = [np.array([0.5, -0.3])]
 def test_terms_of_rows_are_those_of_the_likelihood():
     x, y = data()
     gradient, rows = host(poisson()), np.arange(40)
-    [[terms]] = gradient.terms_of_rows()((), [[*BETA, rows]])
+    terms = gradient.terms_of_rows()(BETA, rows)
     logp = pm.logp(pm.Poisson.dist(np.exp(0.1 * x[rows] @ BETA[0])), y[rows]).eval()
     np.testing.assert_allclose(terms, logp * N / len(rows))
 

@@ -13,7 +13,7 @@ from pytensor.graph.traversal import apply_ancestors
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential import potential as module
@@ -62,7 +62,7 @@ def test_values_are_the_same(name):
     rng = np.random.default_rng(1)
     values = [rng.normal(size=x.type.shape) for x in (X, B, C)]
     [found] = JAXFunction([X, B, C], [output])(*values)
-    [expected] = interpreted([X, B, C], [output])(*values)
+    [expected] = Interpreted([X, B, C], [output])(*values)
     assert found.dtype == expected.dtype
     rtol = 1e-12 if found.dtype == np.float64 else 1e-6
     np.testing.assert_allclose(np.asarray(found), expected, rtol=rtol, atol=rtol)
@@ -135,7 +135,7 @@ def test_a_log_density_has_the_same_values(monkeypatch):
             *potential.gradient(positions, rows, width=0.0),
             *(x for row in potential.scores(positions, rows, width=0.0) for x in row),
         ]
-        return interpreted([*positions, *rows], outputs)(
+        return Interpreted([*positions, *rows], outputs)(
             *(rng.normal(size=shape) for shape in potential.manifold.shapes),
             *(rng.integers(0, 200, 20) for _ in rows),
         )

@@ -11,7 +11,7 @@ from scipy import stats
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.rows.convert import converted
 
 pytestmark = pytest.mark.filterwarnings("ignore:Data in . contains missing values")
@@ -32,7 +32,7 @@ def log_density(model, values, *, gradient=False):
     density = model.logp()
     outputs = [density, *pt.grad(density, model.value_vars)] if gradient else [density]
     point = {model.rvs_to_values[rv].name: values[rv.name] for rv in model.free_RVs}
-    found = interpreted(model.value_vars, outputs)(*(point[x.name] for x in model.value_vars))
+    found = Interpreted(model.value_vars, outputs)(*(point[x.name] for x in model.value_vars))
     return found[0], dict(zip((x.name for x in model.value_vars), found[1:], strict=False))
 
 

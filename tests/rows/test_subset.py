@@ -11,7 +11,7 @@ from written_latent_variables import gp_marginal, latent_of_each_row
 from written_likelihoods import censored_normal, multinomial_rows
 from written_regressions import linear_data_dims, many_outcomes_matrix, sparse_design
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.rows import DependentRowsError
 from pymc_geodesic.rows.subset import subset
 
@@ -20,7 +20,7 @@ def densities(model, point):
     """The log density, and what of it is of rows."""
     rows = [x for x in [*model.observed_RVs, *model.potentials] if x.name != "small"]
     outputs = [model.logp(), *(x.sum() for x in model.logp(vars=rows, sum=False))]
-    found = interpreted(model.value_vars, outputs)(*(point[x.name] for x in model.value_vars))
+    found = Interpreted(model.value_vars, outputs)(*(point[x.name] for x in model.value_vars))
     return found[0], sum(found[1:])
 
 

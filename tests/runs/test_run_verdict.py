@@ -144,7 +144,7 @@ def curved(n, p):
 def test_right_draws_on_curved_spaces_are_right(n, p):
     model, name, draws = curved(n, p)
     with model:
-        sampler = pmg.gSGNHT(backend="jax").sampler
+        sampler = pmg.gSGNHT().sampler
     assert said((model, sampler), draws, names=(name,)) == []
     # They are cleared, too.
     [(level, _)] = said((model, sampler), draws, names=(name,), n_diverging=1)
@@ -156,7 +156,7 @@ def test_a_direction_of_a_point_that_is_too_wide_is_said(widths):
     """As a scalar thermostat leaves a point of a sphere: the temperature of its velocity is one."""
     model, name, draws = curved(3, 1)
     with model:
-        sampler = pmg.gSGNHT(backend="jax").sampler
+        sampler = pmg.gSGNHT().sampler
     mean = draws.mean(axis=(0, 1)) / np.linalg.norm(draws.mean(axis=(0, 1)))
     axes = np.linalg.svd(np.eye(3) - np.outer(mean, mean))[0][:, :2]
     along = draws @ axes * np.sqrt(widths)

@@ -9,7 +9,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.packed import take_rows
 from pymc_geodesic.topic_models.projections import projections
 
@@ -49,7 +49,7 @@ def exact():
 def test_products_and_gradients_are_those_of_dense_documents(backend):
     inputs, outputs = graphs(static_shapes=backend == "JAX")
     if backend == "interpreted":
-        function = interpreted(inputs, outputs)
+        function = Interpreted(inputs, outputs)
     else:
         function = pytensor.function(inputs, outputs, mode=backend)
     arguments = [TOPICS, ROWS][: len(inputs)]

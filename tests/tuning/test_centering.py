@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.tuning.centering import LEAST, centering_exponents
@@ -33,7 +33,7 @@ def exponents_of(effect):
         gradient,
         gradient.to_points(*(point[value.name] for value in values)),
         {place: product.deviation},
-        log_scales=interpreted_once(values, [product.log_scale]),
+        log_scales=Interpreted(values, [product.log_scale]),
         rng=np.random.default_rng(0),
     )
     return found.get(place)

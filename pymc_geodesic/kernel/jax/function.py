@@ -107,7 +107,7 @@ class JAXFunction:
                 run = self._by_shapes[shapes] = self.changed(_unchanged, arguments, how="alone")
             return run(*arguments, *self.data(run, arguments))
 
-    def is_compiled_for(self, *arguments: Any) -> bool:
+    def is_made_for(self, *arguments: Any) -> bool:
         """Return whether the function has been called with arguments of these shapes."""
         return tuple(x.shape for x in arguments) in self._by_shapes
 

@@ -1,0 +1,58 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""A graph that JAX evaluates or PyTensor interprets, and the time that making the function took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import process_time, thread_time
+
+import numpy as np
+
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.kernel.jax.function import JAXFunction
+
+__all__ = ["Evaluated", "clock"]
+
+
+class Evaluated:
+    """A function of arrays.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph.
+
+    Attributes
+    ----------
+    seconds_of_making : ndarray, shape (2,)
+        Time of the processor that first calls took, by the clocks of :func:`clock`.
+    """
+
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
+        self.compiled, self.interpreted = JAXFunction(inputs, outputs), Interpreted(inputs, outputs)
+        self.seconds_of_making = np.zeros(2)
+
+    def __call__(
+        self, arguments: Sequence[np.ndarray], *, interprets: bool = False
+    ) -> list[np.ndarray]:
+        """Evaluate the outputs."""
+        # Entries of arrays are NumPy's scalars, for which JAX would compile anew.
+        arguments = [*map(np.asarray, arguments)]
+        evaluate = self.interpreted if interprets else self.compiled
+        if not evaluate.is_made_for(*arguments):
+            began = clock()
+            evaluate(*arguments)
+            self.seconds_of_making = self.seconds_of_making + clock() - began
+        return [*map(np.asarray, evaluate(*arguments))]
+
+
+def clock() -> np.ndarray:
+    """Return the time of the processor, by two clocks.
+
+    Where a limit is set to the time of a process, as batch systems do, the clock of all its threads
+    advances in steps of milliseconds; that of a single thread does not.
+    """
+    return np.array([process_time(), thread_time()])
