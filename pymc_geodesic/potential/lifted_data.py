@@ -25,13 +25,11 @@ __all__ = ["lift_data"]
 def lift_data(
     outputs: Sequence[TensorVariable],
     *,
-    static_shapes: bool,
     of_any_length: Collection[TensorVariable] = (),
 ) -> list[TensorVariable]:
     """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
 
-    Numba compiles a large constant for half a minute and cannot cache the result; JAX copies it
-    many times. With ``static_shapes``, data of a few entries, which may be shapes, become
+    JAX copies a large constant many times. Data of a few entries, which may be shapes, become
     constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
     only some rows are used, have no known length: the compiled function accepts others too.
     """
@@ -40,12 +38,8 @@ def lift_data(
     for variable in ancestors(list(outputs)):
         if isinstance(variable, SharedVariable):
             if not isinstance(variable.type, RandomType) and not is_number(variable):
-                replacements[variable] = _copied(
-                    variable, static_shapes=static_shapes, any_length=variable in free
-                )
-        elif isinstance(variable, TensorConstant) and not _is_small(
-            variable.data, static_shapes=static_shapes
-        ):
+                replacements[variable] = _copied(variable, any_length=variable in free)
+        elif isinstance(variable, TensorConstant) and not _is_small(variable.data):
             shape = _shape(variable.data, any_length=variable in free)
             replacements[variable] = pytensor.shared(
                 variable.data, name=variable.name, shape=shape, borrow=True
@@ -53,9 +47,9 @@ def lift_data(
     return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
 
 
-def _copied(variable: SharedVariable, *, static_shapes: bool, any_length: bool) -> Variable:
+def _copied(variable: SharedVariable, *, any_length: bool) -> Variable:
     value = variable.get_value(borrow=True)
-    if static_shapes and _is_small(value, static_shapes=static_shapes):
+    if _is_small(value):
         return pt.constant(value, name=variable.name)
     value = value if is_constant(variable) else value.copy()
     shape = _shape(value, any_length=any_length)
@@ -66,6 +60,6 @@ def _shape(data: np.ndarray, *, any_length: bool) -> tuple[int | None, ...]:
     return (None, *data.shape[1:]) if any_length else data.shape
 
 
-def _is_small(data: np.ndarray, *, static_shapes: bool) -> bool:
+def _is_small(data: np.ndarray) -> bool:
     """Whether data may be a constant: short data, or a mask, whose entries determine a shape."""
-    return data.size <= LARGE_CONSTANT or (static_shapes and data.dtype == bool)
+    return data.size <= LARGE_CONSTANT or data.dtype == bool

@@ -12,11 +12,8 @@ from pymc.model import Model
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.gradient import grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
-from pytensor.graph.rewriting.basic import dfs_rewriter
-from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.rewriting.math import local_batched_matmul_to_core_matmul_with_reshape
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.manifolds import Point, Product
@@ -34,8 +31,6 @@ __all__ = [
     "rows_of",
     "sizes_of",
 ]
-
-_STACK_DRAWS = dfs_rewriter(local_batched_matmul_to_core_matmul_with_reshape)
 
 
 def rows_of(variables: Sequence[SampledVariable]) -> int:
@@ -103,8 +98,6 @@ def sizes_of(model: Model, variables: Sequence[SampledVariable]) -> dict[TensorV
 def averaged_over_draws(
     terms: Sequence[TensorVariable],
     variables: Sequence[SampledVariable],
-    *,
-    static_shapes: bool,
 ) -> tuple[list[TensorVariable], Point]:
     """Replace local variables by several draws, and dependent terms by their mean.
 
@@ -114,8 +107,6 @@ def averaged_over_draws(
         Unsummed terms of the log density.
     variables : sequence of SampledVariable
         The local variables.
-    static_shapes : bool
-        See :class:`~pymc_geodesic.potential.potential.Potential`.
 
     Returns
     -------
@@ -134,20 +125,9 @@ def averaged_over_draws(
         if not draws.keys().isdisjoint(ancestors([term])):
             [free] = without_checks([term], impossible=False)
             many = vectorize_graph(free, draws)
-            if not static_shapes:
-                many = _with_one_product(many)
             term = many.sum() / next(iter(draws.values())).shape[0]
         averaged.append(term)
     return averaged, tuple(draws.values())
-
-
-def _with_one_product(term: TensorVariable) -> TensorVariable:
-    """Multiply all draws by a shared matrix at once.
-
-    PyTensor does so only after taking the gradient, which is then a sum of one product per
-    draw. On JAX it cannot, because the number of draws is unknown at this point.
-    """
-    return rewrite_graph(term, include=(), custom_rewrite=_STACK_DRAWS)
 
 
 class LocalPotential:
@@ -161,8 +141,6 @@ class LocalPotential:
         The global variables, which are conditioned on, and the local variables.
     rows : mapping
         The rows to use, for each source of minibatches.
-    static_shapes : bool
-        See :class:`~pymc_geodesic.potential.potential.Potential`.
 
     Raises
     ------
@@ -177,7 +155,6 @@ class LocalPotential:
         local_variables: Sequence[SampledVariable],
         *,
         rows: Mapping,
-        static_shapes: bool,
     ) -> None:
         self.variables = tuple(local_variables)
         self.n_rows = rows_of(local_variables)
@@ -194,7 +171,7 @@ class LocalPotential:
             self._require_rows(term)
         starts = [density.start_of(variable) for variable in local_variables]
         given = [start for start in starts if start is not None]
-        lifted = lift_data([*terms, *given], static_shapes=static_shapes)
+        lifted = lift_data([*terms, *given])
         self._terms = lifted[: len(terms)]
         known = iter(lifted[len(terms) :])
         self._starts = [None if start is None else next(known) for start in starts]

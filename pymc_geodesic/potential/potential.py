@@ -47,8 +47,6 @@ class Potential:
         variables.
     initial_point : mapping
         A value for every value variable; only the shapes are read.
-    static_shapes : bool
-        Whether batch sizes must be known when the graph is compiled (JAX).
     full_data : bool
         Whether to replace every minibatch by its whole data, for the exact potential.
     coordinates : mapping of Manifold class or name to Manifold, optional
@@ -91,7 +89,6 @@ class Potential:
         values: Sequence[TensorVariable],
         *,
         initial_point: Mapping[str, Any],
-        static_shapes: bool = False,
         full_data: bool = False,
         coordinates: Coordinates | None = None,
         data: Mapping[str, Iterable[np.ndarray]] | None = None,
@@ -117,7 +114,7 @@ class Potential:
         self.data_sources = found = _find_sources(model, data)
         self.sources = () if full_data else found
         self.indices = tuple(
-            source.placeholder(f"batch_{i}", source.batch_size if static_shapes else None)
+            source.placeholder(f"batch_{i}", source.batch_size)
             for i, source in enumerate(self.sources)
         )
         # A log density contains the number of rows, so it is built for any number of rows.
@@ -131,14 +128,11 @@ class Potential:
         if local:
             require_rows_of_batches(found, local_variables, full_data=full_data)
             sizes = sizes_of(model, local_variables)
-            self.local = LocalPotential(
-                model, self.variables, local_variables, rows=rows, static_shapes=static_shapes
-            )
+            self.local = LocalPotential(model, self.variables, local_variables, rows=rows)
         density = LogDensity(model, (*self.variables, *local_variables), rows=rows, sizes=sizes)
         self._terms, self.expectations, self.latents = without_latents(
             density.terms(),
             local_variables,
-            static_shapes=static_shapes,
             rows=dict(zip(self._rows, self.sources, strict=True)),
         )
         self.row_weights: tuple[TensorVariable, ...] = ()

@@ -34,7 +34,6 @@ def without_latents(
     terms: list[TensorVariable],
     local: Sequence[SampledVariable],
     *,
-    static_shapes: bool,
     rows: Mapping[TensorVariable, Source],
 ) -> tuple[list[TensorVariable], list[TensorVariable], Point]:
     """Write terms of the log density with inputs in place of latent variables of the rows.
@@ -48,14 +47,11 @@ def without_latents(
     latents : tuple of TensorVariable
         Inputs for the draws of the local variables, then for the expectations.
     """
-    terms, draws = averaged_over_draws(terms, local, static_shapes=static_shapes)
+    terms, draws = averaged_over_draws(terms, local)
     expectations = find_expectations(terms)
-    # Only JAX compiles again for other data, and reuses its compiled functions.
     resident = [source for source in rows.values() if isinstance(source, BatchSource)]
-    of_any_length = [x for source in resident for x in source.tensors] if static_shapes else ()
-    lifted = lift_data(
-        [*terms, *expectations], static_shapes=static_shapes, of_any_length=of_any_length
-    )
+    of_any_length = [x for source in resident for x in source.tensors]
+    lifted = lift_data([*terms, *expectations], of_any_length=of_any_length)
     terms, expectations = lifted[: len(terms)], lifted[len(terms) :]
     means = {expectation: expectation.type() for expectation in expectations}
     terms = clone_replace(terms, replace=means, rebuild_strict=False)

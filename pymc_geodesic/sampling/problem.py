@@ -160,7 +160,6 @@ class Problem:
             options.model,
             values,
             initial_point=start if options.initial_point is None else options.initial_point,
-            static_shapes=True,
             full_data=self._full_data,
             coordinates=self._coordinates,
             data=options.data,

@@ -61,7 +61,6 @@ def spherical_proportions(
         model,
         values[:1],
         initial_point=point,
-        static_shapes=True,
         local=values[1:],
     )
     sampler = LocalSampler(

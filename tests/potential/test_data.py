@@ -40,7 +40,7 @@ def leaves(potential, kind):
     return [v for v in ancestors([energy]) if isinstance(v, kind)]
 
 
-def test_large_constants_become_shared_variables_for_numba():
+def test_large_constants_become_shared_variables():
     potential = potential_of(model_of())
     sizes = [leaf.get_value().size for leaf in leaves(potential, SharedVariable)]
     assert 200 in sizes
@@ -48,12 +48,12 @@ def test_large_constants_become_shared_variables_for_numba():
 
 
 @pytest.mark.parametrize("form", ["constant", "shared"])
-def test_data_and_their_number_are_no_constants_for_jax(form):
+def test_data_and_their_number_are_no_constants(form):
     with pm.Model() as model:
         y = pm.Data("Y", Y) if form == "shared" else Y
         theta = pm.Normal("theta")
         pm.Normal("y", theta, observed=pm.Minibatch(y, batch_size=10), total_size=200)
-    potential = potential_of(model, static_shapes=True)
+    potential = potential_of(model)
     # The rows, of any number, and `total_size`.
     assert [leaf.type.shape for leaf in leaves(potential, SharedVariable)] == [(None,), ()]
     assert all(leaf.data.size <= 64 for leaf in leaves(potential, TensorConstant))
@@ -72,14 +72,14 @@ def test_pytensor_does_not_look_at_the_rows(monkeypatch):
         theta = pm.Normal("theta", shape=10)
         batch = pm.Minibatch(Y, batch_size=10)
         pm.Normal("y", theta, observed=batch, total_size=200)
-    potential = potential_of(model, static_shapes=True)
+    potential = potential_of(model)
     potential.energy(potential.positions, potential.indices)
     row_variables(model, potential.variables)
     assert looked_at
     assert max(looked_at) < len(Y)
 
 
-def test_shapes_and_masks_stay_constants_for_jax():
+def test_shapes_and_masks_stay_constants():
     mask = Y > 0
     with pm.Model() as model:
         n = pytensor.shared(np.array(3))
@@ -87,7 +87,7 @@ def test_shapes_and_masks_stay_constants_for_jax():
         x = pm.Data("X", Y)
         pm.Normal("y", theta.sum() + pt.zeros(n).sum(), observed=x)
         pm.Normal("z", (theta[0] * x)[mask], observed=Y[mask])
-    potential = potential_of(model, static_shapes=True)
+    potential = potential_of(model)
     # The data and what is picked by the mask, but neither the number nor the mask.
     assert {leaf.type.shape for leaf in leaves(potential, SharedVariable)} <= {
         (200,),

@@ -146,13 +146,12 @@ def winds():
     return model
 
 
-@pytest.mark.parametrize("static_shapes", [True, False])
-def test_potential_of_a_model(monkeypatch, static_shapes):
+def test_potential_of_a_model(monkeypatch):
     model = winds()
     start = model.initial_point()
 
     def potential():
-        return Potential(model, model.value_vars, initial_point=start, static_shapes=static_shapes)
+        return Potential(model, model.value_vars, initial_point=start)
 
     def of(potential):
         rng = np.random.default_rng(2)

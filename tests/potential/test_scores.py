@@ -25,8 +25,8 @@ MU = np.array([0.48, 0.6, 0.64])
 THETA = np.array(0.7)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["any batch size", "static batch size"])
-def potential(request):
+@pytest.fixture(scope="module")
+def potential():
     with pm.Model() as model:
         x = pm.Minibatch(X, batch_size=6)
         y = pm.Minibatch(Y, batch_size=5)
@@ -38,7 +38,6 @@ def potential(request):
         model,
         model.value_vars,
         initial_point=model.initial_point(),
-        static_shapes=request.param,
     )
 
 
