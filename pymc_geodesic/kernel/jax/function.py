@@ -29,7 +29,7 @@ from pymc_geodesic.kernel.jax.resident import (
     value_of,
 )
 from pymc_geodesic.kernel.jax.traced import traced
-from pymc_geodesic.kernel.jax.written import rewritten, written
+from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
 from pymc_geodesic.kernel.memo import Memo, structure_of
 
 __all__ = ["MEMO", "Compiled", "JAXFunction"]
@@ -83,12 +83,20 @@ class JAXFunction:
     ----------
     inputs, outputs : sequence of Variable
         Its graph. Shared variables are data, and keep their values of the first call.
+
+    Raises
+    ------
+    NotImplementedError
+        If PyTensor cannot write an operation for JAX.
     """
 
     def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         # Imported once for all workers. It starts no threads, unlike computing with JAX.
         load_jax()
         self._inputs, self._outputs = list(inputs), list(outputs)
+        # Rewrites may replace what is unknown.
+        if unknown_to_jax(self._outputs) and (names := unknown_to_jax(self.graph.outputs)):
+            raise lacking(", ".join(names))
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
         self._on_device: list[Any] | None = None
         self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,11 +14,14 @@ from pytensor.compile.mode import Mode, get_mode, optdb
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.rewriting.basic import dfs_rewriter
+from pytensor.graph.traversal import apply_ancestors
 
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
 from pymc_geodesic.kernel.jax.constants import register_constants_with_jax
 from pymc_geodesic.kernel.jax.counted_scan import (
+    CountedScan,
     count_iterations,
     register_counted_scan_with_jax,
     require_counted,
@@ -25,7 +30,7 @@ from pymc_geodesic.kernel.jax.sums import register_sums_with_jax
 from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 from pymc_geodesic.potential.stacking import Stacking
 
-__all__ = ["rewritten", "written"]
+__all__ = ["lacking", "rewritten", "unknown_to_jax", "written"]
 
 TAG = "pymc_geodesic_jax"
 
@@ -42,17 +47,51 @@ def written(
     """
     from pytensor.link.jax.dispatch import jax_funcify
 
-    register_barrier_with_jax()
-    register_counted_scan_with_jax()
-    register_constants_with_jax()
-    register_sums_with_jax()
     graph = rewritten(inputs, outputs)
     require_counted(graph)
-    return jax_funcify(graph)
+    try:
+        return jax_funcify(graph)
+    except NotImplementedError as error:
+        # PyTensor's messages end with the operation.
+        raise lacking(re.split(": |Op ", str(error))[-1]) from error
+
+
+def unknown_to_jax(outputs: Sequence[Variable]) -> list[str]:
+    """Return the names of operations that PyTensor cannot write for JAX.
+
+    Those of entries are found when the graph is written.
+    """
+    from pytensor.link.jax.dispatch import jax_funcify
+
+    nothing = jax_funcify.dispatch(object)
+    names = [str(op) for op in _operations(outputs) if jax_funcify.dispatch(type(op)) is nothing]
+    return list(dict.fromkeys(names))
+
+
+def _operations(outputs: Sequence[Variable]) -> Iterator[Op]:
+    for node in apply_ancestors(list(outputs)):
+        yield node.op
+        looped = node.op.scan if isinstance(node.op, CountedScan) else node.op
+        if isinstance(looped, HasInnerGraph):
+            yield from _operations(looped.fgraph.outputs)
+
+
+def lacking(names: str) -> NotImplementedError:
+    """Return the error for operations that JAX lacks."""
+    return NotImplementedError(
+        f"The model expected operations that JAX can compile, got `{names}`. Write it with other "
+        "operations of PyTensor, register what it is in JAX by "
+        "`pytensor.link.jax.dispatch.jax_funcify.register`, or sample all rows by "
+        '`pmg.sample(exact="nuts")`.'
+    )
 
 
 def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
     """Rewrite a copy of a graph for JAX."""
+    register_barrier_with_jax()
+    register_counted_scan_with_jax()
+    register_constants_with_jax()
+    register_sums_with_jax()
     forget_lines_of_constants(outputs)
     precision = _precision([*inputs, *outputs])
     # Without C, PyTensor compiles no module for every constant that it folds. Lines of code, which
