@@ -126,7 +126,7 @@ def main() -> None:
     for name, (build, n, strength) in CASES.items():
         model, compare, mean, sd = build(n, strength)
         with model:
-            step = pmg.gSGNHT(backend="jax")
+            step = pmg.gSGNHT()
         options = {"draws": draws, "tune": 1000, "chains": chains}
         runs = [
             sample(model, lambda step=step: step, random_seed=seed, **options)

@@ -206,7 +206,7 @@ def main() -> None:
         best = maximum(mixture, x, start, read, write)
         model = mixture.build(x)
         with model:
-            step = pmg.gSGNHT(backend="jax")
+            step = pmg.gSGNHT()
         runs = [
             sample(model, lambda step=step: step, random_seed=seed, initvals=start, **options)
             for seed in seeds

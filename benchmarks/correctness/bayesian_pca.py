@@ -81,15 +81,15 @@ Method = tuple[int | None, Callable[[], object], int, int, int]
 METHODS: dict[str, Method] = {
     "GMC, all rows": (
         None,
-        lambda: pmg.GMC(n_leapfrog=N_LEAPFROG, mass=masses(), backend="jax"),
+        lambda: pmg.GMC(n_leapfrog=N_LEAPFROG, mass=masses()),
         6000,
         4,
         300,
     ),
-    "SGGMC, batches of 100": (100, lambda: pmg.SGGMC(backend="jax"), 10_000, 2, 1000),
+    "SGGMC, batches of 100": (100, lambda: pmg.SGGMC(), 10_000, 2, 1000),
     "SGGMC, accuracy .02": (
         100,
-        lambda: pmg.SGGMC(accuracy=0.02, backend="jax"),
+        lambda: pmg.SGGMC(accuracy=0.02),
         15_000,
         2,
         1000,

@@ -42,7 +42,7 @@ BENCHMARK = Benchmark(
     ),
 )
 
-METHOD = (450, lambda: pmg.SGGMC(accuracy=0.02, backend="jax"), 6000, 2, 1000)
+METHOD = (450, lambda: pmg.SGGMC(accuracy=0.02), 6000, 2, 1000)
 
 
 def main() -> None:

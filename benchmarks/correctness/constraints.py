@@ -125,7 +125,6 @@ def main() -> None:
         step_size=0.05,
         friction=0.5,
         n_steps=PER_DRAW,
-        backend="jax",
     )
     variables = step.sampler.problem.variables
     found = [

@@ -76,7 +76,7 @@ def tried(model: Foreign) -> Found:
         try:
             batches = pmg.minibatch(given, batch_size=BATCH_SIZE)
             seconds = time.process_time() - begun
-            step_for(None, model=batches, backend="jax")
+            step_for(None, model=batches)
         except (ValueError, TypeError) as error:
             said = str(error)
             is_named = bool(model.refused) and bool(re.search(model.refused, said))

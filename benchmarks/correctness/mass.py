@@ -62,7 +62,7 @@ def invariance(draws: int, seeds: tuple[int, ...]) -> tuple[list[list], list[Che
                 options = options | {"thermal_mass": float(n)}
             for kind, mass in masses.items():
                 with model:
-                    step = cls(step_size=0.1, n_steps=10, mass=mass, backend="jax", **options)
+                    step = cls(step_size=0.1, n_steps=10, mass=mass, **options)
                 found = []
                 for seed in seeds:
                     run = once(model, step, draws=draws, tune=200, seed=seed)
@@ -123,7 +123,7 @@ def learning(draws: int, tune: int, seeds: tuple[int, ...]) -> tuple[list[list],
     for kind in (None, "diag", "dense"):
         mass = None if kind is None else pmg.MonteCarloEM(kind=kind)
         with model:
-            step = pmg.SGNHT(step_size=0.05, diffusion=1.0, n_steps=20, mass=mass, backend="jax")
+            step = pmg.SGNHT(step_size=0.05, diffusion=1.0, n_steps=20, mass=mass)
         runs = [once(model, step, draws=draws, tune=tune, seed=seed) for seed in seeds]
         squares = [run.draws["x"] ** 2 for run in runs]
         ratios = np.array([square.mean(axis=(0, 1)) for square in squares])

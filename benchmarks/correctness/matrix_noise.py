@@ -87,7 +87,7 @@ def build_model(space: Space) -> pm.Model:
 
 def samplers(step_size: float) -> dict[str, Callable[[], pmg.SGGMC | pmg.gSGNHT]]:
     """Make the two samplers with everything given."""
-    shared = {"step_size": step_size, "n_steps": 50, "backend": "jax"}
+    shared = {"step_size": step_size, "n_steps": 50}
     return {
         "SGGMC": lambda: pmg.SGGMC(friction=FRICTION, gradient_noise="fisher", **shared),
         "gSGNHT": lambda: pmg.gSGNHT(diffusion=FRICTION, **shared),

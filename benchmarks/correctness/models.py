@@ -281,7 +281,6 @@ def by_default(case: Ordinary, seed: int, *, quick: bool) -> Found:
                     chains=4,
                     random_seed=seed,
                     progressbar=False,
-                    backend="jax",
                     **options,
                 )
         except (pm.exceptions.SamplingError, ValueError, TooLong) as error:

@@ -8,7 +8,6 @@ A variable of shape ``(points, n)`` is that many independent chains, whose mean 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,9 +119,7 @@ def main() -> None:
     for name, (model, truth), step_sizes, build, asked in methods():
         biases, errors = [], []
         for step_size in step_sizes:
-            of_seeds, error, seconds = bias_of(
-                partial(build, backend="jax"), model, truth, step_size, quick=quick
-            )
+            of_seeds, error, seconds = bias_of(build, model, truth, step_size, quick=quick)
             biases.append(float(np.mean(of_seeds)))
             errors.append(error)
             local = ""

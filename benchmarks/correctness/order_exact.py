@@ -69,9 +69,7 @@ def main() -> None:
         for seed in seeds:
             run = sample(
                 model,
-                lambda h=h: pmg.SGNHT(
-                    step_size=h, diffusion=1.0, n_steps=round(1 / h), backend="jax"
-                ),
+                lambda h=h: pmg.SGNHT(step_size=h, diffusion=1.0, n_steps=round(1 / h)),
                 draws=50 if quick else DRAWS,
                 tune=TUNE,
                 chains=1,

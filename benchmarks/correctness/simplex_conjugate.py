@@ -165,7 +165,6 @@ def main() -> None:
                             dynamics=dynamics,
                             variance_reduction=None,
                             n_steps=20 if dynamics == "euler" else 2,
-                            backend="jax",
                         )
                     for step_size in step_sizes:
                         start = time.perf_counter()

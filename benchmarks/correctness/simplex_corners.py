@@ -45,7 +45,6 @@ def main() -> None:
                 dynamics=dynamics,
                 variance_reduction=None,
                 n_steps=N_STEPS,
-                backend="jax",
             )
             draws = iterations[dynamics] // N_STEPS
             runs = of_seeds(model, step, seeds, draws=draws, tune=0)

@@ -81,7 +81,7 @@ def langevin(step_size: float) -> Case:
     """The mean square of a standard normal, 1 / (1 - h / 4) by SGLD with exact gradients."""
     with pm.Model() as model:
         pm.Normal("x")
-        step = pmg.SGLD(step_size=step_size, variance_reduction=None, n_steps=20, backend="jax")
+        step = pmg.SGLD(step_size=step_size, variance_reduction=None, n_steps=20)
     bias = 1 / (1 - step_size / 4) - 1
     return Case(model, step, lambda draws: draws["x"] ** 2, 1, bias, 0.0)
 
@@ -93,7 +93,7 @@ def minibatches(step_size: float) -> Case:
         x = pm.Normal("x", 0.0, 100.0)
         batch = pm.Minibatch(data, batch_size=BATCH)
         pm.Normal("y", x, ROW_SD, observed=batch, total_size=ROWS)
-        step = pmg.SGHMC(step_size=step_size, friction=friction, n_steps=10, backend="jax")
+        step = pmg.SGHMC(step_size=step_size, friction=friction, n_steps=10)
     precision = ROWS / ROW_SD**2 + 1e-4
     center, scale = data.sum() / ROW_SD**2 / precision, precision**-0.5
     noise = ROWS**2 / BATCH * data.var() / ROW_SD**4
@@ -103,7 +103,7 @@ def minibatches(step_size: float) -> Case:
 
 def sphere(step: Callable[..., Any], step_size: float, *, draws: int, **options: Any) -> Case:
     """The mean direction of a von Mises-Fisher distribution, with exact gradients."""
-    options |= {"step_size": step_size, "n_steps": round(2 / step_size), "backend": "jax"}
+    options |= {"step_size": step_size, "n_steps": round(2 / step_size)}
     mu = np.eye(3)[0]
     with pm.Model() as many:
         x = pmg.VonMisesFisher("x", mu=mu, kappa=KAPPA, shape=(POINTS, 3))

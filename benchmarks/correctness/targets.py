@@ -54,7 +54,7 @@ def make_step(method: str, n: int, kappa: float):
     step_size = SHARE / np.sqrt(kappa + n / 3)
     friction = 0.1 / step_size
     variance = friction / step_size if "noisy" in method else 0.0
-    common = {"step_size": step_size, "n_steps": 25, "backend": "jax"}
+    common = {"step_size": step_size, "n_steps": 25}
     if method == "GMC":
         # The test couples the points of one variable, so that there is only one.
         target = model(n, kappa, 0.0, 1)

@@ -64,8 +64,8 @@ def main() -> None:
     model, data = build_model()
     exact = truth(data)
     methods = {
-        "gSGNHT": lambda: pmg.gSGNHT(step_size=0.02, diffusion=4.0, n_steps=20, backend="jax"),
-        "GMC": lambda: pmg.GMC(backend="jax"),
+        "gSGNHT": lambda: pmg.gSGNHT(step_size=0.02, diffusion=4.0, n_steps=20),
+        "GMC": lambda: pmg.GMC(),
         "NUTS": pm.NUTS,
     }
     rows, checks = [], []

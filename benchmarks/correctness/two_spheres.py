@@ -141,7 +141,7 @@ def main() -> None:
     draws, n_steps = (500, 20) if quick else (10_000, 50)
     seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
     model = two_spheres()
-    common = {"step_size": STEP_SIZE, "n_steps": n_steps, "backend": "jax", "model": model}
+    common = {"step_size": STEP_SIZE, "n_steps": n_steps, "model": model}
     thermostats = {
         f"gSGNHT, {grouping}": pmg.gSGNHT(diffusion=FRICTION, thermostat=grouping, **common)
         for grouping in ("per_variable", "shared")

@@ -95,13 +95,11 @@ def ambient_dimension() -> Iterator[None]:
 
 
 def sggmc() -> Any:
-    return pmg.SGGMC(step_size=0.05, friction=1.0, n_steps=20, backend="jax")
+    return pmg.SGGMC(step_size=0.05, friction=1.0, n_steps=20)
 
 
 def gsgnht() -> Any:
-    return pmg.gSGNHT(
-        step_size=0.05, diffusion=1.0, thermostat="per_variable", n_steps=20, backend="jax"
-    )
+    return pmg.gSGNHT(step_size=0.05, diffusion=1.0, thermostat="per_variable", n_steps=20)
 
 
 CASES: list[tuple[str, Callable[[], Any], Callable[[], Any], bool]] = [

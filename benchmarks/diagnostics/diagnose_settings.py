@@ -76,20 +76,18 @@ FAR = [{"beta": np.full(3, start)} for start in (-30.0, -10.0, 10.0, 30.0)]
 def sghmc(step: float, friction: float, **options):
     """Step size in posterior scales, friction in units of one over them."""
     return lambda: pmg.SGHMC(
-        step_size=step * SCALE, friction=friction / SCALE, n_steps=10, backend="jax", **options
+        step_size=step * SCALE, friction=friction / SCALE, n_steps=10, **options
     )
 
 
 def sgnht(step: float, diffusion: float, **options):
     return lambda: pmg.SGNHT(
-        step_size=step * SCALE, diffusion=diffusion / SCALE, n_steps=10, backend="jax", **options
+        step_size=step * SCALE, diffusion=diffusion / SCALE, n_steps=10, **options
     )
 
 
 def sgld(step: float):
-    return lambda: pmg.SGLD(
-        step_size=step * SCALE**2, variance_reduction=None, n_steps=10, backend="jax"
-    )
+    return lambda: pmg.SGLD(step_size=step * SCALE**2, variance_reduction=None, n_steps=10)
 
 
 def exact() -> pm.Model:
@@ -99,19 +97,19 @@ def exact() -> pm.Model:
 CASES = [
     Case("SGHMC, exact gradients", exact, sghmc(0.3, 1.0), None),
     Case("SGHMC, 'fisher'", regression, sghmc(0.1, 2.0, gradient_noise="fisher"), None),
-    Case("SGHMC, self-tuned", regression, lambda: pmg.SGHMC(n_steps=10, backend="jax"), None),
+    Case("SGHMC, self-tuned", regression, lambda: pmg.SGHMC(n_steps=10), None),
     Case("SGNHT", regression, sgnht(0.1, 3.0), None),
     Case("SGNHT, with the model", regression, sgnht(0.1, 3.0), None, {}, True),
-    Case("SGNHT, self-tuned", regression, lambda: pmg.SGNHT(n_steps=10, backend="jax"), None),
+    Case("SGNHT, self-tuned", regression, lambda: pmg.SGNHT(n_steps=10), None),
     Case(
         "gSGNHT, self-tuned, with the model",
         directions,
-        lambda: pmg.gSGNHT(n_steps=20, backend="jax"),
+        lambda: pmg.gSGNHT(n_steps=20),
         None,
         {"chains": 2},
         True,
     ),
-    Case("SGLD, control variates", regression, lambda: pmg.SGLD(n_steps=20, backend="jax"), None),
+    Case("SGLD, control variates", regression, lambda: pmg.SGLD(n_steps=20), None),
     Case("step 1.5 scales, exact", exact, sghmc(1.5, 1.0), "step_size_too_large"),
     Case(
         "step 1 scale, 'fisher', with the model",
@@ -130,7 +128,7 @@ CASES = [
     Case(
         "chains in two modes",
         two_modes,
-        lambda: pmg.SGHMC(step_size=0.2, friction=1.0, n_steps=10, backend="jax"),
+        lambda: pmg.SGHMC(step_size=0.2, friction=1.0, n_steps=10),
         "different_modes",
         {"initvals": SPREAD},
     ),

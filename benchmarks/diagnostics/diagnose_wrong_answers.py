@@ -149,7 +149,6 @@ def gsgnht(step: float, diffusion: float, **options) -> Callable:
     return lambda: pmg.gSGNHT(
         step_size=step * SCALE,
         diffusion=diffusion / SCALE,
-        backend="jax",
         **({"n_steps": 10} | options),
     )
 
@@ -162,12 +161,11 @@ def local(**options) -> Callable:
         step_size=0.008,
         diffusion=15.0,
         n_steps=10,
-        backend="jax",
     )
 
 
 def self_tuned(method, **options) -> Callable:
-    return lambda: method(**({"n_steps": 10, "backend": "jax"} | options))
+    return lambda: method(**({"n_steps": 10} | options))
 
 
 ONE = {"chains": 1}
@@ -188,7 +186,7 @@ ONE_CHAIN = [
         ONE,
     ),
     Case("SGLD, control variates", regression, self_tuned(pmg.SGLD, n_steps=20), None, ONE),
-    Case("GMC", exact, lambda: pmg.GMC(backend="jax"), None, ONE),
+    Case("GMC", exact, lambda: pmg.GMC(), None, ONE),
     Case("LocalGMC, tuned", scale_mixture, local(), None, SHORT),
     Case(
         "mixture, two chains from one start",
@@ -220,7 +218,7 @@ WRONG = [
     Case(
         "density without bound, one chain",
         wrong_sign,
-        lambda: pmg.SGHMC(step_size=0.3, friction=1.0, n_steps=10, backend="jax"),
+        lambda: pmg.SGHMC(step_size=0.3, friction=1.0, n_steps=10),
         "step_size_too_large",
         ONE,
     ),
@@ -254,9 +252,7 @@ WRONG = [
     Case(
         "one thermostat, two noises",
         two_noises,
-        lambda: pmg.SGNHT(
-            step_size=1e-3, diffusion=10.0, n_steps=50, variance_reduction=None, backend="jax"
-        ),
+        lambda: pmg.SGNHT(step_size=1e-3, diffusion=10.0, n_steps=50, variance_reduction=None),
         "shared_thermostat or positions_too_wide or positions_too_narrow",
         {"chains": 2},
     ),

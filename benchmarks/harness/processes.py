@@ -31,7 +31,7 @@ def in_a_process(
     *arguments : str
         Of the command.
     cache : str
-        Folder in which PyTensor, Numba and JAX keep what they compile; an empty one for a process
+        Folder in which PyTensor and JAX keep what they compile; an empty one for a process
         that finds nothing.
     most_seconds : int, optional
         Limit on processor time. None is returned for a process that exceeds it, or a limit that it

@@ -59,7 +59,7 @@ def main() -> None:
     model = build_model()
     seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
     options = {"draws": draws, "tune": 500, "chains": 4}
-    common = {"step_size": STEP_SIZE, "n_steps": n_steps, "backend": "jax", "model": model}
+    common = {"step_size": STEP_SIZE, "n_steps": n_steps, "model": model}
     methods = {
         "SGGMC, V known": pmg.SGGMC(friction=FRICTION, gradient_noise=NOISE, **common),
         "gSGNHT, V unknown": pmg.gSGNHT(diffusion=FRICTION, **common),

@@ -54,9 +54,9 @@ def exact_model() -> pm.Model:
 def methods(length: int) -> dict:
     """Return the model of each method and the step that samples it."""
     noisy = build_model()
-    common = {"step_size": STEP_SIZE, "n_steps": length, "backend": "jax", "model": noisy}
+    common = {"step_size": STEP_SIZE, "n_steps": length, "model": noisy}
     exact = exact_model()
-    gmc = pmg.GMC(step_size=STEP_SIZE, n_leapfrog=length, jitter=0.0, backend="jax", model=exact)
+    gmc = pmg.GMC(step_size=STEP_SIZE, n_leapfrog=length, jitter=0.0, model=exact)
     return {
         "GMC, exact gradients": (exact, gmc),
         "SGGMC, V known": (

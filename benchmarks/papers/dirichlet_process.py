@@ -99,7 +99,7 @@ def sample(x: np.ndarray, seed: int, draws: int) -> Any:
     with build_model(x), warnings.catch_warnings():
         # Labels of components differ between chains.
         warnings.simplefilter("ignore", UserWarning)
-        step = pmg.gSGNHT(step_size=0.1, diffusion=1.0, n_steps=20, mass=MASS, backend="jax")
+        step = pmg.gSGNHT(step_size=0.1, diffusion=1.0, n_steps=20, mass=MASS)
         return pmg.sample(
             draws,
             tune=draws,

@@ -103,7 +103,7 @@ def compare_frictions(
     options = {"draws": draws, "tune": 500, "chains": 4}
     rows, checks = [], []
     for (name, build), before in zip(methods.items(), known, strict=True):
-        step = build(n_steps=n_steps, backend="jax", model=model)
+        step = build(n_steps=n_steps, model=model)
         runs = [sample(model, lambda step=step: step, random_seed=s, **options) for s in seeds]
         found = np.array([figures_of(run, mean, variance) for run in runs])
         z_mean, z_variance = (max(found[:, i], key=abs) for i in (3, 5))
@@ -136,7 +136,6 @@ def compare_integrators(
                 diffusion=DIFFUSION,
                 integrator=integrator,
                 n_steps=n_steps,
-                backend="jax",
                 model=model,
             )
             runs = [sample(model, lambda step=step: step, random_seed=s, **options) for s in seeds]

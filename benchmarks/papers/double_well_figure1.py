@@ -82,7 +82,7 @@ def main() -> None:
     mean, _ = truth()
     rows, found = [], {}
     for name, build in methods().items():
-        step = build(n_steps=N_STEPS, backend="jax", model=model)
+        step = build(n_steps=N_STEPS, model=model)
         runs = of_seeds(model, step, BENCHMARK.seeds, draws=draws, tune=500)
         t = np.concatenate([run.draws["t"] for run in runs])
         kinetic = 0.5 * np.concatenate([run.stats["kinetic_temperature"] for run in runs])

@@ -258,9 +258,7 @@ class Riemannian:
 
 
 def hmc(case: Case, mass: Any) -> pmg.GMC:
-    return pmg.GMC(
-        model=case.model, mass=mass, step_size=case.step_size, n_leapfrog=N_LEAPFROG, backend="jax"
-    )
+    return pmg.GMC(model=case.model, mass=mass, step_size=case.step_size, n_leapfrog=N_LEAPFROG)
 
 
 def draws_of(

@@ -61,7 +61,7 @@ def chains(model, length: int, seeds: tuple[int, ...], lengths: dict):
     for name, (step_class, noise, options) in METHODS.items():
         for n_steps in sorted(set(lengths.values())):
             # Compiled once: the step size and the friction are inputs of the kernel.
-            common = {"step_size": 1e-3, "n_steps": n_steps, "backend": "numba", "model": model}
+            common = {"step_size": 1e-3, "n_steps": n_steps, "model": model}
             step = step_class(**common, **{noise: 1.0}, **options)
             for h, a in (setting for setting in SETTINGS if lengths[setting] == n_steps):
                 set_step_size(step, h, **{noise: a})

@@ -74,7 +74,7 @@ def built(method: str) -> pmg.SGNHT | pmg.SGHMC:
     """Compile a step; what it is set to does not matter yet."""
     with build_model(split()[0]):
         friction = {"diffusion" if method == "SGNHT" else "friction": 1.0}
-        return STEPS[method](step_size=1e-4, n_steps=N_STEPS, backend="jax", **friction)
+        return STEPS[method](step_size=1e-4, n_steps=N_STEPS, **friction)
 
 
 def set_parameters(step, learning_rate: float, injected: float) -> None:

@@ -89,7 +89,6 @@ def measured(
         step = STEPS[method](
             step_size=step_size,
             n_steps=N_STEPS,
-            backend="jax",
             **{FRICTIONS[method]: injected / step_size},
         )
         idata = pm.sample(

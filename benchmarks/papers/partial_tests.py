@@ -190,7 +190,7 @@ def stochastic(problem: Problem, draws: int) -> Result:
         theta = pm.Flat("theta", shape=N_COEFFICIENTS)
         x, y = pm.Minibatch(problem.x, problem.y.astype(np.int32), batch_size=BATCH_SIZE)
         pm.Bernoulli("y", logit_p=x @ theta, observed=y, total_size=len(problem.y))
-        step = pmg.SGNHT(backend="jax")
+        step = pmg.SGNHT()
         idata = pmg.sample(draws, tune=1000, chains=3, step=step, random_seed=1, progressbar=False)
     found = idata.posterior["theta"].values
     n_steps = int(idata.sample_stats["n_steps"].values[0, -1])

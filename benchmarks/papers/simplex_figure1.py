@@ -122,7 +122,6 @@ def main() -> None:
                 n_steps=THIN,
                 variance_reduction=None,
                 metropolis=metropolis,
-                backend="jax",
                 **coordinates,
             )
             lines = figures[name, metropolis] = []

@@ -78,7 +78,6 @@ def main() -> None:
             n_steps=THIN,
             variance_reduction=None,
             metropolis=metropolis,
-            backend="jax",
             **METHODS[method],
         )
         runs = of_seeds(model, step, BENCHMARK.seeds, draws=draws, tune=burn_in)

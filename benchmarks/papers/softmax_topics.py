@@ -104,7 +104,7 @@ def step_of(method: str, n_steps: int) -> Any:
         pmg.LatentDirichletAllocation(
             "w", topics, ALPHA, observed=batch, total_size=train.shape[0], sweeps=SWEEPS
         )
-        return step_class(step_size=1e-3, n_steps=n_steps, backend="jax", **{noise: 1.0})
+        return step_class(step_size=1e-3, n_steps=n_steps, **{noise: 1.0})
 
 
 def run(method: str, setting: tuple[float, float], *, seed: int, quick: bool) -> dict[str, Any]:

@@ -52,12 +52,12 @@ def methods(data: np.ndarray, length: int) -> dict:
     """Return the model of each method and the step that samples it."""
     batches, full = build_model(data, BATCH_SIZE), build_model(data, None)
     common = {"n_steps": length, "model": batches}
-    fisher = common | {"gradient_noise": "fisher", "backend": "jax"}
+    fisher = common | {"gradient_noise": "fisher"}
     rate = (LEARNING_RATE, MOMENTUM_DECAY)
     return {
         "GMC, all rows": (
             full,
-            pmg.GMC(step_size=1e-3, n_leapfrog=20, jitter=0.0, backend="jax", model=full),
+            pmg.GMC(step_size=1e-3, n_leapfrog=20, jitter=0.0, model=full),
         ),
         "SGGMC, fresh batches": (
             batches,
@@ -65,7 +65,7 @@ def methods(data: np.ndarray, length: int) -> dict:
         ),
         "gSGNHT, fresh batches": (
             batches,
-            pmg.gSGNHT.from_learning_rate(*rate, backend="jax", **common),
+            pmg.gSGNHT.from_learning_rate(*rate, **common),
         ),
         PUBLISHED: (
             batches,

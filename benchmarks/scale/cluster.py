@@ -200,7 +200,7 @@ def sorted_rows(n_rows: int, *, quick: bool, alone: bool) -> tuple[list[list], l
         rows = pmg.ParquetRows(folder, columns=NAMES)
         costs = parts_of_the_cost(rows)
         with model_of(n_rows):
-            step = pmg.SGNHT(data={"batch": rows}, backend="jax")
+            step = pmg.SGNHT(data={"batch": rows})
         for seed in BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds:
             run = sampled(step, truth, seed=seed, quick=quick, alone=alone)
             runs.append(run)

@@ -42,7 +42,7 @@ def step_of_model() -> pmg.SGNHT:
         x, y = pm.Minibatch(design, outcome.astype(float), batch_size=1_000)
         beta = pm.Normal("beta", 0.0, 10.0, shape=d)
         pm.Bernoulli("y", logit_p=x @ beta, observed=y, total_size=n)
-        return pmg.SGNHT(step_size=1e-2, diffusion=1.0, n_steps=20, backend="jax")
+        return pmg.SGNHT(step_size=1e-2, diffusion=1.0, n_steps=20)
 
 
 def compare(method: str, *, draws: int, seeds: tuple[int, ...]) -> list[list]:

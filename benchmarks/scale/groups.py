@@ -81,7 +81,6 @@ def model_of(data: Table, *, is_local: bool) -> tuple[pm.Model, Callable]:
             step_size=LOCAL_STEP / np.sqrt(len(rows)),
             diffusion=5.0,
             n_steps=10,
-            backend="jax",
         )
 
     return model, local_step if is_local else pmg.SGNHT

@@ -120,7 +120,7 @@ def self_tuned(
     model, data = minibatch_model(n_rows, folder)
     start = time.process_time()
     with model:
-        step = pmg.SGNHT(variance_reduction=variance_reduction, backend="jax", **data)
+        step = pmg.SGNHT(variance_reduction=variance_reduction, **data)
         compiling = time.process_time() - start
         start, clock = time.process_time(), SamplingClock()
         idata = pm.sample(

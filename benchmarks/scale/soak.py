@@ -152,7 +152,7 @@ def main() -> None:
         idata = pmg.sample(
             10_000_000,
             tune=500,
-            step=pmg.SGNHT(backend="jax"),
+            step=pmg.SGNHT(),
             thin=20,
             random_seed=1,
             checkpoint=f"{folder}/run.zarr",

@@ -3,7 +3,7 @@
 """How long a user waits: from a new process to an answer, import, compilation and tuning included.
 
 Each figure comes from a process of its own. "Cold" starts from empty folders for what PyTensor,
-Numba and JAX keep, "warm" from what the cold process has left there. Wall time depends on what else
+and JAX keep, "warm" from what the cold process has left there. Wall time depends on what else
 the machine does, processor time of all threads hardly, so both are reported; what is asked for is
 asked of processor time. Effective sizes are the smallest over means and squares of all entries.
 Each is made with every seed and reported by its median; one that takes more than MOST_SECONDS of
@@ -25,7 +25,6 @@ import tempfile
 import time
 
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -56,10 +55,8 @@ ASKED = {
     "scalars": {"cold": 10.0},
     "second": {"cold": 1.0},
     "import": {"cold": 0.3},
-    "sam_jax": {"cold": 6.0},
-    "sam_numba": {"cold": 30.0},
-    "memory_jax": {"cold": 1_000.0},
-    "memory_numba": {"cold": 1_000.0},
+    "sam": {"cold": 6.0},
+    "memory": {"cold": 1_000.0},
     "topics": {"cold": 2_000.0},
 }
 TOLD = {
@@ -71,10 +68,8 @@ TOLD = {
     "scalars": "100 scalar variables, to the first draw",
     "second": "second model with other data of the same form, to the first draw",
     "import": "import, beyond that of PyMC",
-    "sam_jax": "spherical admixture model, to the first draw, JAX",
-    "sam_numba": "the same, Numba",
-    "memory_jax": "458 MB of float32 data, peak memory beyond the import's, JAX",
-    "memory_numba": "the same, Numba",
+    "sam": "spherical admixture model, to the first draw",
+    "memory": "458 MB of float32 data, peak memory beyond the import's",
     "topics": "means of 200 topics of 50,000 words kept, 20 draws, peak memory",
 }
 MOST_SECONDS = 180
@@ -250,44 +245,37 @@ def imported(quick: bool) -> dict[str, float]:
     return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
 
 
-def sam(backend: str) -> Callable[[bool], dict[str, float]]:
-    """Make a measurement of the spherical admixture model from its step to its first draw."""
+def sam(quick: bool) -> dict[str, float]:
+    """Measure the spherical admixture model from its step to its first draw."""
+    from benchmarks.topics.sam_compile import first_draw
 
-    def measure(quick: bool) -> dict[str, float]:
-        from benchmarks.topics.sam_compile import first_draw
-
-        found = first_draw(backend, SEED)
-        return {name: found[name] for name in ("cpu", "wall")}
-
-    return measure
+    found = first_draw(SEED)
+    return {name: found[name] for name in ("cpu", "wall")}
 
 
-def memory(backend: str) -> Callable[[bool], dict[str, float]]:
-    """Make a measurement of the peak of memory beyond that of the imports, for 458 MB of data."""
+def memory(quick: bool) -> dict[str, float]:
+    """Peak of memory beyond that of the imports, for 458 MB of data."""
+    import numpy as np
+    import pymc as pm
 
-    def measure(quick: bool) -> dict[str, float]:
-        import numpy as np
-        import pymc as pm
+    # The compiler takes 140 MB, whatever the data.
+    import pytensor.link.jax.dispatch
 
-        import pymc_geodesic as pmg
+    import pymc_geodesic as pmg
 
-        pmg.SGNHT, pmg.sample  # noqa: B018
-        # The compiler takes 140 MB, whatever the data.
-        import_module(f"pytensor.link.{backend}.dispatch")
-        before = _peak()
-        n_rows = 50_000 if quick else 1_145_000
-        rng = np.random.default_rng(0)
-        data = np.empty((n_rows, 100), "float32")
-        for rows in np.array_split(data, 100):
-            rng.standard_normal(out=rows, dtype="float32")
-        with pm.Model():
-            batch = pm.Minibatch(data, batch_size=100)
-            mean = pm.Normal("mean", shape=100)
-            pm.Normal("x", mean, 1.0, observed=batch, total_size=n_rows)
-            pmg.sample(backend=backend, **FIRST)
-        return seconds() | {"MB": _peak() - before}
-
-    return measure
+    pmg.SGNHT, pmg.sample, pytensor.link.jax.dispatch  # noqa: B018
+    before = _peak()
+    n_rows = 50_000 if quick else 1_145_000
+    rng = np.random.default_rng(0)
+    data = np.empty((n_rows, 100), "float32")
+    for rows in np.array_split(data, 100):
+        rng.standard_normal(out=rows, dtype="float32")
+    with pm.Model():
+        batch = pm.Minibatch(data, batch_size=100)
+        mean = pm.Normal("mean", shape=100)
+        pm.Normal("x", mean, 1.0, observed=batch, total_size=n_rows)
+        pmg.sample(**FIRST)
+    return seconds() | {"MB": _peak() - before}
 
 
 def topics(quick: bool) -> dict[str, float]:
@@ -335,15 +323,13 @@ MEASUREMENTS: dict[str, Callable[[bool], dict[str, float]]] = {
     "scalars": scalars,
     "second": second,
     "import": imported,
-    "sam_jax": sam("JAX"),
-    "sam_numba": sam("NUMBA"),
-    "memory_jax": memory("jax"),
-    "memory_numba": memory("numba"),
+    "sam": sam,
+    "memory": memory,
     "topics": topics,
 }
-IN_MEGABYTES = {"memory_jax", "memory_numba", "topics"}
-# A library of single precision is what the data of these are.
-FLAGS = {name: ",floatX=float32" for name in ("memory_jax", "memory_numba")}
+IN_MEGABYTES = {"memory", "topics"}
+# A library of single precision is what the data of this are.
+FLAGS = {"memory": ",floatX=float32"}
 
 
 def measured(name: str, cache: str, *, seed: int, quick: bool) -> dict[str, float] | None:

@@ -40,9 +40,9 @@ IMPORTS, COMPILE, WRITE = "imports", "compilers", "graphs"
 HOST, TRANSITIONS, CHECKS, REST = "gradients", "transitions", "checks", "rest"
 SHARES = {
     IMPORTS: "loading modules, those of all packages",
-    COMPILE: "XLA and Numba compile",
+    COMPILE: "XLA compiles",
     WRITE: "PyTensor rewrites graphs, JAX traces them",
-    HOST: "gradients while tuning, by NumPy",
+    HOST: "gradients while tuning",
     TRANSITIONS: "calls of the kernel",
     CHECKS: "PyMC's and ArviZ's checks of convergence and summaries",
     REST: "the rest of this package and of PyMC",
@@ -51,8 +51,8 @@ SHARES = {
 # that is found counts.
 SIGNS = (
     (IMPORTS, ("importlib._bootstrap",)),
-    (COMPILE, ("/jax/_src/compiler.py", "/numba/core/", "/llvmlite/")),
-    (HOST, ("InterpretedOnce.__call__",)),
+    (COMPILE, ("/jax/_src/compiler.py",)),
+    (HOST, ("Evaluated.__call__",)),
     (WRITE, ("/pytensor/graph/", "/pytensor/compile/", "/pytensor/link/", "/jax/_src/pjit.py")),
     (WRITE, ("/jax/_src/interpreters/", "/jax/_src/export/", "/pytensor/gradient.py")),
     (CHECKS, ("/pymc/stats/", "/arviz_stats/")),
@@ -62,9 +62,8 @@ SIGNS = (
 OTHERS = IMPORTS, COMPILE, WRITE, CHECKS
 # What measurements do before their clocks start: the regression makes its data, the others load
 # modules.
-BEFORE = {"sam_jax": IMPORTS, "sam_numba": IMPORTS}
-LONG = ("regression", "readme", "demo", "hierarchical", "centered", "scalars", "sam_jax")
-NAMES = (*LONG, "sam_numba")
+BEFORE = {"sam": IMPORTS}
+NAMES = ("regression", "readme", "demo", "hierarchical", "centered", "scalars", "sam")
 
 
 class Shares:

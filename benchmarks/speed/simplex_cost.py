@@ -26,6 +26,7 @@ from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.statistics import median_and_range
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.streams import draw_noise
 
 BENCHMARK = Benchmark(
@@ -76,13 +77,12 @@ def step_call(step: pmg.SGRLD):
 def gradient_call(step: pmg.SGRLD, *, of_logs: bool):
     """Return a function that evaluates N_STEPS gradients and nothing else."""
     potential = step.sampler.problem.potential
-    length = N_STEPS if step.sampler.problem.backend.is_jax else None
     [x0] = potential.positions
     rows = [
-        pytensor.tensor.tensor("rows", dtype="int64", shape=(length, *index.type.shape))
+        pytensor.tensor.tensor("rows", dtype="int64", shape=(N_STEPS, *index.type.shape))
         for index in potential.indices
     ]
-    counter = pytensor.tensor.tensor("counter", dtype="int64", shape=(length,))
+    counter = pytensor.tensor.tensor("counter", dtype="int64", shape=(N_STEPS,))
 
     def body(_, *arguments):
         *indices, x = arguments
@@ -98,7 +98,7 @@ def gradient_call(step: pmg.SGRLD, *, of_logs: bool):
         return_list=True,
         return_updates=False,
     )
-    function = step.sampler.problem.backend.compile([counter, *rows, x0], [x[-1]])
+    function = JAXFunction([counter, *rows, x0], [x[-1]])
     start = np.full((K, V), -np.log(V) if of_logs else 1 / V)
 
     def call():
@@ -121,11 +121,9 @@ def interleaved(calls: dict, repetitions: int) -> dict[str, float]:
     return {name: float(np.median(times)) for name, times in seconds.items()}
 
 
-def costs(model: pm.Model, backend: str, *, repetitions: int) -> list[dict[str, float]]:
+def costs(model: pm.Model, *, repetitions: int) -> list[dict[str, float]]:
     """Return the milliseconds of a transition, of its parts, and their ratio, for each seed."""
-    step = pmg.SGRLD(
-        model=model, step_size=1e-4, variance_reduction=None, n_steps=N_STEPS, backend=backend
-    )
+    step = pmg.SGRLD(model=model, step_size=1e-4, variance_reduction=None, n_steps=N_STEPS)
     step.setup_chain(np.random.default_rng(1), 0, 1)
     calls = {
         "step": step_call(step),
@@ -149,16 +147,15 @@ def main() -> None:
     rows, checks = [], []
     models = {f"mixture, batches of {size}": mixture(size) for size in BATCH_SIZES}
     for name, model in (models | {"conjugate": conjugate()}).items():
-        for backend in ("jax", "numba"):
-            found = costs(model, backend, repetitions=3 if quick else 7)
-            *millis, ratio = ([run[key] for run in found] for key in found[0])
-            text = median_and_range(ratio)
-            rows.append([name, backend, *(float(np.median(part)) for part in millis), text])
-            print(*rows[-1], flush=True)
-            if name != "conjugate":
-                what = f"transition / gradient, {name}, {backend}"
-                checks.append(Check(what, text, "<= 1.5", bool(np.median(ratio) <= 1.5)))
-    header = ["model", "backend", "transition (ms)", "gradient (ms)", "gradient of logs (ms)"]
+        found = costs(model, repetitions=3 if quick else 7)
+        *millis, ratio = ([run[key] for run in found] for key in found[0])
+        text = median_and_range(ratio)
+        rows.append([name, *(float(np.median(part)) for part in millis), text])
+        print(*rows[-1], flush=True)
+        if name != "conjugate":
+            what = f"transition / gradient, {name}"
+            checks.append(Check(what, text, "<= 1.5", bool(np.median(ratio) <= 1.5)))
+    header = ["model", "transition (ms)", "gradient (ms)", "gradient of logs (ms)"]
     header += ["normals (ms)", "ratio"]
     table(f"{K} x {V} probabilities", header, rows)
     report("simplex_cost", checks, about=BENCHMARK, quick=quick, header=header, rows=rows)

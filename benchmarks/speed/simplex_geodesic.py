@@ -44,7 +44,7 @@ N_STEPS, N_EXACT, N_TRAJECTORIES = 20, 2, 4
 
 
 def built(method, step_size: float, model: pm.Model, n_steps: int = N_STEPS, **options):
-    return method(model=model, step_size=step_size, n_steps=n_steps, backend="jax", **options)
+    return method(model=model, step_size=step_size, n_steps=n_steps, **options)
 
 
 def samplers(size: int) -> dict:
@@ -130,9 +130,7 @@ def microseconds(build, step_size: float, size: int) -> float:
 
 def by_gmc(alpha: float, size: int, seeds: int, draws: int):
     """GMC tests a whole variable at once: chains one after another, tuned to its target."""
-    step = pmg.GMC(
-        model=dirichlet((size,), alpha), n_leapfrog=10, n_steps=N_TRAJECTORIES, backend="jax"
-    )
+    step = pmg.GMC(model=dirichlet((size,), alpha), n_leapfrog=10, n_steps=N_TRAJECTORIES)
     found, seconds, rates = [], 0.0, []
     point = step.model.initial_point()
     [name] = point

@@ -33,12 +33,13 @@ from benchmarks.harness.console import arguments, table
 from benchmarks.harness.declared import Benchmark, this_command
 from benchmarks.harness.records import Check, report
 from benchmarks.harness.statistics import median_and_range
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.streams import draw_noise
 
 BENCHMARK = Benchmark(
     question="What does a transition cost, beside BlackJAX, and a draw through `pm.sample`?",
     asked=(
-        "At most 1.2 times BlackJAX on both backends; at most 80 microseconds per draw of one "
+        "At most 1.2 times BlackJAX; at most 80 microseconds per draw of one "
         "transition, also on S^99; at most 6 s from a new process to its first draw with a warm "
         "cache."
     ),
@@ -84,10 +85,10 @@ def sphere_model(n: int = 100) -> pm.Model:
     return model
 
 
-def our_call(model: pm.Model, backend: str, step_class=pmg.SGNHT) -> Callable[[], None]:
+def our_call(model: pm.Model, step_class=pmg.SGNHT) -> Callable[[], None]:
     """Return a function that makes N_STEPS transitions, as ``pm.sample`` would."""
     with model:
-        step = step_class(**SETTINGS, n_steps=N_STEPS, backend=backend, rng=1)
+        step = step_class(**SETTINGS, n_steps=N_STEPS, rng=1)
     point = model.initial_point()
     return lambda: step.step(point)
 
@@ -134,14 +135,13 @@ def interleaved(calls: dict[str, Callable[[], None]], repetitions: int) -> dict[
     return {name: float(np.median(times)) for name, times in seconds.items()}
 
 
-def gradient_only(model: pm.Model, backend: str) -> Callable[[], None]:
+def gradient_only(model: pm.Model) -> Callable[[], None]:
     """Return a function that evaluates N_STEPS minibatch gradients in a scan, and no dynamics."""
     with model:
-        step = pmg.SGLD(step_size=1e-6, variance_reduction=None, n_steps=N_STEPS, backend=backend)
-    potential, is_jax = step.sampler.problem.potential, step.sampler.problem.backend.is_jax
-    length = N_STEPS if is_jax else None
+        step = pmg.SGLD(step_size=1e-6, variance_reduction=None, n_steps=N_STEPS)
+    potential = step.sampler.problem.potential
     [index] = potential.indices
-    rows = pytensor.tensor.tensor("rows", dtype="int64", shape=(length, *index.type.shape))
+    rows = pytensor.tensor.tensor("rows", dtype="int64", shape=(N_STEPS, *index.type.shape))
     [x0] = potential.positions
     width = pytensor.tensor.constant(1e-3)
     [x] = pytensor.scan(
@@ -151,7 +151,7 @@ def gradient_only(model: pm.Model, backend: str) -> Callable[[], None]:
         return_list=True,
         return_updates=False,
     )
-    function = step.sampler.problem.backend.compile([rows, x0], [x[-1]])
+    function = JAXFunction([rows, x0], [x[-1]])
     draws = np.random.default_rng(1).integers(0, N_ROWS, (N_STEPS, BATCH_SIZE))
     start = np.full(x0.type.shape, 0.1)
     return lambda: np.asarray(function(draws, start)[0])
@@ -188,7 +188,7 @@ def through_sample(model: pm.Model, step: Any, draws: int, *, seed: int) -> floa
 
 
 def first_draw_seconds() -> float:
-    """Seconds from the start of a new process to its first draw, with a warm Numba cache."""
+    """Seconds from the start of a new process to its first draw, with a warm cache."""
     command = this_command("--first-draw")
     subprocess.run(command, check=True, capture_output=True)
     start = time.perf_counter()
@@ -207,12 +207,9 @@ def all_calls(model: pm.Model, sphere: pm.Model, data: tuple) -> dict[str, Calla
     """Return what is timed in turns."""
     return {
         REFERENCE: blackjax_call(*data),
-        "SGNHT on Numba": our_call(model, "numba"),
-        "SGNHT on JAX": our_call(model, "jax"),
-        "gSGNHT on Numba, S^99": our_call(sphere, "numba", pmg.gSGNHT),
-        "gSGNHT on JAX, S^99": our_call(sphere, "jax", pmg.gSGNHT),
-        "gradient on Numba": gradient_only(model, "numba"),
-        "gradient on JAX": gradient_only(model, "jax"),
+        "SGNHT on JAX": our_call(model),
+        "gSGNHT on JAX, S^99": our_call(sphere, pmg.gSGNHT),
+        "gradient on JAX": gradient_only(model),
         **host_calls((N_FEATURES,)),
     }
 
@@ -247,7 +244,6 @@ def main() -> None:
     starts = [first_draw_seconds() for _ in BENCHMARK.seeds]
     checks = [
         _check("SGNHT on JAX / BlackJAX", ratios["SGNHT on JAX"], 1.2),
-        _check("SGNHT on Numba / BlackJAX", ratios["SGNHT on Numba"], 1.2),
         _check("one transition a draw through pm.sample, us", on_flat, 80),
         _check("the same on S^99, us", on_sphere, 80),
         _check("new process to first draw, warm cache, s", starts, 6),

@@ -105,7 +105,7 @@ def householder_model(f: np.ndarray) -> pm.Model:
 
 def gmc(n: int, p: int) -> pmg.GMC:
     # As many trajectories as take about as long as PyMC's own work on a draw.
-    return pmg.GMC(n_steps=5, backend="jax")
+    return pmg.GMC(n_steps=5)
 
 
 def nuts(n: int, p: int) -> pm.NUTS:
@@ -168,7 +168,7 @@ def seconds_per_step(n: int, p: int) -> tuple[float, float]:
     """Return processor times: of a transition of SGGMC, and of building and compiling it."""
     with geodesic_model(parameter(n, p, strength=1.0)) as model:
         begin = time.process_time()
-        step = pmg.SGGMC(step_size=0.01, friction=1.0, n_steps=200, backend="jax")
+        step = pmg.SGGMC(step_size=0.01, friction=1.0, n_steps=200)
         point = model.initial_point()
         step.setup_chain(np.random.default_rng(1), 0, 5)
         step.stop_tuning()

@@ -121,7 +121,7 @@ def per_second(
     clock = SamplingClock()
     run = sample(
         model,
-        lambda: pmg.SGGMC(backend="jax", mass=mass),
+        lambda: pmg.SGGMC(mass=mass),
         draws=draws,
         tune=500,
         chains=2,

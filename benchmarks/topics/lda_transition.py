@@ -63,7 +63,7 @@ def step_of(train, batch_size: int) -> pmg.SGRLD:
         pmg.LatentDirichletAllocation(
             "w", topics, 0.1, observed=batch, total_size=train.shape[0], sweeps=6
         )
-        return pmg.SGRLD(step_size=0.02, backend="jax")
+        return pmg.SGRLD(step_size=0.02)
 
 
 def profile(step: pmg.SGRLD, *, n_steps: int, seed: int) -> dict[str, float]:

@@ -126,7 +126,7 @@ def cost(*, quick: bool) -> dict[str, Any]:
         # The scored documents are left out of the largest.
         part = pmg.BagOfWords(corpus.matrix[:size])
         start = noisy_mean(part, N_TOPICS, seed=1)
-        # Numba would compile anew for another number of documents.
+        # A compiled function is that of a number of documents.
         model = model_for(part, total_size=len(corpus))
         chains[size] = chain(model, published(model, trust_total_size=True), start)
         next(chains[size])

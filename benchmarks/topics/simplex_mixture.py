@@ -145,7 +145,7 @@ def by_sgrld(make, start, seconds: float, phases: list[Phase]):
     gradients, elapsed, finite = 0, 0.0, True
     for share, batch_size, n_steps, options in phases:
         model = make(batch_size=batch_size)
-        step = pmg.SGRLD(model=model, n_steps=n_steps, backend="jax", **options)
+        step = pmg.SGRLD(model=model, n_steps=n_steps, **options)
         clock = Clock(share * seconds, KeyboardInterrupt)
         run = sample(
             model,
@@ -183,7 +183,6 @@ def by_advi(make, start, seconds: float, rate: float, quick: bool):
                 10_000_000,
                 method="advi",
                 start=start,
-                backend="jax",
                 obj_optimizer=pm.adam(learning_rate=rate),
                 callbacks=[clock],
                 progressbar=False,

@@ -68,7 +68,7 @@ def sampled(learned: sp.csr_array, *, quick: bool, seed: int) -> np.ndarray:
     tune, draws = LENGTHS[quick]
     run = sample(
         model,
-        lambda: pmg.SGRLD(n_steps=N_STEPS, backend="jax"),
+        lambda: pmg.SGRLD(n_steps=N_STEPS),
         tune=tune,
         draws=draws,
         chains=1,

@@ -113,7 +113,6 @@ def spherical_run(
             step_size=step_size,
             diffusion=0.02 / step_size,
             n_steps=10,
-            backend="jax",
         ),
         tune=tune,
         draws=draws,

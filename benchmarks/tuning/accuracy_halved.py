@@ -42,7 +42,7 @@ def halved(key: str, seed: int, *, quick: bool) -> dict[str, float]:
     start = time.process_time()
     result = pmg.step_halving(
         case.model(True),
-        lambda: case.step(backend="jax"),
+        lambda: case.step(),
         var_names=case.names,
         draws=100 if quick else DRAWS,
         tune=100 if quick else TUNE,

@@ -175,9 +175,7 @@ def built(method: str, target: Target, mass: Any, n_steps: int):
     else:
         friction = "diffusion" if method == "SGNHT" else "friction"
         options |= {"n_steps": n_steps, friction: 1.0}
-    return METHODS[method](
-        model=target.model(), mass=mass, step_size=1e-3, backend="jax", **options
-    )
+    return METHODS[method](model=target.model(), mass=mass, step_size=1e-3, **options)
 
 
 def set_parameters(step, step_size: float, friction: float) -> None:
@@ -275,7 +273,6 @@ def metropolis(target: Target, masses: dict, draws: int) -> dict[str, tuple]:
                 mass=scheme,
                 n_leapfrog=n_leapfrog,
                 jitter=JITTER["GMC"],
-                backend="jax",
             )
             run = measured(step, target, 2 * draws, draws, n_leapfrog, "")
             if best is None or run.ess > best[0].ess:

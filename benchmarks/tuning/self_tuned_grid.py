@@ -88,7 +88,7 @@ def self_tuned(case: Case, model: pm.Model, truth: Truth) -> tuple[Result, Any]:
     steps, clock = [], SamplingClock()
 
     def build():
-        steps.append(case.step(backend="jax"))
+        steps.append(case.step())
         return steps[0]
 
     run = sample(model, build, chains=N_CHAINS, draws=N_DRAWS, random_seed=1, callback=clock)
@@ -150,7 +150,6 @@ def hand_tuned(case: Case, model: pm.Model, truth: Truth, mass: Any, n_steps: in
             mass=mass,
             variance_reduction="control_variates",
             center=start_at_mean(case, model, truth),
-            backend="jax",
         )
 
 

@@ -155,7 +155,7 @@ def cases() -> dict[str, tuple[Callable[[], Target], Callable[[], Any]]]:
     """Return each target with the step that samples it."""
 
     def step(method: type, **keywords: Any) -> Callable[[], Any]:
-        return lambda: method(backend="jax", **keywords)
+        return lambda: method(**keywords)
 
     def rows(alpha: float) -> Callable[[], Target]:
         return lambda: counts(alpha, [600, 300, 100, 0], 200)

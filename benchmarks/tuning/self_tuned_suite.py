@@ -411,7 +411,7 @@ def found_of(key: str, *, quick: bool) -> dict[str, Any]:
     options = {"chains": N_CHAINS, "draws": N_DRAWS, **options}
     model, found = case.model(True), []
     for seed in BENCHMARK.seeds:
-        run = sample(model, lambda: case.step(backend="jax"), random_seed=seed, **options)
+        run = sample(model, lambda: case.step(), random_seed=seed, **options)
         found.append(compared(run, truth, case.names)._asdict())
     return {"what": case.what, "n_rows": case.n_rows, "seeds": found}
 

@@ -195,7 +195,7 @@ def self_tuned(model: pm.Model, names: list[str], draws: int, *, seed: int) -> F
     with model:
         idata = pm.sample(
             draws,
-            step=pmg.gSGNHT(backend="jax"),
+            step=pmg.gSGNHT(),
             chains=N_CHAINS,
             cores=1,
             random_seed=seed,
