@@ -15,7 +15,7 @@ LEAST_SECONDS = 0.1
 
 
 def keep_compiled() -> None:
-    """Keep JAX's compiled functions on disk, next to PyTensor's cache of Numba functions.
+    """Keep JAX's compiled functions on disk, next to PyTensor's cache.
 
     A folder that the user has chosen for JAX, or ``JAX_ENABLE_COMPILATION_CACHE=0``, is respected.
     """

@@ -13,7 +13,6 @@ import logging
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,7 @@ def traced(
     from jax import export
 
     jit, folder = partial(jax.jit, compiler_options=options), _folder()
-    # JAX writes with flatbuffers, which comes with it only on request.
-    if name is None or folder is None or _is_overridden() or find_spec("flatbuffers") is None:
+    if name is None or folder is None or _is_overridden():
         return jit(function)
     files = KeptFiles(folder, SUFFIX, MOST_FILES)
     shapes = [(x.shape, str(x.dtype)) for x in arguments]
