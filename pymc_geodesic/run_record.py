@@ -36,7 +36,7 @@ __all__ = [
 
 STATISTIC, ATTRIBUTE = "sampler", "pymc_geodesic"
 # Settings of where a step runs rather than how it samples, and those recorded elsewhere.
-NOT_SETTINGS = {"backend", "blocked", "compile_kwargs", "initial_point", "model", "rng", "vars"}
+NOT_SETTINGS = {"blocked", "initial_point", "model", "rng", "vars"}
 # Longer than the text of any schedule; arrays are truncated.
 LONGEST = 200
 

@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +22,10 @@ __all__ = [
     "Unit",
     "data_tree",
     "definite",
-    "engine",
     "extracted",
     "flag",
     "mapping",
+    "no_backend",
     "one_of",
     "positive",
     "pymc_model",
@@ -52,13 +55,14 @@ def flag(name: str, value: bool) -> bool:
     return bool(value)
 
 
-def engine(name: str, value: str) -> None:
-    """Raise an error for a `backend` of PyMC that this package does not use."""
-    if value != "jax":
-        raise ValueError(
-            f"`{name}` expected 'jax', which compiles all models of pymc_geodesic, got {value!r}. "
-            "Leave it out."
-        )
+def no_backend(name: str, value: Any) -> None:
+    """Warn of an argument that chose between compilers when there were several."""
+    warnings.warn(
+        f"`{name}` expected no value, got {value!r}. JAX compiles every model, and the argument "
+        "will be removed. Leave it out.",
+        FutureWarning,
+        skip_file_prefixes=(str(Path(__file__).parent),),
+    )
 
 
 def share(name: str, value: float, *, least: float = 0.0, most: float = 1.0) -> float:

@@ -87,7 +87,6 @@ MISTAKES = {
     "thin of nothing": lambda: sample(thin=0),
     "thin beyond the draws": lambda: sample(draws=10, thin=20),
     "an unknown chain_method": lambda: sample(chain_method="parallel"),
-    "an unknown backend": lambda: sample(backend="torch"),
     "a seed as text": lambda: sample(random_seed="one"),
     "a negative seed": lambda: sample(random_seed=-1),
     "a seed between two numbers": lambda: sample(random_seed=1.5),

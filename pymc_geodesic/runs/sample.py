@@ -39,7 +39,7 @@ from pymc_geodesic.runs.whole_models import Sampled, sampled_model
 from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
-from pymc_geodesic.validation import engine, flag, one_of, positive, whole
+from pymc_geodesic.validation import flag, no_backend, one_of, positive, whole
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -104,7 +104,7 @@ def sample(
         One call of a compiled kernel for all chains, in blocks if they are large; or one call for
         each chain.
     backend : str, optional
-        ``"jax"``, which compiles every model and need not be given.
+        Deprecated. JAX compiles every model.
     progressbar : bool
         Whether to show a line with transitions per second, temperature, divergences and time left.
     var_names : sequence of str, optional
@@ -186,7 +186,7 @@ def sample(
     sampling = Phase("Sampling", _phase_length("draws", draws, thin), thin)
     one_of("chain_method", chain_method, get_args(ChainMethod))
     if backend is not None:
-        engine("backend", backend)
+        no_backend("backend", backend)
     if exact is not None:
         others: dict[str, Any] = {"step": step, "batch_size": batch_size}
         others |= {"keep": keep, "thin": None if thin == 1 else thin}

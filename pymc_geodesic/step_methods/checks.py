@@ -15,7 +15,7 @@ from pymc.util import get_random_generator
 
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import Manifold
-from pymc_geodesic.validation import engine, flag, mapping, pymc_model, share
+from pymc_geodesic.validation import flag, mapping, no_backend, pymc_model, share
 
 __all__ = ["check_keywords", "require_shapes", "require_values"]
 
@@ -103,7 +103,7 @@ VALUES = "values by name, as `model.initial_point()` returns them"
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "accuracy": partial(share, least=LEAST_ACCURACY),
-    "backend": engine,
+    "backend": no_backend,
     "blocked": flag,
     "center": partial(mapping, what=VALUES),
     "data": partial(mapping, what=LOADERS),

@@ -114,8 +114,7 @@ class SGGMC(StochasticStep, FromLearningRate):
         Draw the rows of each batch independently, as ``pm.Minibatch`` does. With False all rows
         are used once, in a random order, before any is used again.
     backend : str, optional
-        ``"jax"``, which compiles every model and need not be given. ``pm.sample(backend=...)`` does
-        not reach a step built by the user.
+        Deprecated. JAX compiles every model.
     model, rng, initial_point, blocked
         See PyMC's step methods.
     trust_total_size : bool, default False

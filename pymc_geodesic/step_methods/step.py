@@ -98,6 +98,8 @@ class Step(BlockedStep):
         """Raise an error for unknown keywords, then let PyMC create one or several steps."""
         require_known(cls, keywords)
         check_keywords(keywords | {"vars": args[0]} if args else keywords)
+        # Workers of PyMC make the step anew, and would warn again.
+        keywords.pop("backend", None)
         return super().__new__(cls, *args, **keywords)
 
     def __init__(

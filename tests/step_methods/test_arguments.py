@@ -107,7 +107,6 @@ def test_keywords_that_a_step_does_not_take(step, keyword):
         ({"accuracy": 1e-12}, "`accuracy` expected a number between 0.0001 and 1, got 1e-12"),
         ({"accuracy": "high"}, "`accuracy` expected a number between 0.0001 and 1, got 'high'"),
         ({"rng": "seed"}, "`rng` expected a generator or a seed, got 'seed'"),
-        ({"backend": "numba"}, "`backend` expected 'jax', which compiles all models"),
         ({"model": "m"}, "`model` expected a `pm.Model`, got 'm'"),
         ({"vars": 3}, "`vars` expected variables or their names, got 3"),
     ],
@@ -117,6 +116,20 @@ def test_keywords_that_a_step_does_not_take(step, keyword):
 def test_arguments_that_are_something_else(keywords, message):
     with pytest.raises((TypeError, ValueError), match=message):
         pmg.gSGNHT(**({"model": sphere()} | keywords))
+
+
+def refused(**options):
+    with pytest.raises(TypeError, match="`client` expected"):
+        pmg.sample(client="none", **options)
+
+
+@pytest.mark.parametrize("make", [pmg.gSGNHT, pmg.SGGMC, refused])
+def test_a_backend_is_named_as_one_that_has_gone(make):
+    """Once, at the line of the caller."""
+    match = "`backend` expected no value, got 'numba'. JAX compiles every model"
+    with sphere(), pytest.warns(FutureWarning, match=match) as caught:
+        make(backend="numba")
+    assert [one.filename for one in caught if one.category is FutureWarning] == [__file__]
 
 
 def test_a_function_is_a_schedule():
