@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import time
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from pymc.model import Model
 from pymc.stats.convergence import SamplerWarning, WarningType
 
 from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
+from pymc_geodesic.kernel.evaluated import clock
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
 from pymc_geodesic.run_record import read_records
@@ -257,9 +256,9 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
 def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
     """Return what a gradient of all rows takes; the first one makes the function."""
     for _ in range(2):
-        began = time.thread_time()
+        began = clock()
         gradients_of_all_rows(gradient, [point])
-    return max(time.thread_time() - began, 1e-6)
+    return max(*(clock() - began), 1e-6)
 
 
 def _tells(chains: Sequence[Chain], n_variables: int) -> np.ndarray:
