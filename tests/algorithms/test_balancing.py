@@ -5,7 +5,6 @@
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
-import pytest
 
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.gsgnht import State, recorded, transition
@@ -41,7 +40,8 @@ def measured_noise():
 
 def transition_of_many(*, balances):
     """Compile a transition of many chains."""
-    jax = pytest.importorskip("jax")
+    import jax
+
     mass = LowRankMass(
         [np.ones(SIZE)],
         directions=DIRECTION,

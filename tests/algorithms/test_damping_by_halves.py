@@ -88,7 +88,8 @@ def test_it_keeps_velocities_tangent():
 
 def second_moments(*, halved):
     """Second moments of a standard normal whose noise turns and grows, and standard errors."""
-    jax = pytest.importorskip("jax")
+    import jax
+
     x, v, z = (pt.tensor(shape=(2,), dtype="float64") for _ in range(3))
     xi, noise, other = (pt.dscalar() for _ in range(3))
 

@@ -47,8 +47,8 @@ def makes(monkeypatch):
 def test_other_data_compile_nothing_and_have_draws_of_their_own(makes):
     first, n_made = drawn(sampler(1)), len(makes)
     second = drawn(sampler(2))
-    # The gradient, by which the step tunes itself, and the transitions.
-    assert len(makes) == n_made == 2
+    # The gradient and the terms of rows, by which the step tunes itself, and the transitions.
+    assert len(makes) == n_made == 3
     assert np.abs(first.mean((0, 1)) - second.mean((0, 1))).max() > 0.02
     # The same as if they had been compiled for.
     MEMO._kept.clear()
@@ -102,7 +102,7 @@ def test_another_number_of_rows_has_the_same_graph(makes):
     """XLA compiles for other shapes, but PyTensor does not write the graph again."""
     drawn(sampler(1))
     found = drawn(sampler(1, n_rows=417))
-    assert len(makes) == 2
+    assert len(makes) == 3
     MEMO._kept.clear()
     np.testing.assert_array_equal(drawn(sampler(1, n_rows=417)), found)
 
@@ -110,7 +110,8 @@ def test_another_number_of_rows_has_the_same_graph(makes):
 def test_another_model_is_compiled(makes):
     drawn(sampler(1))
     drawn(sampler(1, scale=2.0))
-    assert len(makes) == 4
+    # The likelihood of each row is the same.
+    assert len(makes) == 5
 
 
 def test_data_of_a_model_that_is_gone_are_freed(makes):
