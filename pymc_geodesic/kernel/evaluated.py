@@ -16,6 +16,10 @@ from pymc_geodesic.kernel.jax.function import JAXFunction
 
 __all__ = ["Evaluated", "clock"]
 
+# Shapes of arguments for which a function is compiled, which takes half a second. Batches and
+# chunks of data in memory have five; files have an own number of rows each.
+MOST_SHAPES = 10
+
 
 class Evaluated:
     """A function of arrays.
@@ -33,18 +37,21 @@ class Evaluated:
 
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
         self.compiled, self.interpreted = JAXFunction(inputs, outputs), Interpreted(inputs, outputs)
-        self.seconds_of_making = np.zeros(2)
+        self.seconds_of_making, self._n_shapes = np.zeros(2), 0
 
     def __call__(
         self, arguments: Sequence[np.ndarray], *, interprets: bool = False
     ) -> list[np.ndarray]:
-        """Evaluate the outputs."""
+        """Evaluate the outputs; JAX compiles anew for arguments of other shapes."""
         # Entries of arrays are NumPy's scalars, for which JAX would compile anew.
         arguments = [*map(np.asarray, arguments)]
+        is_new = not self.compiled.is_made_for(*arguments)
+        interprets = interprets or (is_new and self._n_shapes == MOST_SHAPES)
         evaluate = self.interpreted if interprets else self.compiled
         if not evaluate.is_made_for(*arguments):
             began = clock()
             evaluate(*arguments)
+            self._n_shapes += not interprets
             self.seconds_of_making = self.seconds_of_making + clock() - began
         return [*map(np.asarray, evaluate(*arguments))]
 

@@ -67,7 +67,8 @@ def test_energies_and_gradients_are_those_of_the_model(build, monkeypatch):
     whole = pmg.full_data(model) if gradient.n_rows else model
     names = [variable.value.name for variable in gradient._potential.variables]
     rvs = {value.name: whole.values_to_rvs[value] for value in whole.value_vars}
-    logp, dlogp = whole.compile_logp(), whole.compile_dlogp([rvs[name] for name in names])
+    logp = whole.compile_logp(mode="FAST_COMPILE")
+    dlogp = whole.compile_dlogp([rvs[name] for name in names], mode="FAST_COMPILE")
     rng = np.random.default_rng(1)
     for _ in range(3):
         point = [x + 0.1 * rng.standard_normal(x.shape) for x in start]
@@ -88,6 +89,22 @@ def test_rows_of_batches_average_to_all():
     for i, x in enumerate(expected.pulled_back):
         mean = np.mean([one.pulled_back[i] for one in found], axis=0)
         np.testing.assert_allclose(mean, x, rtol=1e-9, atol=1e-9)
+
+
+def test_few_numbers_of_rows_are_compiled_for(monkeypatch):
+    """Files have an own number of rows each."""
+    gradient, point = host(flat())
+    batches = [[np.arange(n)] * len(gradient.n_rows) for n in (20, 21, 22, 23)]
+    expected = gradient.many([point] * 4, batches)
+    monkeypatch.setattr(evaluated, "MOST_SHAPES", 2)
+    other = HostGradient(gradient._potential)
+    found = other.many([point] * 4, batches)
+    is_made_for = other._evaluate.compiled.is_made_for
+    assert [is_made_for(*point, *rows) for rows in batches] == [True, True, False, False]
+    for here, there in zip(found, expected, strict=True):
+        np.testing.assert_allclose(here.energy, there.energy, rtol=1e-12)
+        for x, y in zip(here.gradient, there.gradient, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)
 
 
 def test_all_rows_are_evaluated_once_per_point(monkeypatch):
