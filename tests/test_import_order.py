@@ -26,7 +26,7 @@ ORDER = (
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
     *("groups", "rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
-    *("diagnostics", "plots", "topic_models"),
+    *("diagnostics", "plots", "topic_models", "predictions"),
 )
 
 ROOT = Path(pymc_geodesic.__file__).parent

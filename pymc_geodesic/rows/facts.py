@@ -11,6 +11,7 @@ import pytensor
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.model import Model
 from pymc.model.fgraph import ModelFreeRV, ModelObservedRV, ModelVar
 from pytensor.compile.mode import Mode
 from pytensor.compile.sharedvalue import SharedVariable
@@ -49,6 +50,19 @@ class Facts:
         self._random: dict[Variable, bool] = {}
         self._arrays: dict[Variable, np.ndarray] = {}
         self._lengths: dict[tuple[Variable, int], int] = {}
+
+    @classmethod
+    def of_model(cls, model: Model, memo: Mapping[Variable, Variable]) -> Facts:
+        """Return what is known of a model, given the variables of its graph by its own."""
+        shapes = model.eval_rv_shapes()
+        return cls(
+            shapes={memo[rv]: tuple(map(int, shapes[rv.name])) for rv in model.free_RVs},
+            originals={
+                copy: x
+                for x, copy in memo.items()
+                if isinstance(x, SharedVariable) and copy is not x
+            },
+        )
 
     def is_random(self, var: Variable) -> bool:
         """Whether the values of a variable, and not only its shape, depend on random variables."""

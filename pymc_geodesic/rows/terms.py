@@ -21,7 +21,6 @@ from pymc.model.fgraph import (
     model_potential,
 )
 from pymc.variational.minibatch_rv import MinibatchRandomVariable
-from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
@@ -80,15 +79,7 @@ class ModelOfRows:
         _require_no_minibatch(model)
         self.model, self.batch_size = model, batch_size
         self.graph, memo = graph_of_model(model)
-        shapes = model.eval_rv_shapes()
-        self.facts = Facts(
-            shapes={memo[rv]: tuple(map(int, shapes[rv.name])) for rv in model.free_RVs},
-            originals={
-                copy: x
-                for x, copy in memo.items()
-                if isinstance(x, SharedVariable) and copy is not x
-            },
-        )
+        self.facts = Facts.of_model(model, memo)
         self.streams: dict[int, Rows] = {}
         self.terms: dict[str, tuple[int, TermsOfRows]] = {}
         self.totals: dict[str, int] = {}

@@ -1,0 +1,3 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Quantities of rows at the draws of a posterior: predictions of rows, old and new."""

@@ -1,0 +1,105 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Graphs of chosen rows of a model that was written for all of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pymc.model import Model
+from pymc.model.fgraph import ModelObservedRV, ModelVar
+from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.traversal import io_toposort
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.potential.full_data import full_data
+from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.potential.model_graphs import graph_of_model
+from pymc_geodesic.potential.renewed_graphs import renew
+from pymc_geodesic.rows.facts import Facts
+from pymc_geodesic.rows.selection import Rows
+from pymc_geodesic.rows.summands import log_density_of
+
+__all__ = ["ModelRows", "plain_values", "whole_model"]
+
+# Where an array of so many entries is computed anyway, its rows are taken from it.
+FEW_ENTRIES = 500
+
+
+def whole_model(model: Model) -> Model:
+    """Return a model with all of its data, in place of ``pm.Minibatch``."""
+    return full_data(model) if has_minibatch(model) else model
+
+
+class ModelRows:
+    """A model with all of its data, of which rows are taken.
+
+    Parameters
+    ----------
+    model : Model
+        Without ``pm.Minibatch`` and ``pymc.dims``.
+
+    Attributes
+    ----------
+    graph : FunctionGraph
+        The model.
+    facts : Facts
+        What is known of it.
+    variables : dict of str to TensorVariable
+        Its variables in the graph.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.graph, memo = graph_of_model(model)
+        self.facts = Facts.of_model(model, memo)
+        self.variables = {x.owner.op.name: x for x in self.graph.outputs}
+
+    def value(self, name: str) -> TensorVariable:
+        """Return what a variable is drawn from or computed as."""
+        return self.variables[name].owner.inputs[0]
+
+    def n_rows(self, name: str) -> int:
+        """Return the number of rows of a variable; zero of one without axes."""
+        x = self.variables[name]
+        is_observed = isinstance(x.owner.op, ModelObservedRV)
+        x = x.owner.inputs[1] if is_observed else self.value(name)
+        return self.facts.length(x, 0) if x.ndim else 0
+
+    def rows(self, n: int) -> Rows:
+        """Return the rows of all variables that have so many."""
+        return Rows(self.facts, n, FEW_ENTRIES)
+
+    def drawn(self, name: str, rows: Rows) -> TensorVariable | None:
+        """Return rows of an observed variable, as random; None if they depend on all rows."""
+        found = rows.drawn(self.value(name))
+        return None if rows.whole else found
+
+    def computed(self, name: str, rows: Rows) -> TensorVariable | None:
+        """Return rows of a Deterministic; None if they depend on all rows."""
+        found = rows.of(self.value(name), 0)
+        return None if rows.whole else found
+
+    def log_density(self, name: str, rows: Rows) -> TensorVariable | None:
+        """Return the log density of rows of an observed variable; None if they depend on others."""
+        rv, value = self.variables[name].owner.inputs
+        rows_of_value = rows.of(value, 0)
+        if (rows_of_rv := rows.drawn(rv)) is None or rows.whole:
+            return None
+        term = log_density_of(rows_of_rv, rows_of_value)
+        return term.sum(axis=tuple(range(1, term.ndim)))
+
+
+def plain_values(
+    outputs: Sequence[Variable], given: dict[Variable, Variable]
+) -> list[TensorVariable]:
+    """Replace the variables of a model: some by what is given, others by their values."""
+
+    def value(node: Apply, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        if isinstance(node.op, ModelVar):
+            return [inputs[isinstance(node.op, ModelObservedRV)]]
+        return None
+
+    new = dict(given)
+    renew(io_toposort(list(given), outputs), new, value)
+    return [new.get(out, out) for out in outputs]
