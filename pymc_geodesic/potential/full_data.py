@@ -83,7 +83,8 @@ def full_data(model: Model) -> Model:
     After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
     ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
     """
-    find_batch_sources(pymc_model(model))  # raises for terms that `total_size` does not scale
+    # Raises for terms that `total_size` does not scale.
+    find_batch_sources(pymc_model(model), of_any_size=True)
     _require_expandable(model)
     try:
         graph, _ = graph_of_model(model)

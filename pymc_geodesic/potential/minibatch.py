@@ -85,17 +85,11 @@ def n_rows(tensor: TensorVariable) -> int:
 def _source(node: Apply) -> BatchSource:
     *tensors, _rng = node.inputs
     *batches, _next_rng = node.outputs
-    rows, batch_size = _common_length(tensors), n_rows(batches[0])
-    if not 1 <= batch_size <= rows:
-        raise ValueError(
-            f"`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, {rows}, got "
-            f"{batch_size}. Use smaller batches, or all rows without `pm.Minibatch`."
-        )
     return BatchSource(
         batches=tuple(batches),
         tensors=tuple(map(shared_constant, tensors)),
-        n_rows=rows,
-        batch_size=batch_size,
+        n_rows=_common_length(tensors),
+        batch_size=n_rows(batches[0]),
     )
 
 
@@ -137,8 +131,15 @@ def batch_sources(model: Model) -> tuple[BatchSource, ...]:
     return tuple(_source(node) for node in _minibatch_nodes(model))
 
 
-def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
+def find_batch_sources(model: Model, *, of_any_size: bool = False) -> tuple[BatchSource, ...]:
     """Find the ``pm.Minibatch`` calls of a model, in the order of its graph, and check the data.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    of_any_size : bool
+        Whether a batch, which is not drawn, may have more rows than there are.
 
     Raises
     ------
@@ -147,6 +148,13 @@ def find_batch_sources(model: Model) -> tuple[BatchSource, ...]:
         variable has the ``dims`` of all rows, or the data are not finite.
     """
     sources = batch_sources(model)
+    for source in sources:
+        if not (of_any_size or 1 <= source.batch_size <= source.n_rows):
+            raise ValueError(
+                "`pm.Minibatch` expected a `batch_size` from 1 to the number of rows, "
+                f"{source.n_rows}, got {source.batch_size}. Use smaller batches, or all rows "
+                "without `pm.Minibatch`."
+            )
     if sources:
         require_sum_over_rows(
             model,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pymc.model import Model
-from pymc.model.fgraph import ModelObservedRV, ModelVar
+from pymc.model.fgraph import ModelNamed, ModelObservedRV, ModelVar
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor import TensorVariable
@@ -47,6 +47,8 @@ class ModelRows:
         What is known of it.
     variables : dict of str to TensorVariable
         Its variables in the graph.
+    data : dict of Variable to str
+        Names of its data.
     """
 
     def __init__(self, model: Model) -> None:
@@ -54,6 +56,8 @@ class ModelRows:
         self.graph, memo = graph_of_model(model)
         self.facts = Facts.of_model(model, memo)
         self.variables = {x.owner.op.name: x for x in self.graph.outputs}
+        named = [x for x in self.graph.outputs if isinstance(x.owner.op, ModelNamed)]
+        self.data = {x: out.owner.op.name for out in named for x in (out, out.owner.inputs[0])}
 
     def value(self, name: str) -> TensorVariable:
         """Return what a variable is drawn from or computed as."""

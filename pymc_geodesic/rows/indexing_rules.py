@@ -143,9 +143,8 @@ def _advanced_subtensor(
     inner = axis - first
     new = list(indices)
     if (long := _long_axis(rows, x, indices, arrays, n_axes, inner)) is not None:
-        at = rows.facts.array(indices[long]).reshape(-1)
-        at = np.where(at < 0, at + rows.facts.length(x, long), at)
-        taken = rows.only_rows(x, long, at[rows.at(positions)])
+        at = rows.known_index(x, long, indices[long], positions)
+        taken = rows.only_rows(x, long, at)
         if taken is not None:
             if len(arrays) == n_axes == 1:
                 return taken
@@ -153,7 +152,7 @@ def _advanced_subtensor(
     for i in arrays:
         at = indices[i].ndim - n_axes + inner
         if at >= 0 and new[i] is indices[i]:
-            new[i] = rows.of(indices[i], at, positions)
+            new[i] = rows.index_of(x, i, indices[i], at, positions)
     return x[tuple(new)]
 
 

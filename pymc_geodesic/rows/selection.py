@@ -146,6 +146,19 @@ class Rows:
         rows = np.arange(self.n_rows) if positions is None else positions
         return var[(*[slice(None)] * axis, self.leaf(rows.astype("int64")))]
 
+    def known_index(
+        self, x: TensorVariable, axis: int, index: TensorVariable, positions: Positions
+    ) -> np.ndarray:
+        """Return which entries along an axis of a variable rows have, by an index that is data."""
+        at = self.facts.array(index).reshape(-1)
+        return np.where(at < 0, at + self.facts.length(x, axis), at)[self.at(positions)]
+
+    def index_of(
+        self, x: TensorVariable, axis: int, index: TensorVariable, along: int, positions: Positions
+    ) -> TensorVariable:
+        """Rows, along an axis of the index, of an index of an axis of a variable."""
+        return self.of(index, along, positions)
+
     @property
     def length(self) -> TensorVariable:
         """Number of rows of a batch, as part of a graph."""

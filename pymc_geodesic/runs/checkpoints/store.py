@@ -27,7 +27,7 @@ import xarray as xr
 
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError, busy, locked
 
-__all__ = ["RunStore", "read_draws"]
+__all__ = ["RunStore", "read_draws", "zarr_package"]
 
 STATES, SLOTS = "chain_states", ("even", "odd")
 # Bytes of a chunk before compression. Each commit writes the chunk again until it is full.
@@ -180,13 +180,18 @@ def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
     return tree.drop_nodes(STATES), dict(committed[STATES].attrs)
 
 
-def _zarr() -> Any:
+def zarr_package(argument: str) -> Any:
+    """Return the package zarr, which an argument needs."""
     if find_spec("zarr") is None:
         raise ImportError(
-            "`checkpoint` expected the package zarr, which is not installed. Install it with "
+            f"`{argument}` expected the package zarr, which is not installed. Install it with "
             '`pip install "pymc_geodesic[checkpoint]"`.'
         )
     return import_module("zarr")
+
+
+def _zarr() -> Any:
+    return zarr_package("checkpoint")
 
 
 def _integrity() -> Any:

@@ -1,0 +1,70 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The expected value of an observed variable, given the other variables."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import pytensor.tensor as pt
+
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.moments import mean
+from pymc.exceptions import UndefinedMomentException
+from pytensor.tensor import TensorVariable
+from pytensor.tensor.random.basic import CategoricalRV
+
+from pymc_geodesic.distributions.cardioid import CardioidRV
+from pymc_geodesic.distributions.power_spherical import PowerSphericalRV
+from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchyRV
+from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisherRV
+from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchyRV
+from pymc_geodesic.distributions.wrapped_normal import WrappedNormalRV
+
+__all__ = ["expected"]
+
+
+def expected(name: str, rv: TensorVariable) -> TensorVariable:
+    """Return the expected value of a variable.
+
+    That of a direction is its mean direction, that of a category the probabilities of all.
+
+    Raises
+    ------
+    ValueError
+        If it is not known in closed form.
+    """
+    try:
+        return _expected(rv.owner.op, rv)
+    except (NotImplementedError, UndefinedMomentException):
+        raise ValueError(
+            f"`kind` expected 'response' for `{name}`, because PyMC has no closed form of the mean "
+            f"of {_name(rv.owner.op)}, got 'mean'. Or name a Deterministic in `var_names`."
+        ) from None
+
+
+@singledispatch
+def _expected(op: Any, rv: TensorVariable) -> TensorVariable:
+    return mean(rv)
+
+
+@_expected.register
+def _(op: CategoricalRV, rv: TensorVariable) -> TensorVariable:
+    p = rv.owner.inputs[-1]
+    return pt.broadcast_to(p, (*rv.shape, p.shape[-1]))
+
+
+@_expected.register(CardioidRV)
+@_expected.register(PowerSphericalRV)
+@_expected.register(SphericalCauchyRV)
+@_expected.register(VonMisesFisherRV)
+@_expected.register(WrappedCauchyRV)
+@_expected.register(WrappedNormalRV)
+def _(op: SymbolicRandomVariable, rv: TensorVariable) -> TensorVariable:
+    _, _, direction, *_ = rv.owner.inputs
+    return pt.broadcast_to(direction, rv.shape)
+
+
+def _name(op: Any) -> str:
+    return getattr(op, "_print_name", [type(op).__name__])[0]

@@ -1,0 +1,159 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""New data of rows, by the names of the data of a model."""
+
+from __future__ import annotations
+
+import os
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pymc.model import Model
+
+from pymc_geodesic.parquet import ParquetRows
+
+__all__ = ["NewData", "new_data_of"]
+
+
+class NewData(NamedTuple):
+    """New data of rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    labels : ndarray, optional
+        Those of a table.
+    parts : iterator of dict of str to ndarray
+        The data of some rows after the other, by name.
+    """
+
+    n_rows: int
+    labels: np.ndarray | None
+    parts: Iterator[dict[str, np.ndarray]]
+
+
+def new_data_of(given: Any, model: Model) -> NewData:
+    """Read new data.
+
+    Parameters
+    ----------
+    given : DataFrame, mapping, ParquetRows or path
+        As a user gives it.
+    model : Model
+        Its ``pm.Data`` have the names that count.
+    """
+    if isinstance(given, pd.DataFrame):
+        return NewData(len(given), np.asarray(given.index), iter([_of_frame(given, model)]))
+    if isinstance(given, Mapping):
+        arrays = _of_mapping(given, model)
+        return NewData(_common_length(arrays), None, iter([arrays]))
+    if isinstance(given, str | os.PathLike):
+        given = ParquetRows(given, columns=_columns_of(given, model))
+    if isinstance(given, ParquetRows):
+        return NewData(given.n_rows, None, _of_blocks(given, model))
+    raise TypeError(
+        "`new_data` expected a DataFrame, a mapping of names to arrays, or the path of a Parquet "
+        f"file, got {type(given).__name__}."
+    )
+
+
+def _of_blocks(rows: ParquetRows, model: Model) -> Iterator[dict[str, np.ndarray]]:
+    for block in rows:
+        yield _of_frame(pd.DataFrame(block, columns=list(rows.columns)), model)
+
+
+def _columns_of(path: Any, model: Model) -> list[str]:
+    from pyarrow import dataset
+
+    there = set(dataset.dataset(path, format="parquet", partitioning="hive").schema.names)
+    wanted = [column for names in _columns(model).values() for column in names]
+    found = [column for column in dict.fromkeys(wanted) if column in there]
+    if not found:
+        _refuse_names(model, sorted(there))
+    return found
+
+
+def _columns(model: Model) -> dict[str, list[str]]:
+    """Name the columns of a table that each ``pm.Data`` may be made of."""
+    found: dict[str, list[str]] = {}
+    for data in model.data_vars:
+        found[data.name] = [data.name]
+        dims = list(model.named_vars_to_dims.get(data.name) or ())
+        if data.ndim == 2 and len(dims) == 2 and model.coords.get(dims[-1]) is not None:
+            found[data.name] = [str(x) for x in model.coords[dims[-1]]]
+    return found
+
+
+def _of_frame(frame: pd.DataFrame, model: Model) -> dict[str, np.ndarray]:
+    there = {str(column): column for column in frame.columns}
+    found = {}
+    for name, columns in _columns(model).items():
+        if all(column in there for column in columns):
+            chosen = frame[[there[column] for column in columns]].to_numpy()
+            is_one = model[name].ndim == 1
+            found[name] = _typed(name, chosen[:, 0] if is_one else chosen, model)
+    if not found:
+        _refuse_names(model, list(there))
+    return found
+
+
+def _of_mapping(given: Mapping[str, Any], model: Model) -> dict[str, np.ndarray]:
+    known = {x.name for x in model.data_vars}
+    if unknown := [name for name in given if name not in known]:
+        _refuse_names(model, unknown, known)
+    return {name: _typed(name, np.asarray(values), model) for name, values in given.items()}
+
+
+def _common_length(arrays: Mapping[str, np.ndarray]) -> int:
+    lengths = {name: len(x) for name, x in arrays.items()}
+    if len(set(lengths.values())) != 1:
+        listed = ", ".join(f"{n} in `{name}`" for name, n in lengths.items())
+        raise ValueError(f"`new_data` expected arrays with one number of rows, got {listed}.")
+    return next(iter(lengths.values()))
+
+
+def _typed(name: str, values: np.ndarray, model: Model) -> np.ndarray:
+    """Return values as the data of a model are stored."""
+    old = model[name].get_value(borrow=True)
+    if values.ndim != old.ndim or values.shape[1:] != old.shape[1:]:
+        axes = ", ".join(["rows", *map(str, old.shape[1:])])
+        raise ValueError(
+            f"`new_data` expected `{name}` with the shape ({axes}), got {values.shape}."
+        )
+    kinds = "b", "biu", "biuf"
+    kind = next((x for x in kinds if old.dtype.kind in x), "biuf")
+    if values.dtype.kind == "f" and kind != "biuf" and np.array_equal(values, np.rint(values)):
+        # Tables of several types are read as floats.
+        return values.astype(old.dtype)
+    if values.dtype == object:
+        values = _numbers(values)
+    if values.dtype.kind not in kind:
+        raise ValueError(
+            f"`new_data` expected `{name}` to be numbers of type {old.dtype}, as in the model, got "
+            f"{values.dtype}. The number of a label is "
+            '`pandas.Index(model.coords["..."]).get_indexer(labels)`.'
+        )
+    return values.astype(old.dtype)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    try:
+        return values.astype(float)
+    except (TypeError, ValueError):
+        return values
+
+
+def _refuse_names(model: Model, got: Sequence[str], known: Collection[str] = ()) -> None:
+    known = sorted(known or {x for names in _columns(model).values() for x in names})
+    if not known:
+        raise ValueError(
+            "`new_data` expected a model with `pm.Data`, got one without. Write "
+            '`pm.Data("x", x)` for the data of rows; or build the model with the new rows, and '
+            "pass it without `new_data`."
+        )
+    raise ValueError(f"`new_data` expected names of `pm.Data`, {known}, got {list(got)}.")
