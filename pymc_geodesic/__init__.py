@@ -92,8 +92,17 @@ _HOMES = {
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
+    "predictions": ("predict",),
     "rows": ("minibatch",),
-    "runs": ("RunningMoments", "find_starts", "local_posterior", "read", "resume", "sample"),
+    "runs": (
+        "RunningMoments",
+        "find_starts",
+        "local_posterior",
+        "read",
+        "resume",
+        "sample",
+        "save",
+    ),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (
         "GMC",

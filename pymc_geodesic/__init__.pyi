@@ -83,6 +83,7 @@ from pymc_geodesic.plots import (
     to_longitude_latitude as to_longitude_latitude,
 )
 from pymc_geodesic.potential import check_minibatch as check_minibatch, full_data as full_data
+from pymc_geodesic.predictions import predict as predict
 from pymc_geodesic.rows import minibatch as minibatch
 from pymc_geodesic.runs import (
     RunningMoments as RunningMoments,
@@ -91,6 +92,7 @@ from pymc_geodesic.runs import (
     read as read,
     resume as resume,
     sample as sample,
+    save as save,
 )
 from pymc_geodesic.schedules import (
     ConstantSchedule as ConstantSchedule,

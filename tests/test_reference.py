@@ -17,7 +17,8 @@ API = Path(__file__).parents[1] / "docs" / "api"
 
 # Their names are on the page of users; the other rooms are for extensions.
 ROOMS = (
-    *("datasets", "diagnostics", "distributions", "manifolds", "plots", "rows", "runs"),
+    *("datasets", "diagnostics", "distributions", "manifolds", "plots"),
+    *("predictions", "rows", "runs"),
     *("sampling", "step_methods", "topic_models"),
 )
 FOR_EXTENSIONS = ("mass", "potential", "tuning")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from pymc_geodesic.predictions.statistics import mean_and_quantiles
 from pymc_geodesic.predictions.stored import Form, Results
 
 __all__ = ["Evaluation"]
+
+# Rows whose effects are drawn together, if they are not in the posterior.
+ROWS_OF_EFFECTS = 1_000
 
 
 class Evaluation:
@@ -94,22 +98,20 @@ class Evaluation:
         if not np.array_equal(np.flatnonzero(is_chosen), chosen):
             raise ValueError("`rows` expected increasing numbers of new rows, got others.")
         labels = (np.arange(n_rows) if labels is None else labels)[chosen]
-        results, first, done = None, 0, 0
+        # What is wrong with the data is said before the bar is shown.
+        if n_rows == 0 or (quantities := next(parts, None)) is None:
+            raise ValueError("`new_data` expected rows, got none.")
+        counts = {x.name: len(chosen) for x in quantities}
+        results = self._results(quantities, counts, {x.dims[0]: labels for x in quantities})
+        first, done = 0, 0
         with self._bar, threadpool_limits(1, user_api="blas"):
-            task = self._bar.add_task("Rows", total=0)
-            for quantities in parts:
-                n = quantities[0].n_rows
+            task = self._bar.add_task("Rows", total=len(chosen) * len(quantities))
+            for found in chain([quantities], parts):
+                n = found[0].n_rows
                 at = np.flatnonzero(is_chosen[first : first + n])
-                if results is None:
-                    self._bar.update(task, total=len(chosen) * len(quantities))
-                    counts = {x.name: len(chosen) for x in quantities}
-                    of_rows = {x.dims[0]: labels for x in quantities}
-                    results = self._results(quantities, counts, of_rows)
-                for x in quantities:
+                for x in found:
                     self._fill(results, x, at, done, task)
                 first, done = first + n, done + len(at)
-        if results is None:
-            raise ValueError("`new_data` expected rows, got none.")
         return results.dataset()
 
     def _results(
@@ -121,7 +123,9 @@ class Evaluation:
         coords: dict[str, Any] = dict(labels)
         forms = {}
         for x in quantities:
-            shown = x.at_rows(np.arange(min(1, x.n_rows)))
+            one = np.arange(min(1, x.n_rows))
+            x.begin(one)
+            shown = x.at_rows(one)
             others = shown.shape[2:]
             dims = [*x.dims, *(f"{x.name}_dim_{i}" for i in range(len(x.dims), 1 + len(others)))]
             coords |= {d: x.coords[d] for d in dims[1:] if d in x.coords}
@@ -142,24 +146,20 @@ class Evaluation:
     ) -> None:
         """Evaluate rows, and put them from a place on."""
         at_once = results.rows_at_once(x.name)
-        n_draws, size = self._n_chains * self._n_draws, 1
+        n_draws, size = self._n_chains * self._n_draws, x.least
         for start in range(0, len(chosen), at_once):
             piece = chosen[start : start + at_once]
-            kept, done = None, 0
-            while done < len(piece):
-                found = x.at_rows(piece[done : done + size])
-                size = rows_of_block(n_draws, int(np.prod(found.shape[2:])))
-                block = self._kept(found, x)
-                n = found.shape[1]
-                if at_once >= len(chosen):
-                    results.put(x.name, first + done, block)
-                else:
-                    kept = [block] if kept is None else [*kept, block]
-                done += n
-                self._bar.update(task, advance=n)
-            if kept is not None:
-                axis = 2 if self._quantiles is None else 0
-                results.put(x.name, first + start, np.concatenate(kept, axis=axis))
+            kept: list[np.ndarray] = []
+            for part in np.split(piece, range(ROWS_OF_EFFECTS, len(piece), ROWS_OF_EFFECTS)):
+                x.begin(part)
+                while len(part):
+                    found = x.at_rows(part[:size])
+                    kept.append(self._kept(found, x))
+                    part = part[found.shape[1] :]
+                    size = max(x.least, rows_of_block(n_draws, int(np.prod(found.shape[2:]))))
+                    self._bar.update(task, advance=found.shape[1])
+            axis = 2 if self._quantiles is None else 0
+            results.put(x.name, first + start, np.concatenate(kept, axis=axis))
 
     def _kept(self, found: np.ndarray, x: Quantity) -> np.ndarray:
         if self._quantiles is None:

@@ -19,7 +19,7 @@ from pymc_geodesic.parquet import ParquetRows
 __all__ = ["NewData", "new_data_of"]
 
 
-class NewData(NamedTuple):
+class NewData[Part](NamedTuple):
     """New data of rows.
 
     Attributes
@@ -28,16 +28,16 @@ class NewData(NamedTuple):
         Number of rows.
     labels : ndarray, optional
         Those of a table.
-    parts : iterator of dict of str to ndarray
-        The data of some rows after the other, by name.
+    parts : iterator
+        The data of some rows after the other.
     """
 
     n_rows: int
     labels: np.ndarray | None
-    parts: Iterator[dict[str, np.ndarray]]
+    parts: Iterator[Part]
 
 
-def new_data_of(given: Any, model: Model) -> NewData:
+def new_data_of(given: Any, model: Model) -> NewData[dict[str, np.ndarray]]:
     """Read new data.
 
     Parameters

@@ -15,7 +15,7 @@ from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws
 from pymc_geodesic.predictions.rows_of_model import ModelRows
 from pymc_geodesic.rows.selection import Rows
 
-__all__ = ["with_new_groups"]
+__all__ = ["effects_of_new", "with_new_groups"]
 
 
 def with_new_groups(
@@ -42,12 +42,12 @@ def with_new_groups(
         for axis, at in places:
             n = extended[name].shape[1 + axis]
             if (n_new := int(at.max(initial=0)) + 1 - n) > 0:
-                effects = _effects(found, var, axis, n_new, draws, rng)
+                effects = effects_of_new(found, var, axis, n_new, draws, rng)
                 extended[name] = np.concatenate([extended[name], effects], axis=1 + axis)
     return extended
 
 
-def _effects(
+def effects_of_new(
     found: ModelRows,
     var: TensorVariable,
     axis: int,
@@ -55,6 +55,7 @@ def _effects(
     draws: Mapping[str, np.ndarray],
     rng: np.random.Generator,
 ) -> np.ndarray:
+    """Draw effects of n new groups along an axis of a variable, at all draws of the others."""
     rows = NewRows(found.facts, found.data, {}, n, new_groups=True)
     try:
         graph = rows.drawn(var.owner.inputs[0], axis)

@@ -39,6 +39,8 @@ class NewRows(Rows):
         Their number.
     new_groups : bool
         Whether indices may be those of groups that the model does not have.
+    local : mapping, optional
+        What stands for the rows of free variables.
     """
 
     def __init__(
@@ -49,8 +51,9 @@ class NewRows(Rows):
         n_rows: int,
         *,
         new_groups: bool,
+        local: Mapping[Variable, TensorVariable] | None = None,
     ) -> None:
-        super().__init__(facts, n_rows, 1)
+        super().__init__(facts, n_rows, 1, local=local)
         self._named, self._new, self._accepts_groups = named, data, new_groups
         self._indices: dict[tuple[TensorVariable, int, TensorVariable], np.ndarray] = {}
 

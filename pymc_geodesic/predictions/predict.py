@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,9 +20,10 @@ from pymc.model import Model
 from pymc_geodesic.parquet import ParquetRows
 from pymc_geodesic.predictions.evaluation import Evaluation
 from pymc_geodesic.predictions.new_data import new_data_of
-from pymc_geodesic.predictions.quantities import Predictor, Quantity
+from pymc_geodesic.predictions.of_bambi import bambi_quantity, tables_of
+from pymc_geodesic.predictions.quantities import Predictor
 from pymc_geodesic.predictions.rows_of_model import whole_model
-from pymc_geodesic.rows.builders import given_model
+from pymc_geodesic.rows.builders import given_model, is_bambi
 from pymc_geodesic.validation import data_tree, flag, one_of
 
 __all__ = ["predict"]
@@ -130,33 +132,32 @@ def predict(
     """
     one_of("kind", kind, KINDS)
     flag("draws", draws)
-    model = whole_model(given_model(model))
+    flag("sample_new_groups", sample_new_groups)
     rng = np.random.default_rng(random_seed)
-    predictor = Predictor(
-        model,
-        data_tree(idata),
-        kind=kind,
-        new_groups=flag("sample_new_groups", sample_new_groups),
-        rng=rng,
-    )
-    names = predictor.names(var_names)
     evaluation = Evaluation(
-        idata["posterior"].to_dataset(),
+        data_tree(idata)["posterior"].to_dataset(),
         rows=rows,
         quantiles=None if draws else _probabilities(quantiles),
         out=out,
         progressbar=flag("progressbar", progressbar),
     )
+    if is_bambi(model):
+        one = partial(
+            bambi_quantity, model, idata, kind=kind, new_groups=sample_new_groups, rng=rng
+        )
+        if new_data is None:
+            return evaluation.of_all([one(None)])
+        tables = tables_of(new_data)
+        parts = ([one(table)] for table in tables.parts)
+        return evaluation.of_parts(parts, tables.n_rows, labels=tables.labels)
+    whole = whole_model(given_model(model))
+    predictor = Predictor(whole, idata, kind=kind, new_groups=sample_new_groups, rng=rng)
+    names = predictor.names(var_names)
     if new_data is None:
         return evaluation.of_all([predictor.of_model(name) for name in names])
-    found = new_data_of(new_data, model)
-
-    def parts() -> Iterator[list[Quantity]]:
-        for data in found.parts:
-            n = len(next(iter(data.values())))
-            yield [predictor.of_new(name, data, n) for name in names]
-
-    return evaluation.of_parts(parts(), found.n_rows, labels=found.labels)
+    found = new_data_of(new_data, whole)
+    parts = (predictor.all_of_new(names, data) for data in found.parts)
+    return evaluation.of_parts(parts, found.n_rows, labels=found.labels)
 
 
 def _probabilities(quantiles: Sequence[float]) -> tuple[float, ...]:

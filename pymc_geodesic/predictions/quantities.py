@@ -5,24 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from pymc.model import Model
-from pymc.model.fgraph import ModelDeterministic, ModelObservedRV
+from pymc.model.fgraph import ModelDeterministic
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
 from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.predictions.expected import expected
+from pymc_geodesic.predictions.local_effects import LocalEffects
 from pymc_geodesic.predictions.new_groups import with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws, flat_draws, free_variables
 from pymc_geodesic.predictions.rows_of_model import ModelRows
+from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.rows.selection import Rows
+from pymc_geodesic.run_record import batch_size_of
 
 __all__ = ["Predictor", "Quantity"]
 
@@ -44,6 +48,10 @@ class Quantity(NamedTuple):
         Coordinates of these.
     manifold : Manifold
         Where its values lie.
+    begin : callable
+        Prepares for some rows, before :attr:`at_rows` is called for parts of them.
+    least : int
+        Rows for which it is called at least, if there are so many.
     """
 
     name: str
@@ -52,6 +60,8 @@ class Quantity(NamedTuple):
     dims: Sequence[str]
     coords: Mapping[str, Any]
     manifold: Manifold
+    begin: Callable[[np.ndarray], None]
+    least: int = 1
 
 
 class Predictor:
@@ -85,14 +95,13 @@ class Predictor:
         self._new_groups = new_groups
         self._draws = flat_draws(idata["posterior"].to_dataset(), model.free_RVs)
         self._manifolds = recorded_manifolds(idata)
+        self._batch_size = batch_size_of(idata) or BATCH_SIZE
         self._require_shapes()
 
     def names(self, var_names: str | Sequence[str] | None) -> list[str]:
         """Return the names of the variables that are asked for, by default all observed ones."""
         found = self._found
-        observed = [
-            name for name, x in found.variables.items() if isinstance(x.owner.op, ModelObservedRV)
-        ]
+        observed = [name for name in found.variables if found.is_observed(name)]
         if var_names is None:
             names = [name for name in observed if found.value(name).ndim]
         else:
@@ -118,49 +127,82 @@ class Predictor:
     def of_model(self, name: str) -> Quantity:
         """Return a variable of the rows of the model."""
         n = self._found.n_rows(name)
-        return self._quantity(name, self._found.rows(n), n)
+        return self._quantity(name, n, partial(self._found.rows, n))
+
+    def all_of_new(self, names: Sequence[str], data: Mapping[str, np.ndarray]) -> list[Quantity]:
+        """Return variables of the rows of new data."""
+        n = len(next(iter(data.values())))
+        return [self.of_new(name, data, n) for name in names]
 
     def of_new(self, name: str, data: Mapping[str, np.ndarray], n: int) -> Quantity:
         """Return a variable of the rows of new data."""
-        rows = NewRows(self._found.facts, self._found.data, data, n, new_groups=self._new_groups)
-        return self._quantity(name, rows, n)
-
-    def _quantity(self, name: str, rows: Rows, n: int) -> Quantity:
-        is_observed = isinstance(self._found.variables[name].owner.op, ModelObservedRV)
         found = self._found
-        graph = found.drawn(name, rows) if is_observed else found.computed(name, rows)
-        if graph is None or rows.whole:
+        rows = partial(NewRows, found.facts, found.data, data, n, new_groups=self._new_groups)
+        return self._quantity(name, n, rows)
+
+    def _quantity(self, name: str, n: int, rows_of: Callable[..., Rows]) -> Quantity:
+        rows = rows_of()
+        graph, effects = self._graph(name, rows), None
+        if missing := [x for x in free_variables([graph]) if x.owner.op.name not in self._draws]:
+            self._require_integrated(missing)
+            rows = rows_of() if isinstance(rows, NewRows) else rows_of(few=1)
+            self._graph(name, rows)
+            effects = LocalEffects(
+                self._found,
+                rows,
+                missing,
+                self._draws,
+                batch_size=self._batch_size,
+                rng=self._rng,
+            )
+            rows = rows_of(local=effects.local)
+            graph = self._graph(name, rows)
+        dims, coords = self._axes(name, graph)
+        manifold = self._manifold(name, graph)
+        if self._kind == "mean" and self._found.is_observed(name):
+            graph = expected(name, graph)
+        self._draws = with_new_groups(self._found, rows, self._draws, self._rng)
+        inputs = [] if effects is None else effects.inputs
+        function = RowsAtDraws(rows, [graph], self._draws, rng=self._rng, effects=inputs)
+        if effects is None:
+            return Quantity(name, n, lambda at: function(at)[0], dims, coords, manifold, _nothing)
+        of, begin = effects.of, effects.begin
+        return Quantity(name, n, lambda at: function(at, *of(at))[0], dims, coords, manifold, begin)
+
+    def _graph(self, name: str, rows: Rows) -> TensorVariable:
+        found = self._found
+        graph = (found.drawn if found.is_observed(name) else found.computed)(name, rows)
+        if graph is None:
+            through = ", ".join(sorted({f"`{x}`" for _, x in rows.whole})) or "each other"
             raise ValueError(
                 f"`{name}` expected rows that do not depend on each other, got some that do "
-                f"through {', '.join(sorted({f'`{x}`' for _, x in rows.whole})) or 'each other'}. "
-                "`pm.sample_posterior_predictive` predicts all of them together."
+                f"through {through}. `pm.sample_posterior_predictive` predicts all of them "
+                "together."
             )
-        dims = self._dims(name, graph.ndim)
-        manifold = self._manifold(name, graph, is_observed=is_observed)
-        if is_observed and self._kind == "mean":
-            if isinstance(graph.owner.op, CategoricalRV):
-                dims = [*dims, f"{name}_category"]
-            graph = expected(name, graph)
-        self._require_draws([graph])
-        self._draws = with_new_groups(found, rows, self._draws, self._rng)
-        function = RowsAtDraws(rows, [graph], self._draws, rng=self._rng)
-        coords = {d: self._model.coords[d] for d in dims if self._model.coords.get(d) is not None}
-        return Quantity(name, n, lambda at: function(at)[0], dims, coords, manifold)
+        return graph
 
-    def _dims(self, name: str, n: int) -> list[str]:
-        given = self._model.named_vars_to_dims.get(name) or ()
-        own = [None if d is None else str(d) for d in given] or [None] * n
-        return [f"{name}_dim_{i}" if d is None else d for i, d in enumerate(own)]
+    def _axes(self, name: str, graph: TensorVariable) -> tuple[list[str], dict[str, Any]]:
+        """Return names of axes, and their coordinates."""
+        given = self._model.named_vars_to_dims.get(name) or (None,) * graph.ndim
+        dims = [f"{name}_dim_{i}" if d is None else str(d) for i, d in enumerate(given)]
+        if isinstance(graph.owner.op, CategoricalRV) and self._kind == "mean":
+            dims.append(f"{name}_category")
+        known = self._model.coords
+        return dims, {d: known[d] for d in dims if known.get(d) is not None}
 
-    def _manifold(self, name: str, graph: TensorVariable, *, is_observed: bool) -> Manifold:
-        return manifold_of(graph) if is_observed else self._manifolds.get(name, Euclidean())
+    def _manifold(self, name: str, graph: TensorVariable) -> Manifold:
+        if self._found.is_observed(name):
+            return manifold_of(graph)
+        return self._manifolds.get(name, Euclidean())
 
-    def _require_draws(self, graphs: Sequence[TensorVariable]) -> None:
-        names = [x.owner.op.name for x in free_variables(graphs)]
-        if missing := [name for name in names if name not in self._draws]:
+    def _require_integrated(self, missing: Sequence[TensorVariable]) -> None:
+        """Raise an error for variables of few entries, which no run integrates out."""
+        shapes = self._found.facts.shapes
+        few = [x.owner.op.name for x in missing if max(shapes[x], default=1) <= self._batch_size]
+        if few:
             raise ValueError(
-                f"`idata` expected draws of {missing}, on which the rows depend, got draws of "
-                f"{sorted(self._draws)}. Sample them too: name them in `var_names`."
+                f"`idata` expected draws of {few}, on which the rows depend, got those of "
+                f"{sorted(self._draws) or None}. Sample them too: name them in `var_names`."
             )
 
     def _require_shapes(self) -> None:
@@ -172,3 +214,7 @@ class Predictor:
                     f"model, got {draws.shape[1:]}. Pass the model that was sampled; the data of "
                     "other rows are `new_data`."
                 )
+
+
+def _nothing(rows: np.ndarray) -> None:
+    """Rows need no preparation."""

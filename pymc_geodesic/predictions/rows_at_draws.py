@@ -79,6 +79,8 @@ class RowsAtDraws:
         Draws of the free variables.
     rng : Generator, optional
         Source of the random variables in the graphs, which are drawn for each draw and row.
+    effects : sequence of TensorVariable
+        Further inputs, which have rows along the first axis and differ between draws.
 
     Raises
     ------
@@ -93,6 +95,7 @@ class RowsAtDraws:
         draws: Mapping[str, np.ndarray],
         *,
         rng: np.random.Generator | None = None,
+        effects: Sequence[TensorVariable] = (),
     ) -> None:
         self._data = [data for _, data in rows.leaves]
         leaves = [leaf for leaf, _ in rows.leaves]
@@ -104,6 +107,7 @@ class RowsAtDraws:
             for x, d in zip(free, self._draws, strict=True)
         ]
         outputs = plain_values(graphs, dict(zip(free, given, strict=True)))
+        given = [*effects, *given]
         self._generators: list[np.random.Generator] = []
         sources: list[Variable] = []
         if rng is not None:
@@ -113,12 +117,12 @@ class RowsAtDraws:
         self._draws.append(np.zeros(len(next(iter(draws.values())))))
         self._function = _of_all_draws([*leaves, *sources], [*given, each], outputs)
 
-    def __call__(self, rows: np.ndarray | slice) -> list[np.ndarray]:
-        """Evaluate the graphs for rows; return arrays of shape (S, rows, ...)."""
+    def __call__(self, rows: np.ndarray | slice, *effects: np.ndarray) -> list[np.ndarray]:
+        """Evaluate the graphs for rows, given their effects; return arrays (S, rows, ...)."""
         data = [x[rows] for x in self._data]
         # A function copies its generators, so that each call needs others.
         fresh = [one.spawn(1)[0] for one in self._generators]
-        return self._function([*data, *fresh], self._draws)
+        return self._function([*data, *fresh], [*effects, *self._draws])
 
 
 def free_variables(graphs: Sequence[TensorVariable]) -> list[TensorVariable]:

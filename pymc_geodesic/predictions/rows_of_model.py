@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pymc.model import Model
 from pymc.model.fgraph import ModelNamed, ModelObservedRV, ModelVar
@@ -66,13 +66,36 @@ class ModelRows:
     def n_rows(self, name: str) -> int:
         """Return the number of rows of a variable; zero of one without axes."""
         x = self.variables[name]
-        is_observed = isinstance(x.owner.op, ModelObservedRV)
-        x = x.owner.inputs[1] if is_observed else self.value(name)
+        x = x.owner.inputs[1] if self.is_observed(name) else self.value(name)
         return self.facts.length(x, 0) if x.ndim else 0
 
-    def rows(self, n: int) -> Rows:
-        """Return the rows of all variables that have so many."""
-        return Rows(self.facts, n, FEW_ENTRIES)
+    def n_observed(self, name: str) -> int:
+        """Return the number of rows of a variable if it is observed; otherwise zero."""
+        return self.n_rows(name) if self.is_observed(name) else 0
+
+    def is_observed(self, name: str) -> bool:
+        """Return whether a variable is observed."""
+        return isinstance(self.variables[name].owner.op, ModelObservedRV)
+
+    def rows(
+        self,
+        n: int,
+        *,
+        few: int = FEW_ENTRIES,
+        local: Mapping[Variable, TensorVariable] | None = None,
+    ) -> Rows:
+        """Return the rows of all variables that have so many.
+
+        Parameters
+        ----------
+        n : int
+            Their number.
+        few : int
+            Rows are taken from arrays of more entries before these are computed.
+        local : mapping, optional
+            What stands for the rows of free variables.
+        """
+        return Rows(self.facts, n, few, local=local)
 
     def drawn(self, name: str, rows: Rows) -> TensorVariable | None:
         """Return rows of an observed variable, as random; None if they depend on all rows."""

@@ -86,9 +86,7 @@ class Results:
 
     def rows_at_once(self, name: str) -> int:
         """Return how many rows are put at once."""
-        form = self._forms[name]
-        n = form.shape[form.axis]
-        return n if self._path is None else _rows_of_chunk(form)
+        return _rows_of_chunk(self._forms[name])
 
     def put(self, name: str, first: int, block: np.ndarray) -> None:
         """Put the results of some rows, the first of which is given."""

@@ -13,7 +13,7 @@ from pymc.model import Model
 from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.validation import pymc_model
 
-__all__ = ["completed", "computed_by", "given_model", "model_inside"]
+__all__ = ["completed", "computed_by", "given_model", "is_bambi", "model_inside"]
 
 
 def given_model(given: Any) -> Model:
@@ -36,7 +36,7 @@ def model_inside(given: Any) -> Any:
         A ``bambi.Model``, which is built here if that has not been done; or an object with the
         method ``build_model`` and the attribute ``model``, as PyMC-Marketing's have them.
     """
-    if _is_bambi(given):
+    if is_bambi(given):
         if not given.built:
             given.build()
         return given.backend.model
@@ -52,7 +52,7 @@ def computed_by(given: Any) -> list[str]:
     Bambi's are the parameters of the likelihood, one for each row, which its own ``fit`` leaves
     out too.
     """
-    if not _is_bambi(given):
+    if not is_bambi(given):
         return []
     computed = {x.name for x in given.backend.model.deterministics}
     return [name for name in given.family.likelihood.params if name in computed]
@@ -65,7 +65,7 @@ def completed(idata: xr.DataTree, given: Any) -> xr.DataTree:
     replaced by the intercept of its formula, the latter are left out. Objects of PyMC-Marketing
     hold their result, the data and what they need to be saved.
     """
-    if _is_bambi(given):
+    if is_bambi(given):
         given.backend.fit = True
         return given.backend._clean_results(idata, omit_offsets=True, include_response_params=False)
     if model_inside(given) is not given and hasattr(given, "create_fit_data_group"):
@@ -78,7 +78,8 @@ def completed(idata: xr.DataTree, given: Any) -> xr.DataTree:
     return idata
 
 
-def _is_bambi(given: Any) -> bool:
+def is_bambi(given: Any) -> bool:
+    """Return whether an object is a ``bambi.Model``."""
     return any(
         (cls.__module__.split(".")[0], cls.__name__) == ("bambi", "Model")
         for cls in type(given).__mro__

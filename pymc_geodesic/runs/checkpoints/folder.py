@@ -18,13 +18,15 @@ class CheckpointError(OSError):
     """A checkpoint could not be written, or is damaged. Previous draws are not lost."""
 
 
-def folder_of(path: str | os.PathLike[str]) -> Path:
+def folder_of(path: str | os.PathLike[str], *, argument: str = "checkpoint") -> Path:
     """Return the absolute path of a checkpoint, which stays the same if the process moves.
 
     Parameters
     ----------
     path : path
         As a user gives it; ``~`` is the home directory.
+    argument : str
+        Name of the argument.
 
     Raises
     ------
@@ -40,8 +42,8 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
     text = os.fspath(path)
     if not text or re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
         raise ValueError(
-            f"`checkpoint` expected a folder of this machine, got {text!r}. Pass a local path, and "
-            "copy the folder when the run has ended."
+            f"`{argument}` expected a folder of this machine, got {text!r}. Pass a local path, and "
+            "copy the folder afterwards."
         )
     return Path(text).expanduser().absolute()
 

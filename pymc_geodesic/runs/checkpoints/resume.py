@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""User functions for runs on disk: read and resume them."""
+"""The continuation of a run on disk."""
 
 from __future__ import annotations
 
@@ -17,50 +17,14 @@ from pymc.model import Model
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.remake import remake
-from pymc_geodesic.runs.checkpoints.store import RunStore, read_draws
+from pymc_geodesic.runs.checkpoints.store import RunStore
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.sample import sample
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["read", "resume"]
-
-
-def read(path: str | os.PathLike[str]) -> xr.DataTree:
-    """Read the draws of a run with checkpoints, even while another process continues it.
-
-    Nothing is unpickled, and values are loaded when they are used.
-
-    Parameters
-    ----------
-    path : path
-        The ``checkpoint`` of :func:`sample`.
-
-    Returns
-    -------
-    DataTree
-        Like the result of :func:`sample`, with the draws up to the last checkpoint. It is empty
-        before the first kept draw.
-
-    Raises
-    ------
-    FileNotFoundError, ValueError
-        If no run is there.
-
-    Examples
-    --------
-    >>> import tempfile, pymc as pm, pymc_geodesic as pmg
-    >>> path = tempfile.mkdtemp() + "/run.zarr"
-    >>> with pm.Model():
-    ...     x = pm.Normal("x")
-    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0)
-    ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
-    >>> pmg.read(path).posterior["x"].shape
-    (4, 20)
-    """
-    tree, _ = read_draws(folder_of(path))
-    return tree
+__all__ = ["resume"]
 
 
 def resume(

@@ -27,7 +27,7 @@ import xarray as xr
 
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError, busy, locked
 
-__all__ = ["RunStore", "read_draws", "zarr_package"]
+__all__ = ["RunStore", "has_states", "read_draws", "zarr_package"]
 
 STATES, SLOTS = "chain_states", ("even", "odd")
 # Bytes of a chunk before compression. Each commit writes the chunk again until it is full.
@@ -172,6 +172,11 @@ class RunStore:
             array[(slice(None),) * axis + (slice(first, end),)] = values
 
 
+def has_states(path: Path) -> bool:
+    """Return whether a folder is that of a run, whose states let it continue."""
+    return (path / STATES).is_dir()
+
+
 def read_draws(path: Path) -> tuple[xr.DataTree, dict[str, Any]]:
     """Read the committed draws and the attributes; values are loaded when they are used."""
     committed = _committed(path)
@@ -204,8 +209,9 @@ def _committed(path: Path) -> Any:
     """Return the hierarchy as of the last commit."""
     if not path.exists():
         raise FileNotFoundError(
-            f"Expected the checkpoint of a run at {str(path)!r}, got nothing. `pmg.sample(..., "
-            "checkpoint=...)` writes it before the first draw."
+            f"Expected a result or the checkpoint of a run at {str(path)!r}, got nothing. "
+            "`pmg.save` writes the former, `pmg.sample(..., checkpoint=...)` the latter before the "
+            "first draw."
         )
     zarr = _zarr()
     if (path / "zarr.json").is_file():

@@ -1,0 +1,161 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Predictions of new rows, of known and of new groups."""
+
+import numpy as np
+import pandas as pd
+import pymc as pm
+import pytest
+import xarray as xr
+
+from test_predict import GROUPS, STORE, S, X, draws_of, predicted, regression
+
+TABLE = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "store": STORE, "unused": "a"})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return regression()
+
+
+@pytest.fixture(scope="module")
+def idata(model):
+    return draws_of(model)
+
+
+@pytest.fixture(scope="module")
+def old(idata, model):
+    return predicted(idata, model, draws=True)["y"].values[0]
+
+
+@pytest.mark.parametrize("rows", [[5], [5, 17, 3]])
+def test_rows_of_the_model_as_new_rows(model, idata, old, rows):
+    """The data are standardised by the mean of all rows of the model, not by that of the new."""
+    table = TABLE.iloc[rows]
+    found = predicted(idata, model, table, draws=True)
+    np.testing.assert_allclose(found["y"].values[0], old[:, rows], rtol=1e-10, atol=1e-12)
+    assert list(found["obs"].values) == rows
+    arrays = {"X": X[rows], "store": STORE[rows]}
+    found = predicted(idata, model, arrays, draws=True, var_names=["eta", "y"])
+    for name in ("eta", "y"):
+        np.testing.assert_allclose(found[name].values[0], old[:, rows], rtol=1e-10, atol=1e-12)
+
+
+def test_rows_of_a_file_are_read_block_by_block(model, idata, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("pymc_geodesic.parquet.BLOCK", 50)
+    TABLE.to_parquet(tmp_path / "rows.parquet")
+    chosen = np.arange(len(TABLE)) % 3 == 0
+    for rows in (None, chosen):
+        found = predicted(idata, model, tmp_path / "rows.parquet", rows=rows)
+        xr.testing.assert_allclose(found, predicted(idata, model, TABLE, rows=rows), rtol=1e-12)
+
+
+def test_new_groups_follow_their_prior(model, idata, old):
+    table = TABLE.iloc[[5] * 5].copy()
+    table["store"] = [STORE[5], GROUPS, GROUPS, GROUPS + 1, -1]
+    with pytest.raises(ValueError, match=r"0 to 5, in `store`, got 6. Pass `sample_new_groups"):
+        predicted(idata, model, table)
+    found = predicted(idata, model, table, sample_new_groups=True, draws=True)["y"].values[0]
+    np.testing.assert_allclose(found[:, 0], old[:, 5], rtol=1e-10)
+    np.testing.assert_array_equal(found[:, 1], found[:, 2])
+    posterior = idata["posterior"].to_dataset().isel(chain=0)
+    scaled = (X[5] - X.mean(0)) / X.std(0)
+    fixed = posterior["mu"].values + posterior["slopes"].values @ scaled
+    scores = (found - fixed[:, None])[:, [1, 3, 4]] / posterior["tau"].values[:, None]
+    # Two effects of one standard deviation each.
+    assert np.all(np.abs(scores.mean(0)) < 5 * 2**0.5 / S**0.5)
+    assert np.all(np.abs(scores.std(0) / 2**0.5 - 1) < 5 / (2 * S) ** 0.5)
+    assert np.all(np.abs(np.corrcoef(scores.T) - np.eye(3)) < 0.36)
+
+
+def test_correlated_effects_of_new_groups():
+    covariance = np.array([[1.0, 0.8], [0.8, 1.0]])
+    with pm.Model() as model:
+        group, x = pm.Data("group", STORE), pm.Data("x", X[:, 0])
+        both = pm.MvNormal("both", [5.0, 0.0], covariance, shape=(GROUPS, 2))
+        pm.Normal("y", both[group, 0] + both[group, 1] * x, 1.0, observed=X[:, 1])
+    new = {"group": [9, 9], "x": [0.0, 1.0]}
+    found = predicted(draws_of(model, n=2_000), model, new, sample_new_groups=True, draws=True)
+    first, second = found["y"].values[0].T
+    np.testing.assert_allclose(np.cov(first, second - first), covariance, atol=0.2)
+    assert abs(first.mean() - 5) < 0.12
+
+
+@pytest.mark.parametrize(
+    ("new", "error", "message"),
+    [
+        (TABLE.drop(columns="z"), ValueError, "`new_data` expected `X`, on which the rows depend"),
+        (TABLE[["unused"]], ValueError, "`new_data` expected names of `pm.Data`"),
+        ({"X": [[1.0, 2.0]], "other": [1]}, ValueError, r"expected names of .*got \['other'\]"),
+        ({"X": [1.0, 2.0]}, ValueError, r"expected `X` with the shape \(rows, 2\), got \(2,\)"),
+        ({"X": X[:3], "store": [1]}, ValueError, "arrays with one number of rows, got 3 in `X`"),
+        ({"X": X[:1], "store": ["a"]}, ValueError, "`store` to be numbers of type"),
+        ({"X": X[:1], "store": [0.5]}, ValueError, "`store` to be numbers of type"),
+        (TABLE.iloc[:0], ValueError, "`new_data` expected rows, got none"),
+        (3, TypeError, "`new_data` expected a DataFrame, a mapping"),
+    ],
+)
+def test_mistakes(model, idata, new, error, message):
+    with pytest.raises(error, match=message):
+        predicted(idata, model, new)
+
+
+def test_data_without_names_are_refused():
+    with pm.Model() as model:
+        x = pm.Data("x", X[:, 0])
+        pm.Normal("y", pm.Normal("slope") * x + X[:, 1], 1.0, observed=X[:, 1])
+    with pytest.raises(ValueError, match=r"got an array of shape \(120,\) without a name"):
+        predicted(draws_of(model), model, {"x": X[:, 0]})
+    with pm.Model() as model:
+        pm.Normal("y", pm.Normal("slope") * X[:, 0], 1.0, observed=X[:, 1])
+    with pytest.raises(ValueError, match=r"expected a model with `pm.Data`, got one without"):
+        predicted(draws_of(model), model, {"x": X[:, 0]})
+
+
+@pytest.mark.parametrize("kind", ["lookup", "place", "prior"])
+def test_what_new_groups_lack_is_named(kind):
+    region = np.arange(GROUPS) % 2
+    with pm.Model() as model:
+        group = pm.Data("group", STORE)
+        regions = pm.Normal("regions", shape=2)
+        if kind == "lookup":
+            mean = (pm.Normal("effect", shape=GROUPS) + regions[region])[group]
+        elif kind == "place":
+            mean = pm.Normal("effect", shape=GROUPS)[group] + pm.math.cumsum(group * 1.0)
+        else:
+            mean = pm.Normal("effect", regions[region], shape=GROUPS)[group]
+        pm.Normal("y", mean, 1.0, observed=X[:, 1])
+    messages = {
+        "lookup": "`sample_new_groups` expected groups that differ in nothing known",
+        "place": "`new_data` expected rows that do not depend on each other",
+        "prior": "whose prior is not the same for all",
+    }
+    with pytest.raises(ValueError, match=messages[kind]):
+        predicted(draws_of(model), model, {"group": [0, 7]}, sample_new_groups=True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_of_bambi(tmp_path):
+    bambi = pytest.importorskip("bambi")
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"x": rng.normal(size=90), "g": rng.choice(list("abc"), 90)})
+    table["y"] = (rng.random(90) < 0.5).astype(int)
+    model = bambi.Model("y ~ scale(x) + (1|g)", table, family="bernoulli")
+    idata = model.fit(draws=50, tune=100, chains=2, cores=1, random_seed=1, progressbar=False)
+    expected = model.predict(idata, inplace=False)["posterior"]["p"].values.reshape(100, 90)
+    found = predicted(idata, model)["y"]
+    np.testing.assert_allclose(found.sel(summary="mean"), expected.mean(0), rtol=1e-10)
+    np.testing.assert_allclose(found.sel(summary="95%"), np.quantile(expected, 0.95, axis=0))
+    new = table.iloc[[4, 2]]
+    found = predicted(idata, model, new, draws=True)["y"].values.reshape(100, 2)
+    np.testing.assert_allclose(found, expected[:, [4, 2]], rtol=1e-10)
+    other = pd.DataFrame({"x": [0.0], "g": ["d"]})
+    with pytest.raises(ValueError, match="new groups"):
+        predicted(idata, model, other)
+    found = predicted(idata, model, other, kind="response", sample_new_groups=True)
+    assert found["y"].sel(summary="95%") == 1
+    table.to_parquet(tmp_path / "rows.parquet")
+    found = predicted(idata, model, tmp_path / "rows.parquet")["y"].sel(summary="mean")
+    np.testing.assert_allclose(found, expected.mean(0), rtol=1e-10)
