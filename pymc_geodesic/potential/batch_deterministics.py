@@ -35,8 +35,8 @@ def warn_of_batch_deterministics(model: Model) -> None:
         warnings.warn(
             f"The Deterministics {names} depend on `pm.Minibatch` data: `pm.sample` records them "
             "for a different random batch at every draw. Leave them out with "
-            "`pm.sample(var_names=...)`, and compute them for all rows afterwards with "
-            f"`pm.compute_deterministics(idata, model=pmg.full_data(model), var_names={names})`.",
+            f"`pm.sample(var_names=...)`. `pmg.predict(idata, model, var_names={names})` computes "
+            "them for all rows afterwards.",
             UserWarning,
             stacklevel=2,
         )

@@ -15,8 +15,12 @@ import pandas as pd
 from pymc.model import Model
 
 from pymc_geodesic.parquet import ParquetRows
+from pymc_geodesic.predictions.rows_at_draws import blocks
 
 __all__ = ["NewData", "new_data_of"]
+
+# Rows of a table that are taken at once, so that it is not copied as a whole.
+PART = 2**16
 
 
 class NewData[Part](NamedTuple):
@@ -48,10 +52,13 @@ def new_data_of(given: Any, model: Model) -> NewData[dict[str, np.ndarray]]:
         Its ``pm.Data`` have the names that count.
     """
     if isinstance(given, pd.DataFrame):
-        return NewData(len(given), np.asarray(given.index), iter([_of_frame(given, model)]))
+        parts = (_of_frame(given.iloc[at], model) for at in blocks(len(given), PART))
+        return NewData(len(given), np.asarray(given.index), parts)
     if isinstance(given, Mapping):
         arrays = _of_mapping(given, model)
-        return NewData(_common_length(arrays), None, iter([arrays]))
+        n = _common_length(arrays)
+        every = ({name: x[at] for name, x in arrays.items()} for at in blocks(n, PART))
+        return NewData(n, None, every)
     if isinstance(given, str | os.PathLike):
         given = ParquetRows(given, columns=_columns_of(given, model))
     if isinstance(given, ParquetRows):
@@ -138,7 +145,7 @@ def _typed(name: str, values: np.ndarray, model: Model) -> np.ndarray:
             f"{values.dtype}. The number of a label is "
             '`pandas.Index(model.coords["..."]).get_indexer(labels)`.'
         )
-    return values.astype(old.dtype)
+    return values.astype(old.dtype, copy=False)
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:

@@ -66,9 +66,14 @@ class Sampled:
         if var_names is None and lacking:
             listed = ", ".join(f"`{name}`" for name in lacking)
             them = "it is" if len(lacking) == 1 else "they are"
+            model = self.converted.conversion.model
+            of_rows = [name for name in lacking if model[name].ndim]
+            others = [name for name in lacking if not model[name].ndim]
+            ways = [_how_to_predict(of_rows)] if of_rows else []
+            ways += [how_to_compute(*others)] if others else []
             log.info(
                 f"{listed} would be computed from all rows at every draw, and so "
-                f"{them} not in the result. {how_to_compute(*lacking)}"
+                f"{them} not in the result. {' '.join(ways)}"
             )
 
     def check(self, idata: xr.DataTree) -> None:
@@ -90,6 +95,15 @@ class Sampled:
                     "by up to as many standard deviations. Sample these variables with the others: "
                     "name them in `var_names`."
                 )
+
+
+def _how_to_predict(names: Sequence[str]) -> str:
+    """Return how Deterministics of rows are summarised after a run."""
+    listed = ", ".join(f'"{name}"' for name in names)
+    return (
+        f"`pmg.predict(idata, model, var_names=[{listed}])` returns the mean and quantiles of each "
+        "row."
+    )
 
 
 def _how_to_draw(found: Converted) -> Iterator[str]:
