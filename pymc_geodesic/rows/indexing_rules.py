@@ -91,8 +91,12 @@ def _reshape(
     x = var.owner.inputs[0]
     new = [rows.facts.length(var, i) for i in range(var.ndim)]
     old = [rows.facts.length(x, i) for i in range(x.ndim)]
-    if axis == 0 and old[0] == new[0]:
-        return rows.of(x, 0, positions).reshape((rows.length, *new[1:]))
+    for i, n in enumerate(old):
+        # What comes before the rows, and what comes after, is reshaped by itself.
+        before, after = np.prod(old[:i]), np.prod(old[i + 1 :])
+        if n == new[axis] and (before, after) == (np.prod(new[:axis]), np.prod(new[axis + 1 :])):
+            shape = [*new[:axis], rows.length, *new[axis + 1 :]]
+            return rows.of(x, i, positions).reshape(shape)
     if new[axis + 1 :] == old[len(old) - len(new) + axis + 1 :] and axis == 0:
         # The first axes become one: take rows of the longest, and in these the entry.
         lead = old[: len(old) - len(new) + 1]
