@@ -18,7 +18,6 @@ from pymc_geodesic.potential.model_graphs import graph_of_model
 from pymc_geodesic.potential.renewed_graphs import renew
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.selection import Rows
-from pymc_geodesic.rows.summands import log_density_of
 
 __all__ = ["ModelRows", "plain_values", "whole_model"]
 
@@ -106,15 +105,6 @@ class ModelRows:
         """Return rows of a Deterministic; None if they depend on all rows."""
         found = rows.of(self.value(name), 0)
         return None if rows.whole else found
-
-    def log_density(self, name: str, rows: Rows) -> TensorVariable | None:
-        """Return the log density of rows of an observed variable; None if they depend on others."""
-        rv, value = self.variables[name].owner.inputs
-        rows_of_value = rows.of(value, 0)
-        if (rows_of_rv := rows.drawn(rv)) is None or rows.whole:
-            return None
-        term = log_density_of(rows_of_rv, rows_of_value)
-        return term.sum(axis=tuple(range(1, term.ndim)))
 
 
 def plain_values(

@@ -5,7 +5,6 @@
 import numpy as np
 import pymc as pm
 import pytest
-import xarray as xr
 
 from pymc.distributions.moments import mean
 
@@ -45,17 +44,6 @@ def flat(model, draws):
 
 
 NAMES = "y", "mixture", "count", "direction"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_log_densities_are_those_of_pymc(model, draws, flat, name):
-    tree = xr.DataTree.from_dict({"posterior": draws})
-    pm.compute_log_likelihood(tree, model=model, var_names=[name], progressbar=False)
-    rows = (found := ModelRows(model)).rows(N)
-    function = RowsAtDraws(rows, [found.log_density(name, rows)], flat)
-    expected = tree["log_likelihood"][name].values[0]
-    for chosen in (slice(0, 9), np.array([5, 2, 59])):
-        np.testing.assert_allclose(function(chosen)[0], expected[:, chosen], rtol=1e-9)
 
 
 def test_means_of_rows(model, flat):
