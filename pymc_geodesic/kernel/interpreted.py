@@ -8,7 +8,7 @@ forked: what a step does before PyMC's workers begin is interpreted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from threading import Lock
 from typing import Any
 
@@ -20,9 +20,12 @@ from pytensor.compile.builders import OpFromGraph, SymbolicOp
 from pytensor.compile.mode import Mode, optdb
 from pytensor.compile.rewriting import inline_ofg_node
 from pytensor.configdefaults import config
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import (
     SequentialGraphRewriter,
     WalkingGraphRewriter,
+    in2out,
     node_rewriter,
 )
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
@@ -31,10 +34,11 @@ from pytensor.scalar.math import Log1mexp, Softplus
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
+from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 
-__all__ = ["Interpreted"]
+__all__ = ["Interpreted", "for_many", "write_out"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -72,6 +76,46 @@ class Interpreted:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the function anew when it is called."""
         self._graph, self._function, self._lock = state["_graph"], None, Lock()
+
+
+def for_many(
+    inputs: Sequence[TensorVariable],
+    outputs: Sequence[TensorVariable],
+    *,
+    varying: Collection[TensorVariable],
+) -> tuple[list[TensorVariable], list[TensorVariable]]:
+    """Write a graph for several values of some inputs at once, along a first axis.
+
+    A call of an interpreted function costs as much as its operations take on thousands of numbers.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph.
+    varying : collection of TensorVariable
+        Inputs that differ, at least one.
+
+    Returns
+    -------
+    inputs, outputs : list of TensorVariable
+        The new graph.
+
+    Raises
+    ------
+    NotImplementedError
+        If PyTensor cannot write an operation for many.
+    """
+    many = {x: graph_input(x.name, dtype=x.dtype, shape=(None, *x.type.shape)) for x in varying}
+    # What is written out in other operations is called for one after another otherwise.
+    graph = FunctionGraph(outputs=clone_replace(list(outputs), replace={}), clone=False)
+    in2out(write_out).rewrite(graph)
+    plain = list(graph.outputs)
+    n = next(iter(many.values())).shape[0]
+    written = [
+        x if x.ndim > one.ndim else pt.alloc(x, n, *x.shape)
+        for x, one in zip(vectorize_graph(plain, many), outputs, strict=True)
+    ]
+    return [many.get(x, x) for x in inputs], written
 
 
 def _made(inputs: list[TensorVariable], outputs: list[TensorVariable]) -> Any:

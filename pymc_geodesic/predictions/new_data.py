@@ -70,8 +70,15 @@ def new_data_of(given: Any, model: Model) -> NewData[dict[str, np.ndarray]]:
 
 
 def _of_blocks(rows: ParquetRows, model: Model) -> Iterator[dict[str, np.ndarray]]:
+    width, known = len(rows.columns), _columns(model)
+    # The data of a stream: the columns of its rows have no other names.
+    whole = [x for x in model.data_vars if x.ndim == 2 and known[x.name] == [x.name]]
+    streams = [x.name for x in whole if x.get_value(borrow=True).shape[1] == width]
     for block in rows:
-        yield _of_frame(pd.DataFrame(block, columns=list(rows.columns)), model)
+        if streams:
+            yield {name: _typed(name, block, model) for name in streams}
+        else:
+            yield _of_frame(pd.DataFrame(block, columns=list(rows.columns)), model)
 
 
 def _columns_of(path: Any, model: Model) -> list[str]:

@@ -13,7 +13,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import explicit_graph_inputs
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import name_of
 from pymc_geodesic.rows.selection import Positions, Rows, rule
@@ -164,7 +164,7 @@ class NewRows(Rows):
     def _value(self, graph: TensorVariable) -> np.ndarray:
         known = dict(self.leaves)
         inputs = [x for x in explicit_graph_inputs([graph]) if x in known]
-        [found] = interpreted_once(inputs, [graph])(*(known[x] for x in inputs))
+        [found] = Interpreted(inputs, [graph])(*(known[x] for x in inputs))
         return found
 
     def _refuse(self, var: TensorVariable) -> None:

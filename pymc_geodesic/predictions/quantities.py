@@ -126,6 +126,11 @@ class Predictor:
 
     def of_model(self, name: str) -> Quantity:
         """Return a variable of the rows of the model."""
+        if self._found.is_part(name):
+            raise ValueError(
+                f"`new_data` expected rows, because the model holds only some of those of `{name}`"
+                ", got None. Pass all of them, such as the path of a Parquet file."
+            )
         n = self._found.n_rows(name)
         return self._quantity(name, n, partial(self._found.rows, n))
 

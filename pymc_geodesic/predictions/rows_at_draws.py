@@ -22,7 +22,7 @@ from pytensor.tensor.rewriting.shape import ShapeFeature
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.host_rewrites import write_out
-from pymc_geodesic.kernel.interpreted_once import interpreted_once
+from pymc_geodesic.kernel.interpreted import Interpreted, for_many, write_out
 from pymc_geodesic.potential.renewed_graphs import renew
 from pymc_geodesic.predictions.rows_of_model import plain_values
 from pymc_geodesic.rows.graphs import needed_for_values
@@ -137,9 +137,9 @@ def _of_all_draws(
 ) -> Callable[[list[Any], list[np.ndarray]], list[np.ndarray]]:
     """Return a function of inputs and of all draws; draw by draw if that is the only way."""
     try:
-        function = interpreted_once([*inputs, *varying], outputs, varying=varying)
+        function = Interpreted(*for_many([*inputs, *varying], outputs, varying=varying))
     except NotImplementedError:
-        one = interpreted_once([*inputs, *varying], outputs)
+        one = Interpreted([*inputs, *varying], outputs)
 
         def each(given: list[Any], draws: list[np.ndarray]) -> list[np.ndarray]:
             found = [one(*given, *(x[i] for x in draws)) for i in range(len(draws[0]))]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pymc.model import Model
 from pymc.model.fgraph import ModelNamed, ModelObservedRV, ModelVar
+from pymc.variational.minibatch_rv import MinibatchRandomVariable
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor import TensorVariable
@@ -60,7 +61,13 @@ class ModelRows:
 
     def value(self, name: str) -> TensorVariable:
         """Return what a variable is drawn from or computed as."""
-        return self.variables[name].owner.inputs[0]
+        found = self.variables[name].owner.inputs[0]
+        return found.owner.inputs[0] if self.is_part(name) else found
+
+    def is_part(self, name: str) -> bool:
+        """Return whether a variable has only some of its rows, such as those of a stream."""
+        node = self.variables[name].owner.inputs[0].owner
+        return node is not None and isinstance(node.op, MinibatchRandomVariable)
 
     def n_rows(self, name: str) -> int:
         """Return the number of rows of a variable; zero of one without axes."""

@@ -41,9 +41,11 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
-    "page", ["index", "from_nuts", "predictions", "out_of_memory", "direction_priors"]
+    "page",
+    ["index", "from_nuts", "predictions", "next_month", "out_of_memory", "direction_priors"],
 )
-def test_the_program_of_a_page_runs(page):
+def test_the_program_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     assert blocks

@@ -10,6 +10,8 @@ import xarray as xr
 
 from test_predict import GROUPS, STORE, S, X, draws_of, predicted, regression
 
+import pymc_geodesic as pmg
+
 TABLE = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "store": STORE, "unused": "a"})
 
 
@@ -49,6 +51,27 @@ def test_rows_of_a_file_are_read_block_by_block(model, idata, tmp_path, monkeypa
     for rows in (None, chosen):
         found = predicted(idata, model, tmp_path / "rows.parquet", rows=rows)
         xr.testing.assert_allclose(found, predicted(idata, model, TABLE, rows=rows), rtol=1e-12)
+
+
+def test_a_model_of_a_stream_predicts_rows_of_a_file(tmp_path):
+    pytest.importorskip("pyarrow")
+    with pm.Model() as model:
+        x, y = pm.Data("x", np.zeros(10)), pm.Data("y_of_batch", np.zeros(10))
+        pm.Normal("y", pm.Normal("slope") * x, 1.0, observed=y, total_size=len(TABLE))
+    slopes = xr.DataArray([[1.0, 3.0]], dims=("chain", "draw"))
+    idata = xr.DataTree.from_dict({"posterior": xr.Dataset({"slope": slopes})})
+    with pytest.raises(ValueError, match=r"`new_data` expected rows, because the model holds only"):
+        predicted(idata, model)
+    TABLE.to_parquet(tmp_path / "rows.parquet")
+    found = predicted(idata, model, tmp_path / "rows.parquet")["y"].sel(summary="mean")
+    np.testing.assert_allclose(found, 2 * X[:, 0], rtol=1e-12)
+    with pm.Model() as model:
+        batch = pm.Data("batch", np.zeros((10, 2)))
+        mean = pm.Normal("slope") * batch[:, 0]
+        pm.Normal("y", mean, 1.0, observed=batch[:, 1], total_size=len(TABLE))
+    rows = pmg.ParquetRows(tmp_path / "rows.parquet", columns=["x", "z"])
+    found = predicted(idata, model, rows)["y"].sel(summary="mean")
+    np.testing.assert_allclose(found, 2 * X[:, 0], rtol=1e-12)
 
 
 def test_new_groups_follow_their_prior(model, idata, old):
