@@ -21,7 +21,6 @@ from pytensor.tensor.random.type import RandomType, random_generator_type
 from pytensor.tensor.rewriting.shape import ShapeFeature
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.host_rewrites import write_out
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many, write_out
 from pymc_geodesic.potential.renewed_graphs import renew
 from pymc_geodesic.predictions.rows_of_model import plain_values
