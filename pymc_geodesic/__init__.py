@@ -99,6 +99,7 @@ _HOMES = {
         "find_starts",
         "local_posterior",
         "read",
+        "refine",
         "resume",
         "sample",
         "save",

@@ -90,6 +90,7 @@ from pymc_geodesic.runs import (
     find_starts as find_starts,
     local_posterior as local_posterior,
     read as read,
+    refine as refine,
     resume as resume,
     sample as sample,
     save as save,

@@ -25,7 +25,16 @@ ORDER = (
     ),
     *("manifolds", "distributions", "potential", "mass"),
     *("kernel", "algorithms", "latents", "tuning"),
-    *("groups", "rows", "data_checks", "sampling", "step_methods", "minibatch_guard", "runs"),
+    *(
+        "groups",
+        "rows",
+        "data_checks",
+        "sampling",
+        "step_methods",
+        "minibatch_guard",
+        "refinement",
+        "runs",
+    ),
     *("diagnostics", "plots", "topic_models", "predictions"),
 )
 

@@ -14,7 +14,6 @@ from pymc.model import Model
 from pymc.util import RandomState, get_random_generator
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.diagnostics.sampled_models import sampled_model
 from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential import Potential
@@ -24,6 +23,7 @@ from pymc_geodesic.potential.row_variables import row_variables
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.at_draws import at_draws, to_value
+from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.validation import whole
 
 __all__ = ["Batches", "GradientDraws", "ModelPoints", "gradient_draws", "model_points"]

@@ -29,7 +29,6 @@ from pymc_geodesic.diagnostics.local_checks import check_local_rows
 from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
 from pymc_geodesic.diagnostics.model_checks import check_total_size
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
-from pymc_geodesic.diagnostics.sampled_models import sampled_model
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
 from pymc_geodesic.diagnostics.temperature import (
@@ -43,6 +42,7 @@ from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
+from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.validation import data_tree
 
 __all__ = ["diagnose"]

@@ -6,6 +6,7 @@ from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.checkpoints.resume import resume
 from pymc_geodesic.runs.find_starts import find_starts
 from pymc_geodesic.runs.local_posterior import local_posterior
+from pymc_geodesic.runs.refine import refine
 from pymc_geodesic.runs.running_moments import RunningMoments
 from pymc_geodesic.runs.sample import ChainError, sample
 from pymc_geodesic.runs.saved import read, save
@@ -17,6 +18,7 @@ __all__ = [
     "find_starts",
     "local_posterior",
     "read",
+    "refine",
     "resume",
     "sample",
     "save",

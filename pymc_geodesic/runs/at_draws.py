@@ -13,7 +13,8 @@ from pymc.model import Model
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.kernel.interpreted import Interpreted, for_many
 
 __all__ = ["at_draws", "to_value"]
 
@@ -49,12 +50,18 @@ def at_draws(
         If the posterior lacks a variable, or Bambi has changed one.
     """
     draws = _free_draws(idata, free, max_draws=max_draws)
-    values = {rv: rv.type() for rv in free}
+    values = {rv: graph_input(rv.name, dtype=rv.dtype, shape=rv.type.shape) for rv in free}
     graphs = clone_replace(list(outputs), replace=values, rebuild_strict=False)
-    function = Interpreted(list(values.values()), graphs)
-    shape = draws[0].shape[:2]
-    found = [function(*(column[index] for column in draws)) for index in np.ndindex(shape)]
-    return [np.array(part).reshape(*shape, *np.shape(part[0])) for part in zip(*found, strict=True)]
+    inputs, shape = list(values.values()), draws[0].shape[:2]
+    try:
+        function = Interpreted(*for_many(inputs, graphs, varying=inputs))
+    except NotImplementedError:
+        function = Interpreted(inputs, graphs)
+        each = [function(*(column[index] for column in draws)) for index in np.ndindex(shape)]
+        found = [np.array(part) for part in zip(*each, strict=True)]
+    else:
+        found = function(*(x.reshape(-1, *x.shape[2:]) for x in draws))
+    return [x.reshape(*shape, *x.shape[1:]) for x in found]
 
 
 def to_value(model: Model, rv: TensorVariable) -> TensorVariable:

@@ -53,6 +53,7 @@ class Plan:
     checkpoint_every: float
     client: Any
     exact: str | None = None
+    refine: bool = False
     began: float = field(default_factory=time.perf_counter)
 
     @property

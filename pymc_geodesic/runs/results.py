@@ -18,13 +18,18 @@ from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
-from pymc_geodesic.runs.verdict import warnings_of_rows
+from pymc_geodesic.runs.refined import refined, sentence_of
+from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
 from pymc_geodesic.runs.whole_models import Sampled
 from pymc_geodesic.sampling import ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
+
+# Of the duration of a run, what gradients that correct its draws may take.
+SHARE_TO_REFINE = 0.2
 
 __all__ = [
     "ChainError",
@@ -101,8 +106,8 @@ def concluded(drawn: Drawn, plan: Plan, sampled: Sampled, *, checks: bool) -> xr
     idata = _datatree(drawn.kept)
     if idata is None:
         return None
-    if checks and drawn.stopped is None:
-        _check(idata, drawn, plan, sampled)
+    if (checks or plan.refine) and drawn.stopped is None:
+        idata = _checked(idata, drawn, plan, sampled, warn=checks)
     log.info(
         f"Sampling {plan.n_chains} chains for {plan.tuning.n_draws:_d} tune and "
         f"{plan.sampling.n_draws:_d} draw iterations took {time.perf_counter() - plan.began:.0f} "
@@ -130,22 +135,42 @@ def _datatree(kept: Stored | None) -> xr.DataTree | None:
     return kept.datatree(plain=True)
 
 
-def _check(idata: xr.DataTree, drawn: Drawn, plan: Plan, sampled: Sampled) -> None:
-    """Warn of draws that do not represent the posterior."""
+def _checked(
+    idata: xr.DataTree, drawn: Drawn, plan: Plan, sampled: Sampled, *, warn: bool
+) -> xr.DataTree:
+    """Warn of draws that do not represent the posterior, and correct what can be corrected."""
     kept, sampler, model = drawn.kept, drawn.sampler, plan.model
     chains = [] if drawn.fold is None else drawn.fold.chains
     seconds = time.perf_counter() - plan.began
+    looked = idata
     try:
         if isinstance(kept, Checkpoint):
             # The values that the checks load are not to stay in memory with the result.
-            idata = kept.datatree() or idata
-        log_warnings(warnings_of_convergence(idata, model))
-        log_warnings(warnings_of_rows(idata, sampler, chains, model=model, seconds=seconds))
-        sampled.check(idata)
+            looked = kept.datatree() or idata
+        if warn:
+            log_warnings(warnings_of_convergence(looked, model))
+        share = SHARE_TO_REFINE if plan.refine else SHARE
+        found = checked_with_rows(
+            looked, sampler, chains, model=model, seconds=seconds, share=share
+        )
+        if warn:
+            log_warnings(found.warnings)
+            sampled.check(looked)
+        if plan.refine and found.gradients is not None:
+            return _refined(idata, found.gradients, plan)
     except KeyboardInterrupt:
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:
         log.warning(f"The draws were not checked, because the checks failed: {_short(error)}.")
+    return idata
+
+
+def _refined(idata: xr.DataTree, gradients: DrawGradients, plan: Plan) -> xr.DataTree:
+    found = refined(idata, gradients, plan.traced)
+    if found is None:
+        return idata
+    log.info(sentence_of(found))
+    return found
 
 
 def finished(idata: xr.DataTree | None, given: Any) -> xr.DataTree | None:

@@ -66,6 +66,7 @@ def sample(
     thin: int = 1,
     discard_tuned_samples: bool = True,
     compute_convergence_checks: bool = True,
+    refine: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     client: Client | None = None,
@@ -122,6 +123,9 @@ def sample(
         Whether to check R-hat, effective sample sizes and divergences, as in ``pm.sample``, and
         whether draws are too wide or too narrow: by temperatures of positions, and by gradients of
         all rows at up to 1,000 draws, if they take a second or a small part of the run.
+    refine : bool
+        Whether to correct means and covariances of the draws with gradients of all rows at 400 of
+        them, as :func:`refine` does, where that takes at most a second or a fifth of the run.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as
@@ -215,6 +219,7 @@ def sample(
         checkpoint_every=positive("checkpoint_every", checkpoint_every),
         client=client,
         exact=exact,
+        refine=flag("refine", refine),
     )
     require_starts(initvals, model, plan.n_chains)
     if exact is not None:

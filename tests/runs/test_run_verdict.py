@@ -10,8 +10,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.runs import verdict
-from pymc_geodesic.runs.verdict import warnings_of_rows
+from pymc_geodesic.runs import gradients_at_draws
+from pymc_geodesic.runs.verdict import checked_with_rows
 
 N = 2_000
 
@@ -51,7 +51,7 @@ def said(case, draws, *, n_diverging=0, temperature=1.0, names=("beta",), second
         "thermostat": heat,
     }
     idata = az.from_dict({"posterior": dict.fromkeys(names, draws), "sample_stats": stats})
-    found = warnings_of_rows(idata, sampler, [], model=model, seconds=seconds)
+    found = checked_with_rows(idata, sampler, [], model=model, seconds=seconds).warnings
     return [(warning.level, warning.message) for warning in found]
 
 
@@ -85,7 +85,7 @@ def test_divergences_condemn_draws_unless_all_rows_clear_them(case, monkeypatch)
     [(level, text)] = said(case, mean + (draws - mean) * [1.0, 1.18], n_diverging=3)
     assert level == "error"
     assert "3 of 1000 draws after tuning diverged" in text
-    monkeypatch.setattr(verdict, "NEVER_TOO_MUCH", 0.0)
+    monkeypatch.setattr(gradients_at_draws, "NEVER_TOO_MUCH", 0.0)
     [(level, text)] = said(case, draws, n_diverging=3, seconds=1e-9)
     assert level == "error"
     assert "was not checked with the gradients of all rows, because one of them takes" in text
@@ -110,7 +110,7 @@ def test_draws_survive_a_check_that_fails(case, monkeypatch):
     def fails(*arguments):
         raise MemoryError("Unable to allocate 30 GiB.")
 
-    monkeypatch.setattr(verdict, "gradients_of_all_rows", fails)
+    monkeypatch.setattr(gradients_at_draws, "gradients_of_all_rows", fails)
     [(level, text)] = said(case, case[2])
     assert level == "warn"
     assert text.endswith("because that failed: Unable to allocate 30 GiB.")

@@ -37,6 +37,7 @@ def resume(
     client: Client | None = None,
     progressbar: bool = True,
     compute_convergence_checks: bool = True,
+    refine: bool = True,
 ) -> xr.DataTree:
     """Continue a run from its last checkpoint, without repeating its arguments.
 
@@ -56,7 +57,7 @@ def resume(
         Seconds from one checkpoint to the next.
     client : distributed.Client, optional
         A Dask cluster on which to continue, whatever the run was begun on.
-    progressbar, compute_convergence_checks : bool
+    progressbar, compute_convergence_checks, refine : bool
         See :func:`sample`.
 
     Returns
@@ -98,4 +99,5 @@ def resume(
         client=client,
         progressbar=progressbar,
         compute_convergence_checks=compute_convergence_checks,
+        refine=refine,
     )
