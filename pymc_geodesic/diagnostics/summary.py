@@ -26,6 +26,7 @@ from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
+from pymc_geodesic.runs.refined import errors_of
 from pymc_geodesic.validation import Unit, extracted, one_of
 
 __all__ = ["summary"]
@@ -103,6 +104,9 @@ def summary(
     probabilities. These statistics depend only on ranks, so they are the same for the logarithm of
     an entry. A log-ratio would mix the convergence of two entries, and is not defined for entries
     of exactly zero, which draws of ``SGRLD`` can have.
+
+    **Corrected draws** (:func:`refine`). ``mcse_mean`` and ``mcse_sd`` are the errors of the
+    corrected figures, which may be much smaller than those of an average over the draws.
 
     Parameters
     ----------
@@ -210,6 +214,10 @@ def summary(
     columns += ["resultant_length"] * bool(directed or turns or frames)
     if columns and kind != "diagnostics":
         found = _with_columns(found, [*columns, "angular_sd"])
+    plain = [n for n, geometry in kinds.items() if geometry != "direction" and n not in turns]
+    if group == "posterior" and isinstance(idata, xr.DataTree):
+        for name in plain:
+            _put(found[name], errors_of(idata, name, coords or {}))
     for name in unit_vectors:
         describe = axial_statistics if name in axes else directional_statistics
         _put(found[name], describe(draws[name].transpose(*SAMPLE_DIMS, ...)))

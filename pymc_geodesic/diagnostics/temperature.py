@@ -15,6 +15,7 @@ from pymc_geodesic.diagnostics.fields import Field
 from pymc_geodesic.diagnostics.gradients import Batches, GradientDraws, gradient_draws
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.monte_carlo import mean_and_mcse, z_score
+from pymc_geodesic.runs.refined import as_drawn
 
 __all__ = ["configurational_temperature", "kinetic_temperature", "temperatures_of"]
 
@@ -167,8 +168,9 @@ def configurational_temperature(
     >>> round(float(table.loc["x", "mean"]), 1)
     1.4
     """
+    # The draws that the sampler has made, whatever is corrected afterwards.
     draws = gradient_draws(
-        idata, model=model, batches=batches, max_draws=max_draws, random_seed=random_seed
+        as_drawn(idata), model=model, batches=batches, max_draws=max_draws, random_seed=random_seed
     )
     return temperatures_of(draws)
 

@@ -42,6 +42,7 @@ from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
+from pymc_geodesic.runs.refined import as_drawn
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.validation import data_tree
 
@@ -136,6 +137,8 @@ def diagnose(
     >>> verdict.names
     ('different_modes',)
     """
+    # What is corrected afterwards says nothing of the sampler.
+    idata = as_drawn(data_tree(idata))
     model = Model.get_context(error_if_none=False) if model is None else given_model(model)
     stats = _statistics(idata)
     records = read_records(idata)

@@ -189,6 +189,30 @@ class Manifold(ABC):
         """
         return None
 
+    def stein_functions(
+        self, x: TensorVariable, gradient: TensorVariable
+    ) -> tuple[TensorVariable, TensorVariable, TensorVariable] | None:
+        r"""Write functions h of points, whose means gradients of the log density correct.
+
+        For points of shape ``(n, *core)`` with the gradient of the potential energy U: the
+        functions, ``(n, k)``, their forces :math:`\nabla h \cdot \nabla U - \Delta h`, which have
+        mean zero for draws of :math:`\exp(-U)`, and the inner products of their gradients,
+        ``(n, k, k)``. The coordinates of the embedding by default, if their Laplacians are known;
+        otherwise None.
+        """
+        laplacian = self.laplacian(x)
+        if laplacian is None:
+            return None
+        size = math.prod(x.type.shape[1:])
+        units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *x.type.shape[1:]))
+        products = pt.moveaxis(self.to_tangent(x, units).reshape((size, -1, size)), 0, 1)
+        force = self.to_tangent(x, gradient) - laplacian
+        return x.reshape((-1, size)), force.reshape((-1, size)), products
+
+    def moved_along(self, x: TensorVariable, weights: TensorVariable) -> TensorVariable:
+        """Move points by small steps along the gradients of the functions, with these weights."""
+        return self.project(x + self.to_tangent(x, weights.reshape(x.shape)))
+
     def field_shapes(self, shape: Shape) -> list[Shape]:
         """Shapes of the moments that choose the field of :meth:`field_work` for one variable.
 

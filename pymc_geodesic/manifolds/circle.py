@@ -65,6 +65,16 @@ class Circle(Manifold):
         half, root = np.array([np.pi, np.sqrt(2.0)], dtype=noise.dtype)
         return wrapped(half * pt.erf(noise / root))
 
+    def stein_functions(self, x, gradient):
+        """Write the cosine and the sine."""
+        cosine, sine = pt.cos(x), pt.sin(x)
+        slopes = pt.stack([-sine, cosine], axis=-1)
+        values = pt.stack([cosine, sine], axis=-1)
+        return values, slopes * gradient[:, None] + values, slopes[:, :, None] * slopes[:, None, :]
+
+    def moved_along(self, x, weights):  # noqa: D102
+        return wrapped(x - pt.sin(x) * weights[:, 0] + pt.cos(x) * weights[:, 1])
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape] * 4
 

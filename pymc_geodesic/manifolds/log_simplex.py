@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
@@ -45,6 +46,16 @@ class LogSimplex(Manifold):
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x - pt.logsumexp(x, axis=-1, keepdims=True)
+
+    def stein_functions(self, x, gradient):
+        """Write the probabilities, with the metric in which they move independently of facets."""
+        p, n = pt.exp(x), x.type.shape[-1]
+        products = pt.eye(n, dtype=x.dtype) * p[:, None, :] - p[:, :, None] * p[:, None, :]
+        slope = gradient - p * gradient.sum(axis=-1, keepdims=True)
+        return p, slope - 1 + np.asarray(n, x.dtype) * p, products
+
+    def moved_along(self, x, weights):  # noqa: D102
+        return self.project(x + weights)
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]

@@ -53,6 +53,10 @@ class ProjectiveSphere(Sphere):
     def nearest(self, x, reference):  # noqa: D102
         return self.align(x, x, reference)
 
+    def stein_functions(self, x, gradient):
+        """Return None: a coordinate is not a function of an axis."""
+        return None
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-1]
         return [(*shape, n)] if n <= LARGEST_QUADRATIC else []

@@ -71,6 +71,15 @@ class Simplex(Sphere):
         """Return None: at a facet the density may be infinite."""
         return None
 
+    def stein_functions(self, x, gradient):
+        """Write the probabilities, even polynomials on the sphere; nothing is infinite at zero."""
+        p, pull, n = x * x, x * self.to_tangent(x, gradient), x.type.shape[-1]
+        products = -4 * p[:, :, None] * p[:, None, :] + 4 * pt.eye(n, dtype=x.dtype) * p[:, None, :]
+        return p, 2 * pull - 2 + np.asarray(2 * n, x.dtype) * p, products
+
+    def moved_along(self, x, weights):  # noqa: D102
+        return pt.abs(self.project(x + self.to_tangent(x, 2 * x * weights)))
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 

@@ -108,6 +108,12 @@ class Stretched(Manifold):
     def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
         return self.base.laplacian(x)
 
+    def stein_functions(self, x, gradient):  # noqa: D102
+        return self.base.stein_functions(x, gradient)
+
+    def moved_along(self, x, weights):  # noqa: D102
+        return self.base.moved_along(x, weights)
+
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return self.base.field_shapes(shape)
 

@@ -42,6 +42,15 @@ class Correction(NamedTuple):
     is_moved: np.ndarray
     is_scaled: np.ndarray
 
+    @property
+    def is_any(self) -> bool:
+        """Whether anything is corrected."""
+        return bool(self.is_moved.any() or self.is_scaled.any())
+
+    def of(self, place: slice) -> Correction:
+        """Return the correction of some coordinates."""
+        return Correction(*(x[place] if x.ndim == 1 else x[place, place] for x in self))
+
     def __call__(self, y: np.ndarray) -> np.ndarray:
         """Return draws with the corrected moments."""
         if self.cov.ndim == 1:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import math
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -38,10 +40,13 @@ class PointMaps:
     ----------
     variables : tuple of SampledVariable
         The variables.
+    size : int
+        Entries of all points together.
     """
 
     def __init__(self, model: Model, potential: Potential) -> None:
         self.variables = potential.variables
+        self.size = sum(math.prod(variable.shape) for variable in self.variables)
         self._names = [variable.value.name for variable in self.variables]
         # Variables that are integrated out have no draws.
         free = [rv for rv in model.free_RVs if model.rvs_to_values[rv].name in self._names]

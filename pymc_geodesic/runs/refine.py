@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from pymc.model import Model
@@ -15,18 +16,25 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.gradients_at_draws import with_gradients
+from pymc_geodesic.runs.gradients_at_draws import LARGEST_BATCH, with_batches, with_gradients
 from pymc_geodesic.runs.point_maps import PointMaps
-from pymc_geodesic.runs.refined import RAW, REFINEMENT, refined, sentence_of
+from pymc_geodesic.runs.refined import as_drawn, refined, sentence_of
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import data_tree, whole
 
 __all__ = ["refine"]
 
+# Rows, over all draws, whose gradients take some seconds.
+MOST_ROWS = 10**8
+
 
 def refine(
-    idata: xr.DataTree, model: Model | Any | None = None, *, max_draws: int = 400
+    idata: xr.DataTree,
+    model: Model | Any | None = None,
+    *,
+    max_draws: int = 400,
+    random_seed: int | None = 0,
 ) -> xr.DataTree:
     r"""Correct means and covariances of draws with gradients of all rows at some of them.
 
@@ -45,7 +53,10 @@ def refine(
     model : pymc.Model, optional
         The model that was sampled; by default that of the context.
     max_draws : int
-        Draws of all chains at which gradients are evaluated.
+        Draws of all chains at which gradients are evaluated: of all rows, or, if these are more
+        than 250,000, of batches of 3,000 rows about the mean, which are right on average.
+    random_seed : int, optional
+        For the batches.
 
     Returns
     -------
@@ -81,7 +92,7 @@ def refine(
     (1.0..., 2.0...)
     """
     data_tree(idata)
-    idata = _as_drawn(idata)
+    idata = as_drawn(idata)
     model = sampled_model(given_model(model), idata)
     if model.discrete_value_vars:
         names = ", ".join(f"`{x.name}`" for x in model.discrete_value_vars)
@@ -100,7 +111,15 @@ def refine(
     maps = PointMaps(model, potential)
     everywhere = maps.points(idata, max_draws=10**9)
     each = max(1, whole("max_draws", max_draws) // len(everywhere[0]))
-    found = with_gradients(maps, HostGradient(potential), everywhere, max_draws=each)
+    gradient = HostGradient(potential)
+    n_rows = sum(gradient.n_rows)
+    if n_rows * max_draws <= MOST_ROWS or gradient.is_stream or len(gradient.n_rows) > 1:
+        found = with_gradients(maps, gradient, everywhere, max_draws=each)
+    else:
+        rng = np.random.default_rng(random_seed)
+        found = with_batches(
+            maps, gradient, everywhere, max_draws=each, n_rows=LARGEST_BATCH, rng=rng
+        )
     kept = [str(name) for name in idata["posterior"].data_vars]
     known = {x.name for x in model.unobserved_RVs}
     traced = Traced(model, [name for name in kept if name in known])
@@ -110,14 +129,3 @@ def refine(
         return idata
     log.info(sentence_of(result))
     return result
-
-
-def _as_drawn(idata: xr.DataTree) -> xr.DataTree:
-    """Return a run with the draws as they were made."""
-    if RAW not in idata.children:
-        return idata
-    tree = idata.copy(deep=False)
-    tree["posterior"] = xr.DataTree(tree[RAW].to_dataset())
-    for name in (RAW, REFINEMENT):
-        del tree[name]
-    return tree

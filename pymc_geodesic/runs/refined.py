@@ -4,17 +4,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
-from pymc_geodesic.refinement.control_variates import SteinDraws, corrected_moments
+from pymc_geodesic.refinement.control_variates import corrected_moments
+from pymc_geodesic.refinement.coordinates import Coordinates
 from pymc_geodesic.refinement.figures import Figures, largest_changes
-from pymc_geodesic.refinement.frame import frame_of
 from pymc_geodesic.refinement.moments import correction_of
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 
-__all__ = ["RAW", "REFINEMENT", "refined", "sentence_of"]
+__all__ = [
+    "RAW",
+    "REFINEMENT",
+    "as_drawn",
+    "errors_of",
+    "has_constant_step",
+    "refined",
+    "sentence_of",
+]
 
 # Groups of the draws as they were made, and of the figures of their correction.
 RAW, REFINEMENT = "raw_posterior", "refinement"
@@ -32,27 +43,21 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> xr.Data
     traced : Traced
         The variables that the run returns.
     """
-    flat = [i for i, variable in enumerate(found.variables) if variable.is_flat]
     raw = idata["posterior"].to_dataset()
     shape = raw.sizes["chain"], raw.sizes["draw"]
-    if not flat or found.everywhere[0].shape[:2] != shape:
+    if found.everywhere[0].shape[:2] != shape:
         return None
-    x, at, gradients = (
-        _joined([columns[i] for i in flat])
-        for columns in (found.everywhere, found.points, found.gradients)
-    )
-    frame = frame_of(x)
-    if frame is None or not np.isfinite(gradients).all():
+    coordinates = Coordinates(found.variables, found.everywhere)
+    if not len(coordinates):
         return None
-    estimates = corrected_moments(SteinDraws(frame.into(at), frame.force(gradients)))
-    y = frame.into(x)
-    correction = correction_of(y, estimates)
-    if not correction.is_moved.any() and not correction.is_scaled.any():
+    draws = coordinates.with_forces(found.points, found.gradients)
+    if not np.isfinite(draws.force).all():
         return None
-    moved = list(found.everywhere)
-    parts = _split(frame.out_of(correction(y)), [found.everywhere[i] for i in flat])
-    for i, part in zip(flat, parts, strict=True):
-        moved[i] = part
+    y = coordinates.of_all()
+    correction = correction_of(y, corrected_moments(draws))
+    if not correction.is_any:
+        return None
+    moved = coordinates.moved(y, correction)
     names = [str(name) for name in raw.data_vars]
     values = traced.kept(found.maps.values(moved), shape)
     corrected = raw.copy()
@@ -61,7 +66,8 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> xr.Data
             array = raw[name].transpose("chain", "draw", ...)
             corrected[name] = array.copy(data=values[name].astype(array.dtype))
     figures = Figures(correction, y).of(raw, corrected)
-    figures.attrs["n_draws"] = found.n_draws
+    figures.attrs |= {"n_draws": found.n_draws, "rows": found.rows}
+    figures.attrs["not_corrected"] = ", ".join(coordinates.left_out)
     tree = idata.copy(deep=False)
     for name, group in (("posterior", corrected), (RAW, raw), (REFINEMENT, figures)):
         tree[name] = xr.DataTree(group)
@@ -73,20 +79,33 @@ def sentence_of(idata: xr.DataTree) -> str:
     figures = idata[REFINEMENT].to_dataset()
     (shift, mean_of), (change, sd_of) = largest_changes(figures)
     return (
-        f"Corrected with the gradients of all rows at {figures.attrs['n_draws']} draws: means by "
-        f"at most {shift:.2g} sd (`{mean_of}`), standard deviations by at most {change:.0%} "
-        f"(`{sd_of}`)."
-    ).replace("%", " per cent")
+        f"Corrected with the gradients of {figures.attrs['rows']} at {figures.attrs['n_draws']} "
+        f"draws: means by at most {shift:.2g} sd (`{mean_of}`), standard deviations by at most "
+        f"{100 * change:.0f} per cent (`{sd_of}`)."
+    )
 
 
-def _joined(columns: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([x.reshape(*x.shape[:2], -1).astype(float) for x in columns], axis=-1)
+def as_drawn(idata: xr.DataTree) -> xr.DataTree:
+    """Return a run with the draws as they were made, for what judges the sampler."""
+    if RAW not in idata.children:
+        return idata
+    tree = idata.copy(deep=False)
+    tree["posterior"] = xr.DataTree(tree[RAW].to_dataset())
+    for name in (RAW, REFINEMENT):
+        del tree[name]
+    return tree
 
 
-def _split(x: np.ndarray, like: list[np.ndarray]) -> list[np.ndarray]:
-    sizes = [int(np.prod(part.shape[2:])) for part in like]
-    ends = np.cumsum(sizes)
-    return [
-        x[..., end - size : end].reshape(part.shape).astype(part.dtype)
-        for end, size, part in zip(ends, sizes, like, strict=True)
-    ]
+def errors_of(idata: xr.DataTree, name: str, coords: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return the standard errors of the corrected mean and deviation of a variable, if it has."""
+    if REFINEMENT not in idata.children or name not in idata[REFINEMENT].data_vars:
+        return {}
+    found = idata[REFINEMENT].to_dataset()[name]
+    found = found.sel({dim: x for dim, x in coords.items() if dim in found.dims})
+    return {figure: found.sel(figure=figure).to_numpy() for figure in ("mcse_mean", "mcse_sd")}
+
+
+def has_constant_step(idata: xr.DataTree) -> bool:
+    """Return whether draws have equal weights, as those of a decreasing step size have not."""
+    stats = idata["sample_stats"]
+    return "step_size" not in stats or not np.ptp(stats["step_size"].to_numpy(), axis=1).any()

@@ -8,6 +8,7 @@ import time
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from pymc.exceptions import SamplingError
@@ -18,18 +19,24 @@ from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
 from pymc_geodesic.runs.fold import Fold, Phase
-from pymc_geodesic.runs.gradients_at_draws import DrawGradients
+from pymc_geodesic.runs.gradients_at_draws import DrawGradients, batches_of_run
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
-from pymc_geodesic.runs.refined import refined, sentence_of
+from pymc_geodesic.runs.refined import has_constant_step, refined, sentence_of
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
 from pymc_geodesic.runs.whole_models import Sampled
 from pymc_geodesic.sampling import ChainFailure
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.log import log
+from pymc_geodesic.sampling.stochastic import StochasticSampler
 
-# Of the duration of a run, what gradients that correct its draws may take.
-SHARE_TO_REFINE = 0.2
+# Of the duration of a run, what gradients of all rows may take that correct its draws, and those
+# of batches where there is time at fewer than so many draws.
+SHARE_TO_REFINE, SHARE_OF_BATCHES, ENOUGH = 0.15, 0.05, 200
+# Bytes of draws that are held in memory twice, as drawn and corrected.
+MOST_CORRECTED = 2**28
+# Of the rows of batches: results depend on the seed of the run alone.
+SEED = 0
 
 __all__ = [
     "ChainError",
@@ -156,8 +163,8 @@ def _checked(
         if warn:
             log_warnings(found.warnings)
             sampled.check(looked)
-        if plan.refine and found.gradients is not None:
-            return _refined(idata, found.gradients, plan)
+        if plan.refine and isinstance(sampler, StochasticSampler):
+            return _refined(idata, found.gradients, sampler, plan, seconds)
     except KeyboardInterrupt:
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:
@@ -165,8 +172,23 @@ def _checked(
     return idata
 
 
-def _refined(idata: xr.DataTree, gradients: DrawGradients, plan: Plan) -> xr.DataTree:
-    found = refined(idata, gradients, plan.traced)
+def _refined(
+    idata: xr.DataTree,
+    gradients: DrawGradients | None,
+    sampler: StochasticSampler,
+    plan: Plan,
+    seconds: float,
+) -> xr.DataTree:
+    """Correct draws of equal weight that fit into memory."""
+    size = sum(x.nbytes for x in idata["posterior"].data_vars.values())
+    if size > MOST_CORRECTED or not has_constant_step(idata):
+        return idata
+    if gradients is None or gradients.n_draws < ENOUGH:
+        few = gradients
+        rng = np.random.default_rng(SEED)
+        allowed = SHARE_OF_BATCHES * seconds
+        gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed, rng=rng) or few
+    found = None if gradients is None else refined(idata, gradients, plan.traced)
     if found is None:
         return idata
     log.info(sentence_of(found))
