@@ -13,7 +13,8 @@ B^\top` are zero, P being the products of the gradients of the coordinates: one 
 
 If the posterior is Gaussian, B its covariance and c its mean, both are the same at every draw: an
 average over draws of whatever distribution is right. B is the regression of y on s. What it leaves
-is regressed on products of y and s, whose averages are known too.
+is regressed on products of y and s, whose averages are known too, up to the third degree where
+coordinates are few.
 
 Coefficients come from other chains than those that are averaged. So the averages are unbiased, and
 their standard errors have the noise of the regression.
@@ -25,6 +26,7 @@ estimators. Statistics and Computing 23.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -182,16 +184,34 @@ def _known(
 def _features(
     y: np.ndarray, s: np.ndarray, products: np.ndarray | None, n_train: int
 ) -> np.ndarray:
-    """Return the control variates of the second regression, as many as draws determine."""
-    d = y.shape[1]
-    if d + d * (d + 1) // 2 <= n_train / DRAWS_EACH:
-        pairs = np.triu_indices(d)
-    elif 2 * d <= n_train / DRAWS_EACH:
-        pairs = np.arange(d), np.arange(d)
-    else:
+    r"""Return the control variates of the second regression, as many as draws determine.
+
+    They are the operator :math:`\nabla f \cdot \nabla U - \Delta f` of monomials f.
+    """
+    d, most = y.shape[1], n_train / DRAWS_EACH
+    n_squares = d * (d + 1) // 2
+    if 2 * d > most:
         return np.zeros((len(y), 0))
-    eye = np.eye(d)
-    return np.concatenate([s, _symmetric(y, s, pairs) - _known(products, eye, pairs)], axis=1)
+    pairs = (np.arange(d), np.arange(d)) if d + n_squares > most else np.triu_indices(d)
+    found = [s, _symmetric(y, s, pairs) - _known(products, np.eye(d), pairs)]
+    if d + n_squares + n_squares * (d + 2) // 3 <= most:
+        found.append(_cubic(y, s, np.eye(d) if products is None else products))
+    return np.concatenate(found, axis=1)
+
+
+def _cubic(y: np.ndarray, s: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return the operator of products of three coordinates."""
+    triples = combinations_with_replacement(range(y.shape[1]), 3)
+    return np.stack(
+        [
+            sum(
+                y[:, i] * y[:, j] * s[:, k] - 2 * products[..., i, j] * y[:, k]
+                for i, j, k in ((a, b, c), (b, c, a), (c, a, b))
+            )
+            for a, b, c in triples
+        ],
+        axis=1,
+    )
 
 
 def _averaged(rest: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
