@@ -77,6 +77,13 @@ SAYS = {
     ],
     "runs/labels.py": ["in the result, in which", "are texts in the result, such as"],
     "runs/progress.py": ["No progress bar is shown"],
+    "runs/refine.py": ["Nothing was corrected: the draws are more precise"],
+    "runs/refined.py": [
+        "Nothing was corrected: corrections do not come",
+        "Corrected with the gradients of",
+        "Before they were corrected, these draws did not follow",
+        "gradients at the corrected draws correct means",
+    ],
     "runs/results.py": [
         "Interrupted: the run has",
         "Interrupted: the result has the free variables only",

@@ -32,12 +32,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_geodesic.monte_carlo import mcse
+from pymc_geodesic.refinement.frame import MOST_PAIRED
 from pymc_geodesic.refinement.ridge import Ridge
 
 __all__ = ["Estimates", "SteinDraws", "corrected_moments", "folds_of"]
 
-# Coordinates up to which all second moments are estimated, and those whose products are features.
-MOST_PAIRED = 60
 # Training draws for each feature of the second regression.
 DRAWS_EACH = 3
 FOLDS = 4

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pymc_geodesic.potential.variables import SampledVariable
-from pymc_geodesic.refinement.control_variates import MOST_PAIRED, SteinDraws
+from pymc_geodesic.refinement.control_variates import SteinDraws
 from pymc_geodesic.refinement.curved import moved_to
-from pymc_geodesic.refinement.frame import Frame, frame_of
+from pymc_geodesic.refinement.frame import MOST_PAIRED, Frame, frame_of
 from pymc_geodesic.refinement.moments import Correction
 from pymc_geodesic.refinement.points import PointFrame, moves_of
 

@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Frame", "frame_of"]
+__all__ = ["MOST_PAIRED", "Frame", "frame_of"]
 
+# Coordinates up to which all covariances are corrected: of more, only variances are, which must be
+# those of single entries.
+MOST_PAIRED = 50
 # Draws for each coordinate that determine a covariance well enough to start from.
 DRAWS_EACH = 10
 # Of the largest eigenvalue: directions in which draws do not move.
@@ -53,7 +56,7 @@ def frame_of(x: np.ndarray) -> Frame | None:
     if not np.all(np.isfinite(scale) & (scale > NO_WIDTH * np.abs(mean))):
         return None
     n, d = flat.shape
-    if n < DRAWS_EACH * d:
+    if d > MOST_PAIRED or n < DRAWS_EACH * d:
         return Frame(mean, scale, None)
     z = (flat - mean) / scale
     values, vectors = np.linalg.eigh(z.T @ z / n)

@@ -23,10 +23,9 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 __all__ = [
     "FEWEST",
     "DrawGradients",
+    "GradientsAt",
     "batches_of_run",
     "gradients_of_run",
-    "with_batches",
-    "with_gradients",
 ]
 
 # A second is never too much.
@@ -36,6 +35,8 @@ FEWEST = 80
 # Draws with gradients from batches, and rows of a batch: with 300 rows the variance of means fell
 # eleven times in regressions, with 3,000 a hundred times.
 MOST, SMALLEST_BATCH, LARGEST_BATCH = 400, 300, 3_000
+# Of the rows of batches: results depend on the seed of the run alone.
+SEED = 0
 # Of all draws that are looked at: 40 MB, and a few times as much on the way.
 MOST_NUMBERS = 5 * 10**6
 
@@ -45,22 +46,24 @@ class DrawGradients(NamedTuple):
 
     Attributes
     ----------
-    maps : PointMaps
-        The variables, and the way from points back to PyMC's values.
+    evaluate : GradientsAt
+        Has made the gradients, and makes them at other draws.
     everywhere : list of ndarray
         For each variable all draws as points, ``(chain, draw, *shape)``; fewer where they are very
         many.
     points, gradients : list of ndarray
         Those at which there are gradients of the potential energy, in the same form.
-    rows : str
-        Of which rows the gradients are.
     """
 
-    maps: PointMaps
+    evaluate: GradientsAt
     everywhere: list[np.ndarray]
     points: list[np.ndarray]
     gradients: list[np.ndarray]
-    rows: str = "all rows"
+
+    @property
+    def maps(self) -> PointMaps:
+        """The variables, and the way from points back to PyMC's values."""
+        return self.evaluate.maps
 
     @property
     def variables(self) -> tuple[SampledVariable, ...]:
@@ -71,6 +74,82 @@ class DrawGradients(NamedTuple):
     def n_draws(self) -> int:
         """Draws of all chains at which there are gradients."""
         return self.points[0].shape[0] * self.points[0].shape[1]
+
+
+class GradientsAt:
+    r"""Gradients at some of the draws, evenly thinned.
+
+    Those from batches are the gradient of all rows at the center of the draws, changed by what a
+    batch says of the way from there: right on average, with little noise, and independent between
+    draws.
+
+    Parameters
+    ----------
+    maps : PointMaps
+        The variables.
+    gradient : HostGradient
+        Gradients of the potential energy.
+    max_draws : int
+        Draws of each chain.
+    n_rows : int, optional
+        Rows of the batch of each draw; by default all rows.
+    """
+
+    def __init__(
+        self,
+        maps: PointMaps,
+        gradient: HostGradient,
+        *,
+        max_draws: int,
+        n_rows: int | None = None,
+    ) -> None:
+        self.maps, self.n_rows = maps, n_rows
+        self._gradient, self._max_draws = gradient, max_draws
+
+    @property
+    def rows(self) -> str:
+        """Of which rows the gradients are."""
+        return "all rows" if self.n_rows is None else f"batches of {self.n_rows:,} rows"
+
+    def __call__(self, everywhere: list[np.ndarray]) -> DrawGradients:
+        """Evaluate gradients at some of all draws."""
+        n_draws = everywhere[0].shape[1]
+        every = -(-n_draws // self._max_draws)
+        # If the number is not divisible, the last draws are kept rather than the first.
+        points = [x[:, (n_draws - 1) % every :: every] for x in everywhere]
+        each = [[x[index] for x in points] for index in np.ndindex(points[0].shape[:2])]
+        if self.n_rows is None:
+            found = gradients_of_all_rows(self._gradient, each)
+        else:
+            found = self._of_batches(each, self._center(everywhere), self.n_rows)
+        gradients = [g.reshape(x.shape) for g, x in zip(found, points, strict=True)]
+        return DrawGradients(self, everywhere, points, gradients)
+
+    def _of_batches(
+        self, each: list[list[np.ndarray]], center: list[np.ndarray], n_rows: int
+    ) -> list[np.ndarray]:
+        gradient, rng = self._gradient, np.random.default_rng(SEED)
+        rows = [gradient.rows(rng, n_rows) for _ in each]
+        here, there = gradient.many(each, rows), gradient.many([center] * len(each), rows)
+        changes = [
+            [a - b for a, b in zip(x.gradient, y.gradient, strict=True)]
+            for x, y in zip(here, there, strict=True)
+        ]
+        columns = zip(*changes, strict=True)
+        whole = gradient.whole(center).gradient
+        return [np.array(x) + at for x, at in zip(columns, whole, strict=True)]
+
+    def _center(self, everywhere: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the mean of flat variables, and of others the draw nearest to it."""
+        found = []
+        for variable, x in zip(self.maps.variables, everywhere, strict=True):
+            flat = x.reshape(-1, *x.shape[2:])
+            mean = flat.mean(axis=0)
+            if not variable.is_flat:
+                away = ((flat - mean) ** 2).reshape(len(flat), -1).sum(axis=1)
+                mean = flat[int(away.argmin())]
+            found.append(mean.astype(x.dtype))
+        return found
 
 
 def gradients_of_run(
@@ -112,7 +191,7 @@ def gradients_of_run(
     n = int(min(max(seconds, NEVER_TOO_MUCH) / each, most, memory))
     if n < FEWEST:
         return None, f"one of them takes {each:.2g} s"
-    return with_gradients(maps, gradient, everywhere, max_draws=max(1, n // n_chains)), ""
+    return GradientsAt(maps, gradient, max_draws=max(1, n // n_chains))(everywhere), ""
 
 
 def batches_of_run(
@@ -121,7 +200,6 @@ def batches_of_run(
     model: Model,
     *,
     seconds: float,
-    rng: np.random.Generator,
 ) -> DrawGradients | None:
     """Estimate gradients from batches, as large as there is time for; None if that is too small.
 
@@ -131,8 +209,6 @@ def batches_of_run(
         As for :func:`gradients_of_run`.
     seconds : float
         What it may take.
-    rng : Generator
-        Draws the rows.
     """
     if sampler.tuning is None or _obstacle(idata, sampler, is_worth_it=True):
         return None
@@ -147,73 +223,7 @@ def batches_of_run(
     maps = PointMaps(model, sampler.problem.potential)
     everywhere = maps.points(idata, max_draws=max(1, MOST_NUMBERS // maps.size // n_chains))
     each = max(1, MOST // n_chains)
-    return with_batches(maps, gradient, everywhere, max_draws=each, n_rows=int(n_rows), rng=rng)
-
-
-def with_gradients(
-    maps: PointMaps, gradient: HostGradient, everywhere: list[np.ndarray], *, max_draws: int
-) -> DrawGradients:
-    """Evaluate gradients at so many draws of each chain."""
-    points = _thinned(everywhere, max_draws)
-    shape = points[0].shape[:2]
-    each = [[x[index] for x in points] for index in np.ndindex(shape)]
-    gradients = [
-        g.reshape(x.shape)
-        for g, x in zip(gradients_of_all_rows(gradient, each), points, strict=True)
-    ]
-    return DrawGradients(maps, everywhere, points, gradients)
-
-
-def with_batches(
-    maps: PointMaps,
-    gradient: HostGradient,
-    everywhere: list[np.ndarray],
-    *,
-    max_draws: int,
-    n_rows: int,
-    rng: np.random.Generator,
-) -> DrawGradients:
-    r"""Estimate gradients at so many draws of each chain from batches of rows.
-
-    They are those of all rows at the center, changed by what a batch says of the way from there:
-    right on average, with little noise, and independent between draws.
-    """
-    points = _thinned(everywhere, max_draws)
-    shape = points[0].shape[:2]
-    each = [[x[index] for x in points] for index in np.ndindex(shape)]
-    center = _center(maps, everywhere)
-    rows = [gradient.rows(rng, n_rows) for _ in each]
-    here, there = gradient.many(each, rows), gradient.many([center] * len(each), rows)
-    whole = gradient.whole(center).gradient
-    found = [
-        [w + a - b for w, a, b in zip(whole, x.gradient, y.gradient, strict=True)]
-        for x, y in zip(here, there, strict=True)
-    ]
-    gradients = [
-        np.array(part).reshape(x.shape)
-        for part, x in zip(zip(*found, strict=True), points, strict=True)
-    ]
-    return DrawGradients(maps, everywhere, points, gradients, f"batches of {n_rows:,} rows")
-
-
-def _center(maps: PointMaps, everywhere: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the mean of flat variables, and of others the draw nearest to it."""
-    found = []
-    for variable, x in zip(maps.variables, everywhere, strict=True):
-        flat = x.reshape(-1, *x.shape[2:])
-        mean = flat.mean(axis=0)
-        if not variable.is_flat:
-            away = ((flat - mean) ** 2).reshape(len(flat), -1).sum(axis=1)
-            mean = flat[int(away.argmin())]
-        found.append(mean.astype(x.dtype))
-    return found
-
-
-def _thinned(everywhere: list[np.ndarray], max_draws: int) -> list[np.ndarray]:
-    n_draws = everywhere[0].shape[1]
-    every = -(-n_draws // max_draws)
-    # If the number is not divisible, the last draws are kept rather than the first.
-    return [x[:, (n_draws - 1) % every :: every] for x in everywhere]
+    return GradientsAt(maps, gradient, max_draws=each, n_rows=int(n_rows))(everywhere)
 
 
 def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bool) -> str:

@@ -15,7 +15,7 @@ import xarray as xr
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.carry import as_points, as_values
+from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.runs.at_draws import at_draws, to_value
@@ -64,7 +64,8 @@ class PointMaps:
         ]
         positions = [variable.position for variable in self.variables]
         self._inside, self._outside = _many(values, inside), _many(values, outside)
-        self._to_points = _many(values, as_points(potential, values))
+        points = [v.to_position(x) for v, x in zip(self.variables, values, strict=True)]
+        self._to_points = _many(values, points)
         self._to_values = _many(positions, as_values(potential, tuple(positions)))
 
     def points(self, idata: xr.DataTree, *, max_draws: int) -> _Columns:

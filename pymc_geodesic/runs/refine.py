@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from pymc.model import Model
@@ -16,9 +15,9 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.gradients_at_draws import LARGEST_BATCH, with_batches, with_gradients
+from pymc_geodesic.runs.gradients_at_draws import LARGEST_BATCH, GradientsAt
 from pymc_geodesic.runs.point_maps import PointMaps
-from pymc_geodesic.runs.refined import as_drawn, refined, sentence_of
+from pymc_geodesic.runs.refined import as_drawn, refined, sentence_of, unclear
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import data_tree, whole
@@ -33,7 +32,7 @@ def refine(
     idata: xr.DataTree,
     model: Model | Any | None = None,
     *,
-    max_draws: int = 400,
+    max_draws: int = 1000,
     random_seed: int | None = 0,
 ) -> xr.DataTree:
     r"""Correct means and covariances of draws with gradients of all rows at some of them.
@@ -54,9 +53,7 @@ def refine(
         The model that was sampled; by default that of the context.
     max_draws : int
         Draws of all chains at which gradients are evaluated: of all rows, or, if these are more
-        than 250,000, of batches of 3,000 rows about the mean, which are right on average.
-    random_seed : int, optional
-        For the batches.
+        than 100,000, of batches of 3,000 rows about the mean, which are right on average.
 
     Returns
     -------
@@ -113,19 +110,16 @@ def refine(
     each = max(1, whole("max_draws", max_draws) // len(everywhere[0]))
     gradient = HostGradient(potential)
     n_rows = sum(gradient.n_rows)
-    if n_rows * max_draws <= MOST_ROWS or gradient.is_stream or len(gradient.n_rows) > 1:
-        found = with_gradients(maps, gradient, everywhere, max_draws=each)
-    else:
-        rng = np.random.default_rng(random_seed)
-        found = with_batches(
-            maps, gradient, everywhere, max_draws=each, n_rows=LARGEST_BATCH, rng=rng
-        )
+    has_all = n_rows * max_draws <= MOST_ROWS or gradient.is_stream or len(gradient.n_rows) > 1
+    at = GradientsAt(maps, gradient, max_draws=each, n_rows=None if has_all else LARGEST_BATCH)
     kept = [str(name) for name in idata["posterior"].data_vars]
     known = {x.name for x in model.unobserved_RVs}
     traced = Traced(model, [name for name in kept if name in known])
-    result = refined(idata, found, traced)
+    result = refined(idata, at(everywhere), traced)
     if result is None:
         log.info("Nothing was corrected: the draws are more precise than what gradients tell.")
         return idata
-    log.info(sentence_of(result))
-    return result
+    if result.is_unclear:
+        log.warning(unclear(result))
+    log.info(sentence_of(result.idata))
+    return result.idata

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
+
+from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.refinement.control_variates import corrected_moments
 from pymc_geodesic.refinement.coordinates import Coordinates
@@ -20,19 +23,48 @@ from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 __all__ = [
     "RAW",
     "REFINEMENT",
+    "Refined",
     "as_drawn",
     "errors_of",
     "has_constant_step",
+    "of_raw_draws",
     "refined",
     "sentence_of",
+    "unclear",
 ]
 
 # Groups of the draws as they were made, and of the figures of their correction.
 RAW, REFINEMENT = "raw_posterior", "refinement"
+# Rounds of correction, and what a last one may change of means, in standard deviations, and of
+# standard deviations: what one round leaves of a Gaussian posterior is nothing.
+MOST_ROUNDS, ACCEPTED = 3, 0.15
 
 
-def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> xr.DataTree | None:
+class Refined(NamedTuple):
+    """A run with corrected draws.
+
+    Attributes
+    ----------
+    idata : DataTree
+        The run.
+    shift, change : float
+        The last correction of a mean, in standard deviations, and of a standard deviation.
+    """
+
+    idata: xr.DataTree
+    shift: float
+    change: float
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether gradients at the corrected draws correct these again."""
+        return self.shift > ACCEPTED or self.change > ACCEPTED
+
+
+def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> Refined | None:
     """Return a run with corrected draws; None if nothing can be corrected.
+
+    Draws that are far off are corrected again, with gradients at the corrected draws.
 
     Parameters
     ----------
@@ -44,9 +76,36 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> xr.Data
         The variables that the run returns.
     """
     raw = idata["posterior"].to_dataset()
-    shape = raw.sizes["chain"], raw.sizes["draw"]
-    if found.everywhere[0].shape[:2] != shape:
+    if found.everywhere[0].shape[:2] != (raw.sizes["chain"], raw.sizes["draw"]):
         return None
+    result: Refined | None = None
+    corrected = raw
+    for _ in range(MOST_ROUNDS):
+        step = _moved(found)
+        if step is None:
+            # Gradients at corrected draws know nothing better.
+            return result and result._replace(shift=0.0, change=0.0)
+        moved, figures_of, left_out = step
+        before, corrected = corrected, _with_values(raw, found, moved, traced)
+        figures = figures_of.of(raw, corrected)
+        figures.attrs |= {"n_draws": found.n_draws, "rows": found.evaluate.rows}
+        figures.attrs["not_corrected"] = left_out
+        (shift, _), (change, _) = largest_changes(figures_of.of(before, corrected))
+        if result is not None and max(shift, change) > max(result.shift, result.change):
+            # The draws are too far off for corrections to come nearer.
+            return Refined(idata, shift, change)
+        tree = idata.copy(deep=False)
+        for name, group in (("posterior", corrected), (RAW, raw), (REFINEMENT, figures)):
+            tree[name] = xr.DataTree(group)
+        result = Refined(tree, shift, change)
+        if not result.is_unclear:
+            break
+        found = found.evaluate(moved)
+    return result
+
+
+def _moved(found: DrawGradients) -> tuple[list[np.ndarray], Figures, str] | None:
+    """Return corrected points, the way to their figures, and what has none; None if all stay."""
     coordinates = Coordinates(found.variables, found.everywhere)
     if not len(coordinates):
         return None
@@ -58,24 +117,46 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> xr.Data
     if not correction.is_any:
         return None
     moved = coordinates.moved(y, correction)
-    names = [str(name) for name in raw.data_vars]
-    values = traced.kept(found.maps.values(moved), shape)
+    return moved, Figures(correction, y), ", ".join(coordinates.left_out)
+
+
+def _with_values(
+    raw: xr.Dataset, found: DrawGradients, moved: list[np.ndarray], traced: Traced
+) -> xr.Dataset:
+    """Return the variables of a result at other points, Deterministics included."""
+    values = traced.kept(found.maps.values(moved), moved[0].shape[:2])
     corrected = raw.copy()
-    for name in names:
-        if name in values:
-            array = raw[name].transpose("chain", "draw", ...)
-            corrected[name] = array.copy(data=values[name].astype(array.dtype))
-    figures = Figures(correction, y).of(raw, corrected)
-    figures.attrs |= {"n_draws": found.n_draws, "rows": found.rows}
-    figures.attrs["not_corrected"] = ", ".join(coordinates.left_out)
-    tree = idata.copy(deep=False)
-    for name, group in (("posterior", corrected), (RAW, raw), (REFINEMENT, figures)):
-        tree[name] = xr.DataTree(group)
-    return tree
+    for name in [name for name in raw.data_vars if name in values]:
+        array = raw[name].transpose("chain", "draw", ...)
+        corrected[name] = array.copy(data=values[str(name)].astype(array.dtype))
+    return corrected
+
+
+def unclear(found: Refined) -> str:
+    """Say that draws are too far off to be corrected."""
+    return (
+        "These draws do not follow the posterior: gradients at the corrected draws correct means "
+        f"again by up to {found.shift:.2g} sd and standard deviations by up to "
+        f"{100 * found.change:.0f} per cent. Take shorter steps or larger batches, or write the "
+        "model with other parameters."
+    )
+
+
+def of_raw_draws(warnings: Sequence[SamplerWarning]) -> list[SamplerWarning]:
+    """Return what is said of draws that are corrected: what was wrong with them is a warning."""
+    before = "These draws do not follow", "Before they were corrected, these draws did not follow"
+    return [
+        replace(x, message=x.message.replace(*before), level="warn")
+        if x.message.startswith(before[0])
+        else x
+        for x in warnings
+    ]
 
 
 def sentence_of(idata: xr.DataTree) -> str:
     """Say what was corrected, and by how much at most."""
+    if REFINEMENT not in idata.children:
+        return "Nothing was corrected: corrections do not come nearer to the posterior."
     figures = idata[REFINEMENT].to_dataset()
     (shift, mean_of), (change, sd_of) = largest_changes(figures)
     return (

@@ -8,7 +8,6 @@ import time
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import xarray as xr
 
 from pymc.exceptions import SamplingError
@@ -22,7 +21,14 @@ from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients, batches_of_run
 from pymc_geodesic.runs.in_memory import InMemory
 from pymc_geodesic.runs.plan import Plan
-from pymc_geodesic.runs.refined import has_constant_step, refined, sentence_of
+from pymc_geodesic.runs.refined import (
+    Refined,
+    has_constant_step,
+    of_raw_draws,
+    refined,
+    sentence_of,
+    unclear,
+)
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
 from pymc_geodesic.runs.whole_models import Sampled
 from pymc_geodesic.sampling import ChainFailure
@@ -35,8 +41,6 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 SHARE_TO_REFINE, SHARE_OF_BATCHES, ENOUGH = 0.15, 0.05, 200
 # Bytes of draws that are held in memory twice, as drawn and corrected.
 MOST_CORRECTED = 2**28
-# Of the rows of batches: results depend on the seed of the run alone.
-SEED = 0
 
 __all__ = [
     "ChainError",
@@ -160,11 +164,18 @@ def _checked(
         found = checked_with_rows(
             looked, sampler, chains, model=model, seconds=seconds, share=share
         )
-        if warn:
-            log_warnings(found.warnings)
-            sampled.check(looked)
+        better = None
         if plan.refine and isinstance(sampler, StochasticSampler):
-            return _refined(idata, found.gradients, sampler, plan, seconds)
+            better = _refined(idata, found.gradients, sampler, plan, seconds)
+        if warn:
+            is_clear = better is not None and not better.is_unclear
+            log_warnings(of_raw_draws(found.warnings) if is_clear else found.warnings)
+            sampled.check(looked)
+        if better is not None:
+            log.info(sentence_of(better.idata))
+            if better.is_unclear:
+                log.warning(unclear(better))
+            return better.idata
     except KeyboardInterrupt:
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:
@@ -178,21 +189,15 @@ def _refined(
     sampler: StochasticSampler,
     plan: Plan,
     seconds: float,
-) -> xr.DataTree:
+) -> Refined | None:
     """Correct draws of equal weight that fit into memory."""
     size = sum(x.nbytes for x in idata["posterior"].data_vars.values())
     if size > MOST_CORRECTED or not has_constant_step(idata):
-        return idata
+        return None
     if gradients is None or gradients.n_draws < ENOUGH:
-        few = gradients
-        rng = np.random.default_rng(SEED)
         allowed = SHARE_OF_BATCHES * seconds
-        gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed, rng=rng) or few
-    found = None if gradients is None else refined(idata, gradients, plan.traced)
-    if found is None:
-        return idata
-    log.info(sentence_of(found))
-    return found
+        gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed) or gradients
+    return None if gradients is None else refined(idata, gradients, plan.traced)
 
 
 def finished(idata: xr.DataTree | None, given: Any) -> xr.DataTree | None:

@@ -30,7 +30,7 @@ __all__ = ["RowsCheck", "checked_with_rows"]
 # Share of the duration of a run that a check may take, and the same if something is suspicious.
 SHARE, SHARE_IF_SUSPICIOUS = 0.05, 0.2
 # Draws of all chains that are looked at: more gain little.
-MOST, MOST_IF_SUSPICIOUS = 400, 1_000
+MOST = 1_000
 # Of a kinetic temperature: standard errors, and deviations that deserve a check and that are wrong
 # without one. Velocities without a thermostat are hotter by up to a tenth at the end of a step.
 SIGNIFICANT, WITH_THERMOSTAT, WRONG_TEMPERATURE = 4.0, 0.1, 0.2
@@ -99,16 +99,15 @@ def checked_with_rows(
         return RowsCheck([_rejected(n, idata)] if (n := _n_diverging(stats)) else [])
     accepted = WITH_THERMOSTAT if "thermostat" in stats else WRONG_TEMPERATURE
     suspicion = _suspicion(stats, chains, accepted=accepted)
-    most = MOST
     if suspicion.is_any:
-        share, most = max(share, SHARE_IF_SUSPICIOUS), MOST_IF_SUSPICIOUS
+        share = max(share, SHARE_IF_SUSPICIOUS)
     try:
         gradients, why_not = gradients_of_run(
             idata,
             sampler,
             model,
             seconds=share * seconds,
-            most=most,
+            most=MOST,
             is_worth_it=sampler.tuning is not None or suspicion.is_any or seconds >= LONG,
         )
         found = None if gradients is None else _compared(gradients, chains)

@@ -49,6 +49,7 @@ def test_draws_do_not_depend_on_names(tmp_path):
         "random_seed": 1,
         "progressbar": False,
         "compute_convergence_checks": False,
+        "refine": False,
     }
     plain = pmg.sample(40, model=model_with(PLAIN), **options)
     model, path = model_with(ODD), tmp_path / "run.zarr"

@@ -117,12 +117,12 @@ def test_draws_survive_a_check_that_fails(case, monkeypatch):
 
 
 def test_a_run_that_is_heated_by_noise_says_so(caplog):
-    """Its velocities know, too, but from the average of both directions."""
+    """Its velocities know, too, but from the average of both directions; it is corrected."""
     model, *_ = regression()
     with model:
         step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20)
     pmg.sample(300, tune=300, step=step, model=model, random_seed=1, progressbar=False)
-    assert "These draws do not follow the posterior" in caplog.text
+    assert "Before they were corrected, these draws did not follow the posterior" in caplog.text
     assert "by the gradients of all rows at" in caplog.text
 
 

@@ -59,7 +59,8 @@ def test_the_result_is_in_the_terms_of_the_model(sampled):
     np.testing.assert_allclose(posterior["twice"], 2 * posterior["beta"])
     middle = posterior["beta"].values @ model["X"].get_value().mean(0)
     np.testing.assert_allclose(posterior["middle"], middle)
-    assert list(idata.children) == ["posterior", "sample_stats", "observed_data", "constant_data"]
+    groups = ["posterior", "sample_stats", "observed_data", "constant_data"]
+    assert list(idata.children) == [*groups, "raw_posterior", "refinement"]
     assert idata.observed_data["y"].dims == ("row",)
     assert idata.constant_data["X"].dims == ("row", "k")
 
