@@ -37,8 +37,8 @@ FEWEST = 80
 MOST, SMALLEST_BATCH, LARGEST_BATCH = 400, 300, 3_000
 # Of the rows of batches: results depend on the seed of the run alone.
 SEED = 0
-# Of all draws that are looked at: 40 MB, and a few times as much on the way.
-MOST_NUMBERS = 5 * 10**6
+# Of all draws that are looked at: 80 MB, and a few times as much on the way.
+MOST_NUMBERS = 10**7
 
 
 class DrawGradients(NamedTuple):

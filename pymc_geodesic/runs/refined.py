@@ -159,10 +159,12 @@ def sentence_of(idata: xr.DataTree) -> str:
         return "Nothing was corrected: corrections do not come nearer to the posterior."
     figures = idata[REFINEMENT].to_dataset()
     (shift, mean_of), (change, sd_of) = largest_changes(figures)
+    means = f"means by at most {shift:.2g} sd (`{mean_of}`)"
+    deviations = f"standard deviations by at most {100 * change:.0f} per cent (`{sd_of}`)"
+    said = [text for text, is_any in ((means, shift > 0), (deviations, change > 0)) if is_any]
     return (
         f"Corrected with the gradients of {figures.attrs['rows']} at {figures.attrs['n_draws']} "
-        f"draws: means by at most {shift:.2g} sd (`{mean_of}`), standard deviations by at most "
-        f"{100 * change:.0f} per cent (`{sd_of}`)."
+        f"draws: {', '.join(said)}."
     )
 
 
