@@ -37,7 +37,7 @@ __all__ = [
 RAW, REFINEMENT = "raw_posterior", "refinement"
 # Rounds of correction, and what a last one may change of means, in standard deviations, and of
 # standard deviations: what one round leaves of a Gaussian posterior is nothing.
-MOST_ROUNDS, ACCEPTED = 3, 0.15
+MOST_ROUNDS, ACCEPTED = 4, 0.15
 
 
 class Refined(NamedTuple):
@@ -46,7 +46,7 @@ class Refined(NamedTuple):
     Attributes
     ----------
     idata : DataTree
-        The run.
+        The run; as drawn if corrections do not end.
     shift, change : float
         The last correction of a mean, in standard deviations, and of a standard deviation.
     """
@@ -99,9 +99,9 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> Refined
             tree[name] = xr.DataTree(group)
         result = Refined(tree, shift, change)
         if not result.is_unclear:
-            break
+            return result
         found = found.evaluate(moved)
-    return result
+    return result and result._replace(idata=idata)
 
 
 def _moved(found: DrawGradients) -> tuple[list[np.ndarray], Figures, str] | None:

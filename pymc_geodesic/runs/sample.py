@@ -124,8 +124,8 @@ def sample(
         whether draws are too wide or too narrow: by temperatures of positions, and by gradients of
         all rows at up to 1,000 draws, if they take a second or a small part of the run.
     refine : bool
-        Whether to correct means and covariances of the draws with gradients of all rows at 400 of
-        them, as :func:`refine` does, where that takes at most a second or a fifth of the run.
+        Whether to correct means and covariances of the draws with gradients at some of them, as
+        :func:`refine` does, where that takes at most a second or a fifth of the run.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as
@@ -142,8 +142,11 @@ def sample(
     Returns
     -------
     DataTree
-        In the form of ``pm.sample``. After Ctrl-C it holds the draws that all chains have made.
-        With a ``checkpoint``, values are loaded from it when they are used.
+        In the form of ``pm.sample``. After Ctrl-C it holds the draws that all chains have made. The
+        draws of ``posterior`` are corrected where gradients allow, and those of ``raw_posterior``
+        are as they were made; see :func:`refine`. With a ``checkpoint``, which holds the latter,
+        values are loaded from it when they are used, and draws of more than 256 MB are not
+        corrected.
 
     Raises
     ------
@@ -163,7 +166,7 @@ def sample(
     and gradient noise, and scales from the draws of all chains. Chains start from the Gaussian
     approximation of the posterior at the mode. After the tuning phase a chain's draws depend only
     on its seed and the tuned parameters, not on ``chain_method`` (except for rounding) or other
-    chains.
+    chains; a correction is that of all chains together.
 
     Deterministics are computed after sampling, in blocks of draws. A Deterministic that depends on
     a minibatch is computed for one batch. One for which all rows of a model without minibatches are
