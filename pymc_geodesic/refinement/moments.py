@@ -47,6 +47,12 @@ class Correction(NamedTuple):
         """Whether anything is corrected."""
         return bool(self.is_moved.any() or self.is_scaled.any())
 
+    @property
+    def largest(self) -> tuple[float, float]:
+        """The largest shift, and change of a deviation, both in deviations of the draws."""
+        variances = self.cov if self.cov.ndim == 1 else np.diagonal(self.cov)
+        return float(np.abs(self.mean).max()), float(np.abs(np.sqrt(variances) - 1).max())
+
     def of(self, place: slice) -> Correction:
         """Return the correction of some coordinates."""
         return Correction(*(x[place] if x.ndim == 1 else x[place, place] for x in self))

@@ -17,7 +17,7 @@ from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import LARGEST_BATCH, GradientsAt
 from pymc_geodesic.runs.point_maps import PointMaps
-from pymc_geodesic.runs.refined import as_drawn, refined, sentence_of, unclear
+from pymc_geodesic.runs.refined import as_drawn, refined, unclear
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.validation import data_tree, whole
@@ -121,5 +121,5 @@ def refine(
         return idata
     if result.is_unclear:
         log.warning(unclear(result))
-    log.info(sentence_of(result.idata))
+    log.info(result.text)
     return result.idata

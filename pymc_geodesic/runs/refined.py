@@ -16,7 +16,7 @@ from pymc.stats.convergence import SamplerWarning
 from pymc_geodesic.refinement.control_variates import corrected_moments
 from pymc_geodesic.refinement.coordinates import Coordinates
 from pymc_geodesic.refinement.figures import Figures, largest_changes
-from pymc_geodesic.refinement.moments import correction_of
+from pymc_geodesic.refinement.moments import Correction, correction_of
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 
@@ -29,12 +29,12 @@ __all__ = [
     "has_constant_step",
     "of_raw_draws",
     "refined",
-    "sentence_of",
     "unclear",
 ]
 
 # Groups of the draws as they were made, and of the figures of their correction.
 RAW, REFINEMENT = "raw_posterior", "refinement"
+NOT_NEARER = "Nothing was corrected: corrections do not come nearer to the posterior."
 # Rounds of correction, and what a last one may change of means, in standard deviations, and of
 # standard deviations: what one round leaves of a Gaussian posterior is nothing.
 MOST_ROUNDS, ACCEPTED = 4, 0.15
@@ -47,11 +47,14 @@ class Refined(NamedTuple):
     ----------
     idata : DataTree
         The run; as drawn if corrections do not end.
+    text : str
+        What was corrected, and by how much at most.
     shift, change : float
         The last correction of a mean, in standard deviations, and of a standard deviation.
     """
 
     idata: xr.DataTree
+    text: str
     shift: float
     change: float
 
@@ -79,33 +82,41 @@ def refined(idata: xr.DataTree, found: DrawGradients, traced: Traced) -> Refined
     if found.everywhere[0].shape[:2] != (raw.sizes["chain"], raw.sizes["draw"]):
         return None
     result: Refined | None = None
-    corrected = raw
     for _ in range(MOST_ROUNDS):
-        step = _moved(found)
+        step = _step(found)
         if step is None:
             # Gradients at corrected draws know nothing better.
             return result and result._replace(shift=0.0, change=0.0)
-        moved, figures_of, left_out = step
-        before, corrected = corrected, _with_values(raw, found, moved, traced)
-        figures = figures_of.of(raw, corrected)
-        figures.attrs |= {"n_draws": found.n_draws, "rows": found.evaluate.rows}
-        figures.attrs["not_corrected"] = left_out
-        (shift, _), (change, _) = largest_changes(figures_of.of(before, corrected))
+        moved = step.coordinates.moved(step.y, step.correction)
+        shift, change = step.correction.largest
         if result is not None and max(shift, change) > max(result.shift, result.change):
             # The draws are too far off for corrections to come nearer.
-            return Refined(idata, shift, change)
+            return Refined(idata, NOT_NEARER, shift, change)
+        corrected = _with_values(raw, found, moved, traced)
+        figures = Figures(step.correction, step.y).of(raw, corrected)
+        figures.attrs |= {"n_draws": found.n_draws, "rows": found.evaluate.rows}
+        figures.attrs["not_corrected"] = ", ".join(step.coordinates.left_out)
         tree = idata.copy(deep=False)
         for name, group in (("posterior", corrected), (RAW, raw), (REFINEMENT, figures)):
             tree[name] = xr.DataTree(group)
-        result = Refined(tree, shift, change)
+        names = [v.name for v in found.variables if v.name in figures]
+        result = Refined(tree, _sentence(figures, names), shift, change)
         if not result.is_unclear:
             return result
         found = found.evaluate(moved)
-    return result and result._replace(idata=idata)
+    return result and Refined(idata, NOT_NEARER, result.shift, result.change)
 
 
-def _moved(found: DrawGradients) -> tuple[list[np.ndarray], Figures, str] | None:
-    """Return corrected points, the way to their figures, and what has none; None if all stay."""
+class _Step(NamedTuple):
+    """One correction: all draws in its coordinates, and the map of them."""
+
+    coordinates: Coordinates
+    y: np.ndarray
+    correction: Correction
+
+
+def _step(found: DrawGradients) -> _Step | None:
+    """Return the correction that gradients give; None if all draws stay where they are."""
     coordinates = Coordinates(found.variables, found.everywhere)
     if not len(coordinates):
         return None
@@ -114,10 +125,7 @@ def _moved(found: DrawGradients) -> tuple[list[np.ndarray], Figures, str] | None
         return None
     y = coordinates.of_all()
     correction = correction_of(y, corrected_moments(draws))
-    if not correction.is_any:
-        return None
-    moved = coordinates.moved(y, correction)
-    return moved, Figures(correction, y), ", ".join(coordinates.left_out)
+    return _Step(coordinates, y, correction) if correction.is_any else None
 
 
 def _with_values(
@@ -153,12 +161,9 @@ def of_raw_draws(warnings: Sequence[SamplerWarning]) -> list[SamplerWarning]:
     ]
 
 
-def sentence_of(idata: xr.DataTree) -> str:
-    """Say what was corrected, and by how much at most."""
-    if REFINEMENT not in idata.children:
-        return "Nothing was corrected: corrections do not come nearer to the posterior."
-    figures = idata[REFINEMENT].to_dataset()
-    (shift, mean_of), (change, sd_of) = largest_changes(figures)
+def _sentence(figures: xr.Dataset, names: list[str]) -> str:
+    """Say by how much free variables were corrected at most: others may have no deviation."""
+    (shift, mean_of), (change, sd_of) = largest_changes(figures[names])
     means = f"means by at most {shift:.2g} sd (`{mean_of}`)"
     deviations = f"standard deviations by at most {100 * change:.0f} per cent (`{sd_of}`)"
     said = [text for text, is_any in ((means, shift > 0), (deviations, change > 0)) if is_any]

@@ -26,7 +26,6 @@ from pymc_geodesic.runs.refined import (
     has_constant_step,
     of_raw_draws,
     refined,
-    sentence_of,
     unclear,
 )
 from pymc_geodesic.runs.verdict import SHARE, checked_with_rows
@@ -172,7 +171,7 @@ def _checked(
             log_warnings(of_raw_draws(found.warnings) if is_clear else found.warnings)
             sampled.check(looked)
         if better is not None:
-            log.info(sentence_of(better.idata))
+            log.info(better.text)
             if better.is_unclear:
                 log.warning(unclear(better))
             return better.idata
