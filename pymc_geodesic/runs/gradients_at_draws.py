@@ -32,9 +32,11 @@ __all__ = [
 NEVER_TOO_MUCH = 1.0
 # Draws of all chains that are looked at: with fewer, nothing can be said.
 FEWEST = 80
+# Draws at which there are gradients of all rows.
+N_DRAWS = (1_000, 400, FEWEST)
 # Draws with gradients from batches, and rows of a batch: with 300 rows the variance of means fell
 # eleven times in regressions, with 3,000 a hundred times.
-MOST, SMALLEST_BATCH, LARGEST_BATCH = 400, 300, 3_000
+MOST, BATCHES = 400, (3_000, 1_000, 300)
 # Of the rows of batches: results depend on the seed of the run alone.
 SEED = 0
 # Of all draws that are looked at: 80 MB, and a few times as much on the way.
@@ -191,6 +193,8 @@ def gradients_of_run(
     n = int(min(max(seconds, NEVER_TOO_MUCH) / each, most, memory))
     if n < FEWEST:
         return None, f"one of them takes {each:.2g} s"
+    # Steps, so that results seldom depend on how fast a run happened to be.
+    n = next(x for x in N_DRAWS if x <= n)
     return GradientsAt(maps, gradient, max_draws=max(1, n // n_chains))(everywhere), ""
 
 
@@ -217,13 +221,15 @@ def batches_of_run(
         return None
     # At the draws and at the center.
     of_a_row = 2 * gradient.seconds_per_pass / gradient.n_rows[0]
-    n_rows = min(max(seconds, NEVER_TOO_MUCH) / (of_a_row * MOST), LARGEST_BATCH)
-    if not n_rows >= SMALLEST_BATCH:
+    n_rows = max(seconds, NEVER_TOO_MUCH) / (of_a_row * MOST)
+    # The same holds here; a pass that was never made has taken NaN seconds.
+    batch = next((x for x in BATCHES if x <= n_rows), None)
+    if batch is None:
         return None
     maps = PointMaps(model, sampler.problem.potential)
     everywhere = maps.points(idata, max_draws=max(1, MOST_NUMBERS // maps.size // n_chains))
     each = max(1, MOST // n_chains)
-    return GradientsAt(maps, gradient, max_draws=each, n_rows=int(n_rows))(everywhere)
+    return GradientsAt(maps, gradient, max_draws=each, n_rows=batch)(everywhere)
 
 
 def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bool) -> str:

@@ -15,7 +15,7 @@ from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.gradients_at_draws import LARGEST_BATCH, GradientsAt
+from pymc_geodesic.runs.gradients_at_draws import BATCHES, GradientsAt
 from pymc_geodesic.runs.point_maps import PointMaps
 from pymc_geodesic.runs.refined import as_drawn, refined, unclear
 from pymc_geodesic.runs.sampled_models import sampled_model
@@ -33,7 +33,6 @@ def refine(
     model: Model | Any | None = None,
     *,
     max_draws: int = 1000,
-    random_seed: int | None = 0,
 ) -> xr.DataTree:
     r"""Correct means and covariances of draws with gradients of all rows at some of them.
 
@@ -111,7 +110,7 @@ def refine(
     gradient = HostGradient(potential)
     n_rows = sum(gradient.n_rows)
     has_all = n_rows * max_draws <= MOST_ROWS or gradient.is_stream or len(gradient.n_rows) > 1
-    at = GradientsAt(maps, gradient, max_draws=each, n_rows=None if has_all else LARGEST_BATCH)
+    at = GradientsAt(maps, gradient, max_draws=each, n_rows=None if has_all else BATCHES[0])
     kept = [str(name) for name in idata["posterior"].data_vars]
     known = {x.name for x in model.unobserved_RVs}
     traced = Traced(model, [name for name in kept if name in known])

@@ -125,7 +125,9 @@ def sample(
         all rows at up to 1,000 draws, if they take a second or a small part of the run.
     refine : bool
         Whether to correct means and covariances of the draws with gradients at some of them, as
-        :func:`refine` does, where that takes at most a second or a fifth of the run.
+        :func:`refine` does, where that takes at most a second or a fifth of the run. The draws as
+        they were made depend on the seed alone; if there is hardly time, the correction depends
+        on the machine.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as

@@ -10,6 +10,7 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.runs.refined import as_drawn
 
 N = 2_000
 
@@ -64,8 +65,9 @@ def test_gradients_of_all_rows_are_those_of_the_model(run):
     with model:
         exact = pm.sample(100, tune=100, chains=2, cores=1, progressbar=False, random_seed=1)
     # The record of the run names batches; that of NUTS has none, and the model is left as it is.
-    exact["posterior"] = idata.posterior.isel(draw=slice(0, 100)).to_dataset()
-    few = idata.isel(draw=slice(0, 100))
+    drawn = as_drawn(idata)
+    exact["posterior"] = drawn.posterior.isel(draw=slice(0, 100)).to_dataset()
+    few = drawn.isel(draw=slice(0, 100))
     few.sample_stats.attrs = idata.sample_stats.attrs
     ours = pmg.stein_check(few, model=model, batches="all").table["mean"]
     theirs = pmg.stein_check(exact, model=model).table["mean"]

@@ -32,7 +32,7 @@ distributed = pytest.importorskip("distributed")
 
 N_ROWS = 400
 RUN = {"draws": 30, "tune": 40, "chains": 4, "random_seed": 1, "progressbar": False}
-RUN |= {"compute_convergence_checks": False, "discard_tuned_samples": False}
+RUN |= {"compute_convergence_checks": False, "discard_tuned_samples": False, "refine": False}
 
 # Dask opens files in its own time.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -136,7 +136,7 @@ def test_batches_about_the_mean_do_for_many_rows(monkeypatch):
     model, mean, cov = regression(batch_size=100)
     module = import_module("pymc_geodesic.runs.refine")
     monkeypatch.setattr(module, "MOST_ROWS", 0)
-    monkeypatch.setattr(module, "LARGEST_BATCH", 500)
+    monkeypatch.setattr(module, "BATCHES", (500,))
     wrong = np.random.default_rng(2).multivariate_normal(mean, 1.3 * cov, (4, 250))
     idata = az.from_dict({"posterior": {"beta": wrong + 0.2 * np.sqrt(np.diag(cov))}})
     found = pmg.refine(idata, model)
