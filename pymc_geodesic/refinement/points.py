@@ -12,7 +12,7 @@ import numpy as np
 
 from pytensor.tensor import TensorType
 
-from pymc_geodesic.kernel.interpreted import interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["LARGEST_POINT", "PointFrame", "PointMoves", "moves_of"]
@@ -42,8 +42,8 @@ class PointMoves:
         found = manifold.stein_functions(x, gradient)
         assert found is not None, "the manifold has functions"
         weights = TensorType(dtype, shape=(None, None))("weights")
-        self._at = interpreted([x, gradient], list(found))
-        self._moved = interpreted([x, weights], [manifold.moved_along(x, weights)])
+        self._at = Interpreted([x, gradient], list(found))
+        self._moved = Interpreted([x, weights], [manifold.moved_along(x, weights)])
         self.dtype = dtype
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray) -> list[np.ndarray]:

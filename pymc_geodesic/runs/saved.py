@@ -92,8 +92,8 @@ def read(path: str | os.PathLike[str]) -> xr.DataTree:
     Returns
     -------
     DataTree
-        Like the result of :func:`sample`. Of a run it has the draws up to the last checkpoint, and
-        is empty before the first kept draw.
+        Like the result of :func:`sample`. Of a run it has the draws up to the last checkpoint as
+        they were made, which :func:`refine` corrects, and is empty before the first kept draw.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def read(path: str | os.PathLike[str]) -> xr.DataTree:
     >>> path = tempfile.mkdtemp() + "/run.zarr"
     >>> with pm.Model():
     ...     x = pm.Normal("x")
-    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0, backend="jax")
+    ...     step = pmg.SGHMC(step_size=0.1, friction=1.0)
     ...     _ = pmg.sample(step=step, checkpoint=path, draws=20, tune=0, progressbar=False)
     >>> pmg.read(path).posterior["x"].shape
     (4, 20)

@@ -50,7 +50,7 @@ def hot():
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     with model:
-        step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20, backend="jax")
+        step = pmg.SGHMC(step_size=0.003, friction=30.0, n_steps=20)
         idata = pmg.sample(300, tune=300, step=step, random_seed=1, progressbar=False)
     logger.removeHandler(handler)
     logger.setLevel(level)
@@ -110,7 +110,7 @@ def test_corrected_draws_can_be_corrected_anew_and_stored(hot, tmp_path):
 def test_draws_are_not_corrected_if_that_is_not_wanted():
     model, *_ = regression()
     with model:
-        step = pmg.SGHMC(step_size=0.001, friction=30.0, backend="jax")
+        step = pmg.SGHMC(step_size=0.001, friction=30.0)
         options = {"step": step, "tune": 50, "random_seed": 1, "progressbar": False}
         plain = pmg.sample(100, refine=False, **options)
     assert "raw_posterior" not in plain.children
