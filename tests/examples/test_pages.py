@@ -42,7 +42,15 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
     "page",
-    ["index", "from_nuts", "predictions", "next_month", "out_of_memory", "direction_priors"],
+    [
+        "index",
+        "from_nuts",
+        "predictions",
+        "next_month",
+        "out_of_memory",
+        "direction_priors",
+        "exact",
+    ],
 )
 def test_the_program_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
