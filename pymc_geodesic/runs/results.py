@@ -193,7 +193,9 @@ def _refined(
     size = sum(x.nbytes for x in idata["posterior"].data_vars.values())
     if size > MOST_CORRECTED or not has_constant_step(idata):
         return None
-    if gradients is None or gradients.n_draws < ENOUGH:
+    sizes = idata["posterior"].sizes
+    enough = min(ENOUGH, sizes["chain"] * sizes["draw"])
+    if gradients is None or gradients.n_draws < enough:
         allowed = SHARE_OF_BATCHES * seconds
         gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed) or gradients
     return None if gradients is None else refined(idata, gradients, plan.traced)
