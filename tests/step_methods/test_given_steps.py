@@ -41,6 +41,7 @@ def sampled(model, method, *, draws=500, **options):
         step=lambda: method(**options),
         random_seed=1,
         progressbar=False,
+        refine=False,
     )
     assert not idata.sample_stats["diverging"].any()
     return idata
