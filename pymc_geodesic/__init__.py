@@ -29,6 +29,7 @@ _HOMES = {
         "summary",
         "weighted",
     ),
+    "diagnostics.leave_one_out": ("loo",),
     "distributions": (
         "AngularCentralGaussian",
         "Bingham",

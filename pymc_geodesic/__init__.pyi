@@ -15,6 +15,7 @@ from pymc_geodesic.diagnostics import (
     summary as summary,
     weighted as weighted,
 )
+from pymc_geodesic.diagnostics.leave_one_out import loo as loo
 from pymc_geodesic.distributions import (
     AngularCentralGaussian as AngularCentralGaussian,
     Bingham as Bingham,

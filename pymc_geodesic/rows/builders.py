@@ -13,7 +13,14 @@ from pymc.model import Model
 from pymc_geodesic.rows.plain_tensors import plain
 from pymc_geodesic.validation import pymc_model
 
-__all__ = ["completed", "computed_by", "given_model", "is_bambi", "model_inside"]
+__all__ = [
+    "as_sampled",
+    "completed",
+    "computed_by",
+    "given_model",
+    "is_bambi",
+    "model_inside",
+]
 
 
 def given_model(given: Any) -> Model:
@@ -75,6 +82,16 @@ def completed(idata: xr.DataTree, given: Any) -> xr.DataTree:
         given.idata = given.set_idata_attrs(idata)
         idata.attrs = attrs | idata.attrs
         given.is_fitted_ = True
+    return idata
+
+
+def as_sampled(idata: xr.DataTree, given: Any) -> xr.DataTree:
+    """Return the draws of the variables of the PyMC model: the inverse of :func:`completed`."""
+    if not is_bambi(given):
+        return idata
+    # ArviZ calls it too. It changes neither the result nor its attributes.
+    idata = given._re_center_intercept(idata).copy()
+    idata["posterior"].attrs.pop("modeling_interface", None)
     return idata
 
 
