@@ -104,6 +104,7 @@ _HOMES = {
         "resume",
         "sample",
         "save",
+        "update",
     ),
     "schedules": ("ConstantSchedule", "CyclicalSchedule", "PolynomialSchedule"),
     "step_methods": (

@@ -95,6 +95,7 @@ from pymc_geodesic.runs import (
     resume as resume,
     sample as sample,
     save as save,
+    update as update,
 )
 from pymc_geodesic.schedules import (
     ConstantSchedule as ConstantSchedule,

@@ -17,7 +17,8 @@ from pymc.model import Model
 from scipy.special import logsumexp
 
 from pymc_geodesic.rows.builders import as_sampled, given_model
-from pymc_geodesic.runs.row_densities import Point, RowDensities
+from pymc_geodesic.runs.posterior_points import Point
+from pymc_geodesic.runs.row_densities import RowDensities
 from pymc_geodesic.validation import data_tree, whole
 
 __all__ = ["SubsampledLOO", "loo"]
@@ -138,13 +139,13 @@ def loo(
     sample = np.arange(n)
     if m < n:
         sample = np.sort(np.random.default_rng(random_seed).permutation(n)[:m])
-    points = densities.points(idata)
+    points = densities.points.of(idata)
     columns = [x.reshape(-1, *x.shape[2:]) for x in points]
     draws = [[x[i, ...] for x in columns] for i in range(len(columns[0]))]
     log_likelihood = densities.of_rows(draws, sample)
     if m >= n:
         return _of_rows(idata, densities, log_likelihood, sample)
-    mean = densities.mean(points)
+    mean = densities.points.mean(points)
     point = _nearest(mean, densities.of_rows([mean], sample)[0], draws, log_likelihood)
     everywhere = densities.of_all_rows(point)
     # Where a row is least likely, its elpd differs most from its log density. So few rows decide
@@ -160,7 +161,7 @@ def _of_rows(
     idata: xr.DataTree, densities: RowDensities, log_likelihood: np.ndarray, rows: np.ndarray
 ) -> ELPDDataLOO:
     """Return ArviZ's result for some rows, of log likelihoods of all draws: (draw, row)."""
-    posterior = idata["posterior"].to_dataset()[densities.names]
+    posterior = idata["posterior"].to_dataset()[densities.points.names]
     dim = _dim_of_rows(idata, densities.name)
     shape = posterior.sizes["chain"], posterior.sizes["draw"], len(rows)
     values = xr.DataArray(

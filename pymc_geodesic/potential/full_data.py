@@ -80,8 +80,9 @@ def full_data(model: Model) -> Model:
     >>> pmg.full_data(model)["y"].type.shape
     (1000,)
 
-    After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, leave-one-out cross-validation is
-    ``az.loo(pm.compute_log_likelihood(idata, model=pmg.full_data(model)))``.
+    After ``idata = pm.sample(step=pmg.gSGNHT(), model=model)``, predictions of all rows are
+    ``pm.sample_posterior_predictive(idata, model=pmg.full_data(model))``. Leave-one-out
+    cross-validation needs no whole model: ``pmg.loo(idata, model)``.
     """
     # Raises for terms that `total_size` does not scale.
     find_batch_sources(pymc_model(model), of_any_size=True)

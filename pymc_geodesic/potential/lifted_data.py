@@ -13,9 +13,10 @@ import pytensor.tensor as pt
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, apply_ancestors
 from pytensor.tensor import TensorConstant, TensorVariable
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.subtensor import AdvancedSubtensor
 
 from pymc_geodesic.shared_values import LARGE_CONSTANT, is_constant, is_number
 
@@ -30,11 +31,11 @@ def lift_data(
     """Replace data by shared variables of known shape, which ``pm.set_data`` does not change.
 
     JAX copies a large constant many times. Data of a few entries, which may be shapes, become
-    constants, and constants that determine shapes stay constants. Data ``of_any_length``, of which
-    only some rows are used, have no known length: the compiled function accepts others too.
+    constants, and constants that determine shapes stay constants. Data ``of_any_length``, if only
+    rows of them are used, have no known length: the compiled function accepts others too.
     """
     replacements = {}
-    free = set(of_any_length)
+    free = {x for x in of_any_length if _only_rows_are_taken(outputs, x)}
     for variable in ancestors(list(outputs)):
         if isinstance(variable, SharedVariable):
             if not isinstance(variable.type, RandomType) and not is_number(variable):
@@ -45,6 +46,17 @@ def lift_data(
                 variable.data, name=variable.name, shape=shape, borrow=True
             )
     return clone_replace(list(outputs), replace=replacements, rebuild_strict=False)
+
+
+def _only_rows_are_taken(outputs: Sequence[TensorVariable], data: TensorVariable) -> bool:
+    """Return whether graphs use data for nothing but ``data[rows]``, whatever its length."""
+    users = [node for node in apply_ancestors(outputs) if data in node.inputs]
+    return all(
+        isinstance(node.op, AdvancedSubtensor)
+        and node.op.idx_list == (0,)
+        and node.inputs.index(data) == 0
+        for node in users
+    )
 
 
 def _copied(variable: SharedVariable, *, any_length: bool) -> Variable:

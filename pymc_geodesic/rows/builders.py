@@ -89,7 +89,8 @@ def as_sampled(idata: xr.DataTree, given: Any) -> xr.DataTree:
     """Return the draws of the variables of the PyMC model: the inverse of :func:`completed`."""
     if not is_bambi(given):
         return idata
-    # ArviZ calls it too. It changes neither the result nor its attributes.
+    model_inside(given)  # builds it, as it may be in another process than its fit
+    # ArviZ calls it too. It does not change the given result.
     idata = given._re_center_intercept(idata).copy()
     idata["posterior"].attrs.pop("modeling_interface", None)
     return idata

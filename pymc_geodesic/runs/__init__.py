@@ -10,6 +10,7 @@ from pymc_geodesic.runs.refine import refine
 from pymc_geodesic.runs.running_moments import RunningMoments
 from pymc_geodesic.runs.sample import ChainError, sample
 from pymc_geodesic.runs.saved import read, save
+from pymc_geodesic.runs.update import update
 
 __all__ = [
     "ChainError",
@@ -22,4 +23,5 @@ __all__ = [
     "resume",
     "sample",
     "save",
+    "update",
 ]

@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.at_points import AtPoints
-from pymc_geodesic.kernel.interpreted_once import Interpreted
-from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import (
     find_batch_sources,
@@ -28,15 +25,12 @@ from pymc_geodesic.potential.stream import Source
 from pymc_geodesic.potential.variables import sampled_variables
 from pymc_geodesic.rows.convert import BATCH_SIZE, converted
 from pymc_geodesic.rows.refusals import DependentRowsError
-from pymc_geodesic.runs.at_draws import at_draws
+from pymc_geodesic.runs.posterior_points import Point, PosteriorPoints
 
-__all__ = ["Point", "RowDensities"]
+__all__ = ["RowDensities"]
 
 # Rows that are evaluated at once: intermediate results stay in a processor's cache.
 CHUNK = 10_000
-
-type Point = Sequence[np.ndarray]
-"""A point of the embedding, one array for each variable."""
 
 
 class Part(NamedTuple):
@@ -98,6 +92,8 @@ class RowDensities:
         Name of the variable.
     n_rows : int
         Number of all rows.
+    points : PosteriorPoints
+        Points of the free variables on which the rows depend.
 
     Raises
     ------
@@ -123,38 +119,16 @@ class RowDensities:
         parts = of_variables[self.name]
         terms = [_of_each_row(part.name, density.term_of(batches[part.name])) for part in parts]
         above = set(ancestors(terms))
-        self._variables = [variable for variable in variables if variable.position in above]
-        if not self._variables:
+        own = [variable for variable in variables if variable.position in above]
+        if not own:
             raise ValueError(
                 f"The rows of `{self.name}` expected a density that depends on a sampled variable, "
                 "got one that is known. Add up `model.logp` instead."
             )
-        self._inputs = tuple(variable.position for variable in self._variables)
+        self._inputs = tuple(variable.position for variable in own)
         self._parts = [self._part(*pair, rows) for pair in zip(parts, terms, strict=True)]
         self.n_rows = sum(part.n_rows for part in self._parts)
-        manifold = Product(
-            [variable.manifold for variable in self._variables],
-            shapes=[variable.shape for variable in self._variables],
-        )
-        self._projected = Interpreted(self._inputs, manifold.project(self._inputs))
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the free variables on which the rows depend."""
-        return [variable.name for variable in self._variables]
-
-    def points(self, idata: xr.DataTree) -> list[np.ndarray]:
-        """Return all draws as points of the embedding: for each variable (chain, draw, ...)."""
-        graphs = [variable.embed(variable.rv) for variable in self._variables]
-        behind = set(ancestors(graphs))
-        free = [rv for rv in self._model.free_RVs if rv in behind]
-        return at_draws(idata, free, graphs, max_draws=idata["posterior"].sizes["draw"])
-
-    def mean(self, points: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Average points in the embedding, and project the mean onto the manifold."""
-        kinds = [x.dtype for x in self._inputs]
-        means = [x.mean(axis=(0, 1)).astype(kind) for x, kind in zip(points, kinds, strict=True)]
-        return self._projected(*means)
+        self.points = PosteriorPoints(batches, own)
 
     def of_rows(self, points: Sequence[Point], numbers: np.ndarray) -> np.ndarray:
         """Return the log densities of some rows at points: (point, row)."""

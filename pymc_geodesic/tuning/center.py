@@ -14,7 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
 
-__all__ = ["Descent", "Mode", "descend", "find_center", "require_near_mode"]
+__all__ = ["Descent", "FarCenterError", "Mode", "descend", "find_center", "require_near_mode"]
 
 # In posterior standard deviations. A center this far from the mode costs nothing, because its
 # distance from a draw is still that between draws.
@@ -25,6 +25,10 @@ FARTHEST = 10.0
 # Evaluations of the energy of the subsample and of the whole data. The subsample gives a nearby
 # start and the curvature, so that a few passes over the whole data are enough.
 MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
+
+
+class FarCenterError(SamplingError):
+    """A center is far from where the posterior has mass."""
 
 
 class Descent(NamedTuple):
@@ -115,21 +119,21 @@ def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
     Parameters
     ----------
     gradient : sequence of ndarray
-        Gradient of the whole data's energy at the center. For a normal posterior it is the
-        curvature times the distance from the mode.
+        Gradient of the whole data's energy at the center, tangent to the manifold. For a normal
+        posterior it is the curvature times the distance from the mode.
     mass : Mass
         Mass in whose frame the posterior has about unit curvature.
 
     Raises
     ------
-    SamplingError
+    FarCenterError
         If the distance is more than :data:`FARTHEST` posterior standard deviations per entry.
     """
     slope = joined(mass.force(list(gradient))).astype(float)
     distance = float(np.sqrt(np.mean(slope**2)))
     # A gradient that is not finite is a different fault, which another check reports.
     if np.isfinite(distance) and distance > FARTHEST:
-        raise SamplingError(
+        raise FarCenterError(
             "`center` expected a point where the posterior has mass, such as `pm.find_MAP()` "
             f"returns; got one about {distance:.2g} posterior standard deviations from the mode. "
             "Leave out `center` to have it searched."

@@ -129,7 +129,7 @@ class InFrame:
             frame = frame_at(
                 self.gradient, center, rows=rows, form=self.form, fixed=self.mass, rng=rng
             )
-            require_near_mode(self.gradient.whole(frame.point).gradient, frame.mass)
+            require_near_mode(self.gradient.whole(frame.point).pulled_back, frame.mass)
         point, mass, is_gaussian = frame
         return Anchor(point, mass, rows, is_gaussian)
 

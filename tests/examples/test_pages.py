@@ -45,7 +45,7 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
     [
         "index",
         "from_nuts",
-        "predictions",
+        "predictions", "updates",
         "next_month",
         "out_of_memory",
         "direction_priors",

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A function that JAX compiles in the calling process, once for all data of the same shapes.
+"""A function that JAX compiles in the calling process, once for all data of the same form.
 
 In a later process PyTensor does not write it again: see :mod:`pymc_geodesic.kernel.jax.traced`.
 """
@@ -22,6 +22,7 @@ from pymc_geodesic.kernel.jax.cache import keep_compiled
 from pymc_geodesic.kernel.jax.memory import return_free_memory
 from pymc_geodesic.kernel.jax.options import compiler_options
 from pymc_geodesic.kernel.jax.resident import (
+    form_of_data,
     form_on_device,
     in_double_precision,
     load_jax,
@@ -140,7 +141,7 @@ class JAXFunction:
             In a process that was forked from one that has computed with JAX.
         """
         compiled, shared = self.ready()
-        forms = [form_on_device(x) for x in (*arguments, *map(value_of, shared))]
+        forms = [*map(form_on_device, arguments), *map(form_of_data, shared)]
         key = how, tuple((x.shape, x.dtype) for x in forms)
         if key not in compiled.others:
             name = None if compiled.name is None else f"{compiled.name} {how}"
@@ -196,9 +197,8 @@ class JAXFunction:
         require_alive()
         if self._on_device is None:
             _, shared = self.ready()
-            values = [value_of(x) for x in shared]
-            run.lower(*arguments, *map(form_on_device, values)).compile()
-            if sum(x.nbytes for x in values) >= LARGE:
+            run.lower(*arguments, *map(form_of_data, shared)).compile()
+            if sum(value_of(x).nbytes for x in shared) >= LARGE:
                 return_free_memory()
             self._on_device = [on_device(x) for x in shared]
         return self._on_device

@@ -22,6 +22,7 @@ from pymc_geodesic.kernel.aligned import aligned_empty
 
 __all__ = [
     "copied_to_device",
+    "form_of_data",
     "form_on_device",
     "in_double_precision",
     "load_jax",
@@ -63,7 +64,8 @@ def on_device(variable: SharedVariable) -> Any:
     """Return the value of a shared variable on the device, copied there once."""
     container = variable.container
     if container not in _ON_DEVICE:
-        _ON_DEVICE[container] = copied_to_device(_on_large_pages(value_of(variable)))
+        shape = shape_on_device(variable)
+        _ON_DEVICE[container] = copied_to_device(_on_large_pages(value_of(variable), shape))
     return _ON_DEVICE[container]
 
 
@@ -72,20 +74,41 @@ def value_of(variable: SharedVariable) -> np.ndarray:
     return variable.container.storage[0]
 
 
-def form_on_device(array: Any) -> Any:
+def shape_on_device(variable: SharedVariable) -> tuple[int, ...]:
+    """Return the shape of the data on the device.
+
+    Data of any length, of which rows are taken, have room for up to an eighth more rows: what was
+    compiled for them serves when rows are added.
+    """
+    shape = value_of(variable).shape
+    if not shape or variable.type.shape[0] is not None:
+        return shape
+    step = 2 ** max(shape[0].bit_length() - 4, 0)
+    return -(-shape[0] // step) * step, *shape[1:]
+
+
+def form_of_data(variable: SharedVariable) -> Any:
+    """Return shape and dtype that data will have on the device."""
+    return form_on_device(value_of(variable), shape_on_device(variable))
+
+
+def form_on_device(array: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Return shape and dtype that an array will have on the device."""
     import jax
 
-    return jax.ShapeDtypeStruct(array.shape, jax.dtypes.canonicalize_dtype(array.dtype))
+    dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+    return jax.ShapeDtypeStruct(array.shape if shape is None else shape, dtype)
 
 
-def _on_large_pages(array: np.ndarray) -> np.ndarray:
-    """Copy a large array to memory of NumPy, which asks the system for large pages; JAX does not.
+def _on_large_pages(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Copy an array to one of another length, or of NumPy's memory if it is large.
 
-    Rows at random places of 160 MB are then read in 85 per cent of the time.
+    NumPy asks the system for large pages, and JAX does not. Rows at random places of 160 MB are
+    then read in 85 per cent of the time.
     """
-    if array.nbytes < LARGE:
+    if array.nbytes < LARGE and array.shape == shape:
         return array
-    copy = aligned_empty(array.shape, array.dtype)
-    copy[...] = array
+    copy = aligned_empty(shape, array.dtype)
+    copy[: len(array)] = array
+    copy[len(array) :] = 0
     return copy

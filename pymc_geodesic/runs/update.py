@@ -1,0 +1,180 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""``pmg.update``: the posterior of more data, from that of the data before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from numpy.typing import ArrayLike
+from pymc.model import Model
+
+from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.potential.variables import sampled_variables
+from pymc_geodesic.rows.builders import as_sampled, given_model
+from pymc_geodesic.rows.convert import BATCH_SIZE
+from pymc_geodesic.run_record import batch_size_of
+from pymc_geodesic.runs.choose_step import step_class_for
+from pymc_geodesic.runs.posterior_points import PosteriorPoints
+from pymc_geodesic.runs.sample import sample
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.tuning.center import FarCenterError
+from pymc_geodesic.validation import data_tree
+
+__all__ = ["update"]
+
+
+def update(
+    idata: xr.DataTree,
+    model: Model | Any | None = None,
+    new_rows: Mapping[str, ArrayLike] | None = None,
+    *,
+    draws: int = 1000,
+    tune: int = 300,
+    **arguments: Any,
+) -> xr.DataTree:
+    """Sample the posterior of more data, beginning with the posterior of the data before.
+
+    The mean of the earlier draws is the center of the control variates, so that no mode is
+    searched, and the gradient of all rows is computed once. The tuning phase is shorter. Nothing is
+    compiled again in the same process, unless the data have grown by an eighth.
+
+    Parameters
+    ----------
+    idata : DataTree
+        Result of :func:`sample` or :func:`update` for the data before, from memory or a file.
+    model : pymc.Model, bambi.Model or object, optional
+        The model with all data, those before and the new ones; by default that of the context. One
+        of other data of the same form is possible too, as long as its posterior is near.
+    new_rows : mapping of str to array, optional
+        Rows to append to ``pm.Data`` of the model, by their names. It changes the model's data, as
+        ``pm.set_data`` does; leave it out if the model has the new rows.
+    draws, tune : int
+        Draws of each chain, and draws of its tuning phase.
+    **arguments
+        Other arguments of :func:`sample`, without ``step`` and ``exact``.
+
+    Returns
+    -------
+    DataTree
+        As of :func:`sample`. The next update begins with it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of :func:`sample`; if ``idata`` has not the variables of the model, or ``new_rows`` do
+        not fit its data.
+
+    Notes
+    -----
+    If the new rows move the posterior by more than ten standard deviations, the old mean is no
+    center. This is logged, and the model is sampled as :func:`sample` does.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc as pm, pymc_geodesic as pmg
+    >>> y = np.random.default_rng(1).normal(2.0, 1.0, 10_000)
+    >>> with pm.Model() as model:
+    ...     data = pm.Data("data", y[:9_000])
+    ...     mean = pm.Normal("mean", 0.0, 10.0)
+    ...     _ = pm.Normal("y", mean, 1.0, observed=data)
+    ...     idata = pmg.sample(250, tune=500, random_seed=1, progressbar=False)
+    >>> idata = pmg.update(
+    ...     idata, model, {"data": y[9_000:]}, draws=250, random_seed=1, progressbar=False
+    ... )
+    >>> bool(abs(idata.posterior["mean"].mean() - y.mean()) < 0.002)
+    True
+    """
+    if taken := sorted({"step", "exact"} & set(arguments)):
+        raise TypeError(
+            f"`update` expected no `{taken[0]}`, because it samples by the step that `pmg.sample` "
+            f"chooses, got {arguments[taken[0]]!r}. Use `pmg.sample` with it."
+        )
+    before, inside = as_sampled(data_tree(idata), model), given_model(model)
+    if new_rows is not None:
+        _append(inside, new_rows)
+    variables = sampled_variables(
+        inside,
+        [inside.rvs_to_values[rv] for rv in inside.free_RVs if rv.name in before["posterior"]],
+        initial_point=inside.initial_point(),
+        coordinates={},
+    )
+    if not variables:
+        names = ", ".join(f"`{rv.name}`" for rv in inside.free_RVs)
+        raise ValueError(
+            f"`idata` expected draws of the variables of the model, which are {names}; got none. "
+            "Pass the result of the same model with other data."
+        )
+    points = PosteriorPoints(inside, variables)
+    center = points.values(points.mean(points.of(before)))
+    arguments = {"chains": before["posterior"].sizes["chain"], **arguments}
+    if not has_minibatch(inside):
+        arguments = {"batch_size": batch_size_of(before) or BATCH_SIZE, **arguments}
+    backend = arguments.pop("backend", None) or ("jax" if find_spec("jax") else None)
+    given = inside if model is None else model
+    make: Any = step_class_for(inside)
+    step = partial(make, center=center)
+    try:
+        return sample(
+            draws,
+            tune=tune,
+            model=given,
+            step=step,
+            backend=backend,
+            **arguments,
+        )
+    except FarCenterError as reason:
+        log.info(f"The new data move the posterior too far: {reason} It is sampled from the start.")
+        return sample(draws, model=given, backend=backend, **arguments)
+
+
+def _append(model: Model, new_rows: Mapping[str, ArrayLike]) -> None:
+    """Append rows to the data of a model, and lengthen the dimensions of their rows."""
+    before = {str(x.name): x.get_value(borrow=True) for x in model.data_vars}
+    if unknown := [name for name in new_rows if name not in before]:
+        raise ValueError(
+            f"`new_rows` expected names of `pm.Data`, which are {sorted(before)}, got "
+            f"{unknown[0]!r}. Write the data as `pm.Data`, or build the model with all rows."
+        )
+    new = {name: np.asarray(rows, before[name].dtype) for name, rows in new_rows.items()}
+    for name, rows in new.items():
+        expected = before[name].shape[1:]
+        if not before[name].ndim or rows.shape[1:] != expected:
+            raise ValueError(
+                f"`new_rows` expected rows of shape {expected} for `{name}`, got {rows.shape[1:]}."
+            )
+        for other, x in before.items():
+            if x.shape[:1] == before[name].shape[:1] and len(new.get(other, ())) != len(rows):
+                raise ValueError(
+                    f"`new_rows` expected {len(rows):,} rows of `{other}`, as of `{name}`, got "
+                    f"{len(new.get(other, ())):,}. Pass the same rows of all data."
+                )
+    dims = {name: next(iter(model.named_vars_to_dims.get(name) or ()), None) for name in new}
+    labels = {
+        dim: _lengthened(dim, model.coords[dim], len(before[name]) + len(new[name]))
+        for name, dim in dims.items()
+        if dim is not None and model.coords.get(dim) is not None
+    }
+    for name, rows in new.items():
+        longer = np.concatenate([before[name], rows])
+        # `pm.set_data` copies them four times.
+        model[name].set_value(longer, borrow=True)
+        if (dim := dims[name]) is not None:
+            model.set_dim(dim, len(longer), coord_values=labels.get(dim))
+
+
+def _lengthened(dim: str, labels: Any, n: int) -> range:
+    """Return the labels of more rows, if they are the numbers of rows."""
+    if not np.array_equal(labels, np.arange(len(labels))):
+        raise ValueError(
+            f"`new_rows` expected data whose dimension `{dim}` has no labels, got {labels[0]!r} "
+            "and others. Give all rows and labels with `pm.set_data(..., coords=...)`, and leave "
+            "out `new_rows`."
+        )
+    return range(n)

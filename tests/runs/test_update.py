@@ -1,0 +1,128 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Updates by more data, beside what they would be without the draws before."""
+
+import logging
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import pymc_geodesic as pmg
+
+N, NEW = 4_000, 40
+RNG = np.random.default_rng(3)
+
+
+def rows(n, rng=RNG, intercept=1.0):
+    x = rng.standard_normal((n, 2))
+    return x, intercept + x @ [0.5, -1.0] + rng.standard_normal(n)
+
+
+X, Y = rows(N)
+
+
+def regression(x=X, y=Y):
+    with pm.Model() as model:
+        x, y = pm.Data("x", x), pm.Data("observed", y)
+        intercept = pm.Normal("intercept", 0.0, 10.0)
+        beta = pm.Normal("beta", 0.0, 10.0, shape=2)
+        pm.Normal("y", intercept + x @ beta, 1.0, observed=y)
+    return model
+
+
+def posterior(model):
+    """Means and standard deviations of intercept and slopes, which are those of least squares."""
+    x, y = (model[name].get_value() for name in ("x", "observed"))
+    design = np.column_stack([np.ones(len(x)), x])
+    precision = design.T @ design + np.eye(3) / 100
+    covariance = np.linalg.inv(precision)
+    return covariance @ design.T @ y, np.sqrt(np.diag(covariance))
+
+
+def moments(idata):
+    draws = [idata.posterior["intercept"].values[..., None], idata.posterior["beta"].values]
+    draws = np.concatenate(draws, axis=-1).reshape(-1, 3)
+    return draws.mean(axis=0), draws.std(axis=0)
+
+
+def require_posterior(idata, model, tolerance):
+    mean, sd = posterior(model)
+    found, found_sd = moments(idata)
+    assert np.abs((found - mean) / sd).max() < tolerance
+    assert np.abs(found_sd / sd - 1).max() < tolerance
+
+
+@pytest.fixture(scope="module")
+def first():
+    return pmg.sample(500, model=regression(), random_seed=1, progressbar=False)
+
+
+def test_new_rows_are_appended_and_sampled(first):
+    model = regression()
+    x, y = rows(NEW)
+    found = pmg.update(first, model, {"x": x, "observed": y}, random_seed=2, progressbar=False)
+    assert model["x"].get_value().shape == (N + NEW, 2)
+    assert found.posterior.sizes["chain"] == first.posterior.sizes["chain"]
+    # Four standard errors of 2,000 independent draws, the fewest that these chains are worth.
+    require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+def test_a_model_with_all_rows_needs_no_new_ones(first):
+    x, y = rows(NEW)
+    model = regression(np.concatenate([X, x]), np.concatenate([Y, y]))
+    found = pmg.update(first, model, random_seed=2, progressbar=False)
+    require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+def test_other_data_far_away_are_sampled_from_the_start(first, caplog):
+    x, y = rows(N, np.random.default_rng(4), intercept=3.0)
+    with caplog.at_level(logging.INFO):
+        found = pmg.update(first, regression(x, y), random_seed=2, progressbar=False)
+    assert "The new data move the posterior too far" in caplog.text
+    require_posterior(found, regression(x, y), 4 / np.sqrt(2_000))
+
+
+@pytest.mark.parametrize("intercept", [1.05, 1.12])
+def test_other_data_nearby(first, intercept):
+    x, y = rows(N, np.random.default_rng(4), intercept=intercept)
+    found = pmg.update(first, regression(x, y), random_seed=2, progressbar=False)
+    require_posterior(found, regression(x, y), 4 / np.sqrt(1_000))
+
+
+def test_what_does_not_fit_is_refused(first):
+    x, _ = rows(NEW)
+    with pytest.raises(ValueError, match=r"names of `pm.Data`.*got 'z'"):
+        pmg.update(first, regression(), {"z": x})
+    with pytest.raises(ValueError, match=r"rows of shape \(2,\) for `x`, got \(1,\)"):
+        pmg.update(first, regression(), {"x": x[:, :1]})
+    with pytest.raises(ValueError, match="expected 40 rows of `observed`, as of `x`, got 0"):
+        pmg.update(first, regression(), {"x": x})
+    with pytest.raises(TypeError, match="`update` expected no `step`"):
+        pmg.update(first, regression(), step=pmg.SGNHT)
+    with pm.Model() as other:
+        pm.Normal("other")
+    with pytest.raises(ValueError, match="other"):
+        pmg.update(first, other)
+
+
+def test_numbers_of_rows_are_continued(first):
+    with pm.Model(coords={"row": range(N), "column": ["a", "b"]}) as model:
+        x, y = pm.Data("x", X, dims=("row", "column")), pm.Data("observed", Y, dims="row")
+        intercept, beta = pm.Normal("intercept", 0, 10), pm.Normal("beta", 0, 10, shape=2)
+        pm.Normal("y", intercept + x @ beta, 1.0, observed=y, dims="row")
+    x, y = rows(NEW)
+    found = pmg.update(first, model, {"x": x, "observed": y}, random_seed=2, progressbar=False)
+    assert model.coords["row"] == tuple(range(N + NEW))
+    require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+@pytest.mark.slow
+def test_a_hundred_updates_do_not_drift(first):
+    model, found = regression(), first
+    rng = np.random.default_rng(5)
+    for i in range(100):
+        x, y = rows(NEW, rng)
+        given = {"x": x, "observed": y}
+        found = pmg.update(found, model, given, random_seed=i, progressbar=False)
+    require_posterior(found, model, 0.1)
