@@ -97,6 +97,7 @@ SAYS = {
     "runs/room.py": ["is left out of the result: its draws would take"],
     "runs/model_data.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
+    "runs/update.py": ["The earlier draws are no start: "],
     "runs/whole_models.py": [
         "A transition reads a batch of rows: the run samples",
         "would be computed from all rows at every draw, and so",

@@ -24,7 +24,7 @@ from pymc_geodesic.runs.choose_step import step_class_for
 from pymc_geodesic.runs.posterior_points import PosteriorPoints
 from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.tuning.center import FarCenterError
+from pymc_geodesic.tuning.center import FarCenterError, Nearby
 from pymc_geodesic.validation import data_tree
 
 __all__ = ["update"]
@@ -41,9 +41,10 @@ def update(
 ) -> xr.DataTree:
     """Sample the posterior of more data, beginning with the posterior of the data before.
 
-    The mean of the earlier draws is the center of the control variates, so that no mode is
-    searched, and the gradient of all rows is computed once. The tuning phase is shorter. Nothing is
-    compiled again in the same process, unless the data have grown by an eighth.
+    The mean of the earlier draws is the center of the control variates: no mode is searched among
+    starts, and the gradient of all rows is computed once, or a few times if the mean is more than
+    1.5 standard deviations off. The tuning phase is shorter. In the same process nothing is
+    compiled again, unless the data have grown by an eighth.
 
     Parameters
     ----------
@@ -73,8 +74,8 @@ def update(
 
     Notes
     -----
-    If the new rows move the posterior by more than ten standard deviations, the old mean is no
-    center. This is logged, and the model is sampled as :func:`sample` does.
+    If no center is found near the old mean, this is logged, and the model is sampled as
+    :func:`sample` does.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def update(
     backend = arguments.pop("backend", None) or ("jax" if find_spec("jax") else None)
     given = inside if model is None else model
     make: Any = step_class_for(inside)
-    step = partial(make, center=center)
+    step = partial(make, center=Nearby(center))
     try:
         return sample(
             draws,
@@ -130,7 +131,7 @@ def update(
             **arguments,
         )
     except FarCenterError as reason:
-        log.info(f"The new data move the posterior too far: {reason} It is sampled from the start.")
+        log.info(f"The earlier draws are no start: {reason} The model is sampled without them.")
         return sample(draws, model=given, backend=backend, **arguments)
 
 

@@ -115,12 +115,12 @@ class SelfTuning:
             balances=self.balances,
             can_halve=can_halve,
         )
-        center = options.center
         self._tuner = SelfTuner(
             self.gradient,
             form=form,
             reduction=options.reduction,
-            center=None if center is None else read_center(problem, self.gradient, center),
+            center=read_center(problem, self.gradient, options.center),
+            is_near=options.is_near,
             fixed_mass=options.mass if has_velocity else unit_mass(problem, dense=True),
             by_entry=self.balances,
             is_abrupt=self._is_abrupt,

@@ -20,6 +20,7 @@ from pymc_geodesic.mass import JointMass, Mass, VariableMasses
 from pymc_geodesic.mass.form import MassForm, mass_form, n_flat_entries
 from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.schedules import Schedule
+from pymc_geodesic.tuning.center import Nearby
 from pymc_geodesic.tuning.secants import n_directions, without_directions
 from pymc_geodesic.tuning.self_tuner import VarianceReduction
 
@@ -61,6 +62,11 @@ class TuningOptions(NamedTuple):
     mass: Mass | None
     schedule: Schedule | None = None
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the given center is only near the mode, and may be improved."""
+        return isinstance(self.center, Nearby)
+
     def with_step(self, rule: Rule) -> Rule:
         """Return the rule of an algorithm, for the given step size if there is one."""
         if self.schedule is None:
@@ -91,9 +97,11 @@ def tuned_form(problem: Problem, *, dense: bool) -> MassForm:
 
 
 def read_center(
-    problem: Problem, gradient: HostGradient, center: Mapping[str, ArrayLike]
-) -> list[np.ndarray]:
-    """Read a point in the form of ``pm.find_MAP`` or ``model.initial_point()``."""
+    problem: Problem, gradient: HostGradient, center: Mapping[str, ArrayLike] | None
+) -> list[np.ndarray] | None:
+    """Read a point in the form of ``pm.find_MAP`` or ``model.initial_point()``, if it is given."""
+    if center is None:
+        return None
     if missing := [name for name in problem.names if name not in center]:
         raise ValueError(
             f"`center` expected values for {problem.names}, as `model.initial_point()` or "

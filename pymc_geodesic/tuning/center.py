@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,17 @@ from pymc.exceptions import SamplingError
 from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
 from pymc_geodesic.mass.arrays import Mass, joined, split
 
-__all__ = ["Descent", "FarCenterError", "Mode", "descend", "find_center", "require_near_mode"]
+__all__ = [
+    "MOST_WHOLE",
+    "Descent",
+    "FarCenterError",
+    "Mode",
+    "Nearby",
+    "descend",
+    "distance_from_mode",
+    "find_center",
+    "require_near_mode",
+]
 
 # In posterior standard deviations. A center this far from the mode costs nothing, because its
 # distance from a draw is still that between draws.
@@ -29,6 +39,10 @@ MOST_SUBSAMPLE, MOST_WHOLE = 300, 15
 
 class FarCenterError(SamplingError):
     """A center is far from where the posterior has mass."""
+
+
+class Nearby(dict[str, Any]):
+    """Values of a center that may be some deviations off: a search by all rows begins there."""
 
 
 class Descent(NamedTuple):
@@ -113,24 +127,32 @@ def descend(
     return Descent(list(project(*point(found.x))), float(found.fun), bool(found.success))
 
 
-def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
-    """Raise an error if a center is far from the posterior, where measurements are useless.
+def distance_from_mode(gradient: Sequence[np.ndarray], mass: Mass) -> float:
+    """Return by how many posterior standard deviations per entry a point is off the mode.
 
     Parameters
     ----------
     gradient : sequence of ndarray
-        Gradient of the whole data's energy at the center, tangent to the manifold. For a normal
-        posterior it is the curvature times the distance from the mode.
+        Gradient of the whole data's energy there, tangent to the manifold. For a normal posterior
+        it is the curvature times the distance.
     mass : Mass
         Mass in whose frame the posterior has about unit curvature.
+    """
+    slope = joined(mass.force(list(gradient))).astype(float)
+    return float(np.sqrt(np.mean(slope**2)))
+
+
+def require_near_mode(gradient: Sequence[np.ndarray], mass: Mass) -> None:
+    """Raise an error if a center is far from the posterior, where measurements are useless.
+
+    Parameters are those of :func:`distance_from_mode`.
 
     Raises
     ------
     FarCenterError
         If the distance is more than :data:`FARTHEST` posterior standard deviations per entry.
     """
-    slope = joined(mass.force(list(gradient))).astype(float)
-    distance = float(np.sqrt(np.mean(slope**2)))
+    distance = distance_from_mode(gradient, mass)
     # A gradient that is not finite is a different fault, which another check reports.
     if np.isfinite(distance) and distance > FARTHEST:
         raise FarCenterError(

@@ -55,6 +55,8 @@ class SelfTuner:
         Whether to use control variates: if they save time, always, or never (None).
     center : sequence of ndarray, optional
         A center given by the user, in the embedding.
+    is_near : bool
+        Whether it is only near the mode, and may be improved.
     fixed_mass : Mass, optional
         A mass given by the user, which is kept.
     by_entry : bool
@@ -77,6 +79,7 @@ class SelfTuner:
         form: MassForm,
         reduction: VarianceReduction | None,
         center: Sequence[np.ndarray] | None = None,
+        is_near: bool = False,
         fixed_mass: Mass | None = None,
         by_entry: bool = False,
         is_abrupt: bool = False,
@@ -90,7 +93,7 @@ class SelfTuner:
         self._advice = "Pass another `center`." if center is not None else advice
         self.reduction = reduction if gradient.n_rows else None
         self.fixed_mass = fixed_mass
-        self._surroundings = _surroundings(gradient, form, center, fixed_mass)
+        self._surroundings = _surroundings(gradient, form, center, fixed_mass, is_near=is_near)
         self._form = form
         is_free = center is None and fixed_mass is None and self.reduction is not None
         self._sees_all_rows = can_weigh and is_free
@@ -272,9 +275,11 @@ def _surroundings(
     form: MassForm,
     center: Sequence[np.ndarray] | None,
     mass: Mass | None,
+    *,
+    is_near: bool,
 ) -> Surroundings:
     if gradient.manifold.has_geodesics:
-        return InFrame(gradient, form, center, mass)
+        return InFrame(gradient, form, center, mass, is_near)
     if mass is None:
         raise RuntimeError("Coordinates without geodesics expected a given mass, got none.")
     return OnSimplex(gradient, center, mass)

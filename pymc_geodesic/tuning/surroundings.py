@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -15,9 +16,15 @@ from pymc_geodesic.kernel.host_gradient import SUBSAMPLE, HostGradient
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.mass.form import MassForm
 from pymc_geodesic.tuning import simplex
-from pymc_geodesic.tuning.anchor import around
-from pymc_geodesic.tuning.center import require_near_mode
-from pymc_geodesic.tuning.curvature import largest_curvature
+from pymc_geodesic.tuning.anchor import around, is_gaussian_around
+from pymc_geodesic.tuning.center import (
+    MOST_WHOLE,
+    FarCenterError,
+    descend,
+    distance_from_mode,
+    require_near_mode,
+)
+from pymc_geodesic.tuning.curvature import curvature_mass, largest_curvature
 from pymc_geodesic.tuning.frame import anchored_frame, frame_at
 from pymc_geodesic.tuning.noise import measure_noise
 from pymc_geodesic.tuning.secants import HALF_WIDTH
@@ -26,6 +33,10 @@ from pymc_geodesic.tuning.starts import best_starts
 __all__ = ["Anchor", "InFrame", "OnSimplex", "Surroundings"]
 
 Point = Sequence[np.ndarray]
+
+# In posterior standard deviations per entry. A center so far off adds as much noise as two draws
+# have between them; from there on a search pays, which takes a few passes over all rows.
+NEAR = 1.5
 
 
 class Anchor(NamedTuple):
@@ -107,12 +118,15 @@ class InFrame:
         A center given by the user, in the embedding.
     mass : Mass, optional
         A mass given by the user, which is kept.
+    is_near : bool
+        Whether the center is only near the mode, and is to be improved if it is not near enough.
     """
 
     gradient: HostGradient
     form: MassForm
     center: Point | None
     mass: Mass | None
+    is_near: bool = False
 
     def anchor(self, start: Point, rng: np.random.Generator, *, loose: Sequence[bool]) -> Anchor:
         """Search the mode, or measure the frame at the given center."""
@@ -126,12 +140,29 @@ class InFrame:
             )
         else:
             center = [np.asarray(x) for x in self.center]
+            if self.is_near:
+                center = self._nearer(center, rows, deepcopy(rng))
             frame = frame_at(
                 self.gradient, center, rows=rows, form=self.form, fixed=self.mass, rng=rng
             )
             require_near_mode(self.gradient.whole(frame.point).pulled_back, frame.mass)
         point, mass, is_gaussian = frame
         return Anchor(point, mass, rows, is_gaussian)
+
+    def _nearer(
+        self, center: list[np.ndarray], rows: Sequence[np.ndarray], rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Return a center, or if it is off, the mode that a search by all rows finds from there."""
+        gradient, is_dense = self.gradient, self.form == "dense"
+        mass = curvature_mass(gradient, center, rows=rows, dense=is_dense, rng=rng)
+        if distance_from_mode(gradient.whole(center).pulled_back, mass) <= NEAR:
+            return center
+        project = gradient.project
+        found = descend(gradient.whole, center, project=project, mass=mass, most=MOST_WHOLE).point
+        mass = curvature_mass(gradient, found, rows=rows, dense=is_dense, rng=rng)
+        if not is_gaussian_around(gradient, found, mass, rng=rng):
+            raise FarCenterError("The posterior is far from Gaussian around the mode near it.")
+        return found
 
     def near(  # noqa: D102
         self, point: Point, *, mass: Mass, curvature: float, rng: np.random.Generator

@@ -10,6 +10,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.tuning import center, surroundings
+
 N, NEW = 4_000, 40
 RNG = np.random.default_rng(3)
 
@@ -75,16 +77,9 @@ def test_a_model_with_all_rows_needs_no_new_ones(first):
     require_posterior(found, model, 4 / np.sqrt(2_000))
 
 
-def test_other_data_far_away_are_sampled_from_the_start(first, caplog):
-    x, y = rows(N, np.random.default_rng(4), intercept=3.0)
-    with caplog.at_level(logging.INFO):
-        found = pmg.update(first, regression(x, y), random_seed=2, progressbar=False)
-    assert "The new data move the posterior too far" in caplog.text
-    require_posterior(found, regression(x, y), 4 / np.sqrt(2_000))
-
-
-@pytest.mark.parametrize("intercept", [1.05, 1.12])
-def test_other_data_nearby(first, intercept):
+# By 3, 8 and 130 standard deviations.
+@pytest.mark.parametrize("intercept", [1.05, 1.12, 3.0])
+def test_other_data(first, intercept):
     x, y = rows(N, np.random.default_rng(4), intercept=intercept)
     found = pmg.update(first, regression(x, y), random_seed=2, progressbar=False)
     require_posterior(found, regression(x, y), 4 / np.sqrt(1_000))
@@ -115,6 +110,35 @@ def test_numbers_of_rows_are_continued(first):
     found = pmg.update(first, model, {"x": x, "observed": y}, random_seed=2, progressbar=False)
     assert model.coords["row"] == tuple(range(N + NEW))
     require_posterior(found, model, 4 / np.sqrt(2_000))
+
+
+def test_a_center_is_improved_where_the_mean_is_far_from_all_draws():
+    """The mean of a scale and of effects in its units lies off the ridge that draws follow."""
+    rng = np.random.default_rng(6)
+    group = rng.integers(0, 20, N)
+    y = rng.standard_normal(20)[group] + 0.3 * rng.standard_normal(N)
+
+    def effects(n):
+        with pm.Model() as model:
+            scale, offset = pm.HalfNormal("scale"), pm.Normal("offset", shape=20)
+            pm.Normal("y", (scale * offset)[group[:n]], 0.3, observed=y[:n])
+        return model
+
+    before = pmg.sample(500, model=effects(N - NEW), random_seed=1, progressbar=False)
+    found = pmg.update(before, effects(N), random_seed=2, progressbar=False)
+    # The mean itself is nine deviations off, and steps were a tenth as long.
+    assert found.sample_stats["step_size"].values[0, -1] > 0.1
+
+
+def test_another_posterior_is_sampled_without_the_draws(first, monkeypatch, caplog):
+    def far(gradient, mass):
+        raise center.FarCenterError("It is far.")
+
+    monkeypatch.setattr(surroundings, "require_near_mode", far)
+    with caplog.at_level(logging.INFO):
+        found = pmg.update(first, regression(), random_seed=2, progressbar=False)
+    assert "The earlier draws are no start: It is far." in caplog.text
+    require_posterior(found, regression(), 4 / np.sqrt(2_000))
 
 
 @pytest.mark.slow
