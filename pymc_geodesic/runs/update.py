@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -23,6 +23,7 @@ from pymc_geodesic.run_record import batch_size_of
 from pymc_geodesic.runs.choose_step import step_class_for
 from pymc_geodesic.runs.posterior_points import PosteriorPoints
 from pymc_geodesic.runs.sample import sample
+from pymc_geodesic.runs.starts import RandomSeed
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.tuning.center import FarCenterError, Nearby
 from pymc_geodesic.validation import data_tree
@@ -37,7 +38,13 @@ def update(
     *,
     draws: int = 1000,
     tune: int = 300,
-    **arguments: Any,
+    chains: int | None = None,
+    random_seed: RandomSeed = None,
+    batch_size: int | None = None,
+    progressbar: bool = True,
+    var_names: Sequence[str] | None = None,
+    thin: int = 1,
+    compute_convergence_checks: bool = True,
 ) -> xr.DataTree:
     """Sample the posterior of more data, beginning with the posterior of the data before.
 
@@ -58,8 +65,10 @@ def update(
         ``pm.set_data`` does; leave it out if the model has the new rows.
     draws, tune : int
         Draws of each chain, and draws of its tuning phase.
-    **arguments
-        Other arguments of :func:`sample`, without ``step`` and ``exact``.
+    chains, batch_size : int, optional
+        Number of chains, and rows that a transition reads; by default as before.
+    random_seed, progressbar, var_names, thin, compute_convergence_checks
+        As for :func:`sample`.
 
     Returns
     -------
@@ -92,11 +101,6 @@ def update(
     >>> bool(abs(idata.posterior["mean"].mean() - y.mean()) < 0.002)
     True
     """
-    if taken := sorted({"step", "exact"} & set(arguments)):
-        raise TypeError(
-            f"`update` expected no `{taken[0]}`, because it samples by the step that `pmg.sample` "
-            f"chooses, got {arguments[taken[0]]!r}. Use `pmg.sample` with it."
-        )
     before, inside = as_sampled(data_tree(idata), model), given_model(model)
     if new_rows is not None:
         _append(inside, new_rows)
@@ -114,25 +118,27 @@ def update(
         )
     points = PosteriorPoints(inside, variables)
     center = points.values(points.mean(points.of(before)))
-    arguments = {"chains": before["posterior"].sizes["chain"], **arguments}
-    if not has_minibatch(inside):
-        arguments = {"batch_size": batch_size_of(before) or BATCH_SIZE, **arguments}
-    backend = arguments.pop("backend", None) or ("jax" if find_spec("jax") else None)
-    given = inside if model is None else model
+    if batch_size is None and not has_minibatch(inside):
+        batch_size = batch_size_of(before) or BATCH_SIZE
+    again = partial(
+        sample,
+        draws,
+        chains=before["posterior"].sizes["chain"] if chains is None else chains,
+        model=inside if model is None else model,
+        random_seed=random_seed,
+        batch_size=batch_size,
+        progressbar=progressbar,
+        var_names=var_names,
+        thin=thin,
+        compute_convergence_checks=compute_convergence_checks,
+    )
     make: Any = step_class_for(inside)
-    step = partial(make, center=Nearby(center))
+    backend = "jax" if find_spec("jax") else None
     try:
-        return sample(
-            draws,
-            tune=tune,
-            model=given,
-            step=step,
-            backend=backend,
-            **arguments,
-        )
+        return again(step=partial(make, center=Nearby(center)), tune=tune, backend=backend)
     except FarCenterError as reason:
         log.info(f"The earlier draws are no start: {reason} The model is sampled without them.")
-        return sample(draws, model=given, backend=backend, **arguments)
+        return again()
 
 
 def _append(model: Model, new_rows: Mapping[str, ArrayLike]) -> None:

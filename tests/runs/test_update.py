@@ -93,8 +93,6 @@ def test_what_does_not_fit_is_refused(first):
         pmg.update(first, regression(), {"x": x[:, :1]})
     with pytest.raises(ValueError, match="expected 40 rows of `observed`, as of `x`, got 0"):
         pmg.update(first, regression(), {"x": x})
-    with pytest.raises(TypeError, match="`update` expected no `step`"):
-        pmg.update(first, regression(), step=pmg.SGNHT)
     with pm.Model() as other:
         pm.Normal("other")
     with pytest.raises(ValueError, match="other"):
