@@ -128,6 +128,26 @@ def test_a_center_is_improved_where_the_mean_is_far_from_all_draws():
     assert found.sample_stats["step_size"].values[0, -1] > 0.1
 
 
+def test_directions(caplog):
+    vectors = np.random.default_rng(7).normal([2.0, 0.0, 0.0], 1.0, (N, 3))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    def directions(n):
+        with pm.Model() as model:
+            mu = pmg.VonMisesFisher("mu", mu=[1.0, 0.0, 0.0], kappa=0.0)
+            pmg.VonMisesFisher("x", mu=mu, kappa=3.0, observed=vectors[:n])
+        return model
+
+    before = pmg.sample(250, tune=500, model=directions(N - NEW), random_seed=1, progressbar=False)
+    with caplog.at_level(logging.INFO):
+        found = pmg.update(before, directions(N), random_seed=2, progressbar=False)
+    assert "no start" not in caplog.text
+    mean = found.posterior["mu"].mean(("chain", "draw")).values
+    mode = vectors.sum(axis=0) / np.linalg.norm(vectors.sum(axis=0))
+    # A deviation is a hundredth.
+    assert np.abs(mean / np.linalg.norm(mean) - mode).max() < 0.002
+
+
 def test_another_posterior_is_sampled_without_the_draws(first, monkeypatch, caplog):
     def far(gradient, mass):
         raise center.FarCenterError("It is far.")
@@ -145,6 +165,14 @@ def test_a_hundred_updates_do_not_drift(first):
     rng = np.random.default_rng(5)
     for i in range(100):
         x, y = rows(NEW, rng)
-        given = {"x": x, "observed": y}
-        found = pmg.update(found, model, given, random_seed=i, progressbar=False)
+        # Draws matter to the next update by their mean alone.
+        found = pmg.update(
+            found,
+            model,
+            {"x": x, "observed": y},
+            draws=1000 if i == 99 else 100,
+            random_seed=i,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
     require_posterior(found, model, 0.1)
