@@ -160,6 +160,7 @@ def test_another_posterior_is_sampled_without_the_draws(first, monkeypatch, capl
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_a_hundred_updates_do_not_drift(first):
     model, found = regression(), first
     rng = np.random.default_rng(5)
@@ -171,6 +172,8 @@ def test_a_hundred_updates_do_not_drift(first):
             model,
             {"x": x, "observed": y},
             draws=1000 if i == 99 else 100,
+            tune=300 if i == 99 else 100,
+            chains=4 if i == 99 else 2,
             random_seed=i,
             progressbar=False,
             compute_convergence_checks=False,
