@@ -12,7 +12,7 @@ import xarray as xr
 from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 
-from pymc_geodesic.kernel.interpreted_once import Interpreted
+from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.runs.at_draws import at_draws

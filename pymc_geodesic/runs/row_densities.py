@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import batched
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.at_points import AtPoints
+from pymc_geodesic.kernel.interpreted import Interpreted, for_many
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.minibatch import (
     find_batch_sources,
@@ -29,8 +30,9 @@ from pymc_geodesic.runs.posterior_points import Point, PosteriorPoints
 
 __all__ = ["RowDensities"]
 
-# Rows that are evaluated at once: intermediate results stay in a processor's cache.
-CHUNK = 10_000
+# Rows that are evaluated at once at a point, and at many: intermediate results stay in a
+# processor's cache.
+CHUNK, MOST_NUMBERS = 10_000, 2**17
 
 
 class Part(NamedTuple):
@@ -48,29 +50,52 @@ class Part(NamedTuple):
     places: np.ndarray | None = None
 
 
-class PartDensity(NamedTuple):
+class PartDensity:
     """The log density of the rows of a part.
 
-    Attributes
+    Parameters
     ----------
-    function : AtPoints
-        Of points, and of the numbers of rows if it ``takes_numbers``; else of all rows.
+    points, numbers : sequence of TensorVariable
+        Inputs: a point, and the numbers of rows, without which the term has all of them.
+    term : TensorVariable
+        Log density of each row.
     n_rows : int
-        Number of its rows.
+        Number of the rows of the part.
     places : ndarray of int
         Their numbers among all rows.
     """
 
-    function: AtPoints
-    takes_numbers: bool
-    n_rows: int
-    places: np.ndarray
+    def __init__(
+        self,
+        points: Sequence[TensorVariable],
+        numbers: Sequence[TensorVariable],
+        term: TensorVariable,
+        *,
+        n_rows: int,
+        places: np.ndarray,
+    ) -> None:
+        self.takes_numbers, self.n_rows, self.places = bool(numbers), n_rows, places
+        inputs = [*points, *numbers]
+        self._takes_many = True
+        try:
+            graph = for_many(inputs, [term], varying=points)
+        except NotImplementedError:
+            self._takes_many, graph = False, (inputs, [term])
+        self._function = Interpreted(*graph)
 
     def __call__(self, points: Sequence[Point], numbers: np.ndarray) -> np.ndarray:
         """Evaluate rows at points; return ``(point, row)``."""
-        if self.takes_numbers:
-            return np.array([x for [x] in self.function((), [[*p, numbers] for p in points])])
-        return np.array([x[numbers] for [x] in self.function((), points)])
+        given = [numbers] if self.takes_numbers else []
+        if self._takes_many:
+            size = max(1, MOST_NUMBERS // max(len(numbers), 1))
+            parts = [
+                self._function(*map(np.stack, zip(*block, strict=True)), *given)[0]
+                for block in batched(points, size)
+            ]
+            found = np.concatenate(parts)
+        else:
+            found = np.array([self._function(*point, *given)[0] for point in points])
+        return found if given else found[:, numbers]
 
 
 class RowDensities:
@@ -163,9 +188,9 @@ class RowDensities:
             )
         model = self._model
         n = own[0].n_rows if own else n_rows(model.rvs_to_values[model[part.name]])
-        function = AtPoints((), self._inputs, [rows[source] for source in own], [term])
         places = np.arange(n) if part.places is None else part.places
-        return PartDensity(function, bool(own), n, places)
+        numbers = [rows[source] for source in own]
+        return PartDensity(self._inputs, numbers, term, n_rows=n, places=places)
 
 
 def _in_batches(model: Model) -> tuple[Model, dict[str, list[Part]]]:

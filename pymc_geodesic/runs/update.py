@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -133,9 +132,8 @@ def update(
         compute_convergence_checks=compute_convergence_checks,
     )
     make: Any = step_class_for(inside)
-    backend = "jax" if find_spec("jax") else None
     try:
-        return again(step=partial(make, center=Nearby(center)), tune=tune, backend=backend)
+        return again(step=partial(make, center=Nearby(center)), tune=tune)
     except FarCenterError as reason:
         log.info(f"The earlier draws are no start: {reason} The model is sampled without them.")
         return again()

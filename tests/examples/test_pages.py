@@ -45,7 +45,8 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
     [
         "index",
         "from_nuts",
-        "predictions", "updates",
+        "predictions",
+        "updates",
         "next_month",
         "out_of_memory",
         "direction_priors",

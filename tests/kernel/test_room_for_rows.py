@@ -5,20 +5,18 @@
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
-import pytest
 
 from pytensor.graph.traversal import ancestors
 
-from pymc_geodesic.kernel.backend import Backend
+from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.resident import shape_on_device
 from pymc_geodesic.potential.lifted_data import lift_data
-
-jax = pytest.importorskip("jax")
 
 ROWS = pt.vector("rows", dtype="int64", shape=(3,))
 
 
 def lifted(graph, data):
-    [found] = lift_data([graph], static_shapes=True, of_any_length=[data])
+    [found] = lift_data([graph], of_any_length=[data])
     shared = [x for x in ancestors([found]) if isinstance(x, pytensor.compile.SharedVariable)]
     return found, shared
 
@@ -38,14 +36,12 @@ def test_only_rows_are_taken():
 
 
 def test_more_rows_need_no_compiler():
-    from pymc_geodesic.kernel.jax.resident import shape_on_device
-
     rows, compiled = np.array([1, 5, 999]), set()
     for n in (1_000, 1_010, 1_024):
         data = data_of(n)
         graph, [x] = lifted(data[ROWS].sum(axis=1), data)
         assert shape_on_device(x) == (1_024, 2)
-        function = Backend.resolve("jax", None).compile([ROWS], [graph])
+        function = JAXFunction([ROWS], [graph])
         [found] = function(rows)
         np.testing.assert_array_equal(found, data.get_value()[rows].sum(axis=1))
         compiled |= set(map(id, function._by_shapes.values()))
