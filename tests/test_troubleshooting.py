@@ -98,6 +98,11 @@ SAYS = {
     "runs/model_data.py": ["has no data that can be stored"],
     "runs/traces.py": ["is left out of the result"],
     "runs/update.py": ["The earlier draws are no start: "],
+    "runs/until.py": [
+        "which meet `until`",
+        "seconds after the run began",
+        "do not meet `until`",
+    ],
     "runs/whole_models.py": [
         "A transition reads a batch of rows: the run samples",
         "would be computed from all rows at every draw, and so",

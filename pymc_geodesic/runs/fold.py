@@ -16,6 +16,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning, log_warning
 
 from pymc_geodesic.runs.progress import Progress
+from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
 
@@ -132,13 +133,15 @@ class Fold:
         # Of one draw of all chains.
         self._n_bytes = 0
 
-    def draw(self, phase: Phase, progress: Progress) -> None:
-        """Make and keep the remaining draws of a phase."""
-        for n_draws in self._segments(phase):
+    def draw(self, phase: Phase, progress: Progress, *, until: Until | None = None) -> None:
+        """Make and keep the remaining draws of a phase, or as many as are needed."""
+        for n_draws in self._segments(phase, until):
             self.chains, values, statistics = self._move(self.chains, n_draws, thin=phase.thin)
             self._n_bytes = sum(x.nbytes for x in values.values()) * phase.thin // n_draws
             self._keep.put(phase, values, statistics, self.chains)
             phase.n_made += n_draws
+            if until is not None:
+                until.put(values, next(iter(statistics.values())).shape)
             self._log(statistics["warning"])
             progress.update(statistics, n_draws, phase=phase.name, thin=phase.thin)
             # Large draws would otherwise be held until those of the next segment are there.
@@ -148,12 +151,13 @@ class Fold:
         """Release resources."""
         self._move.close()
 
-    def _segments(self, phase: Phase) -> Iterator[int]:
+    def _segments(self, phase: Phase, until: Until | None) -> Iterator[int]:
         """Divide a phase into segments of about the intended duration."""
         left = (phase.n_draws - phase.n_made) // phase.thin
-        n = max(1, left // STREAM_SEGMENTS) if self._move.reads_stream else 1
-        while left:
-            n = min(n, left)
+        size = max(1, left // STREAM_SEGMENTS) if self._move.reads_stream else 1
+        rate = math.inf
+        while left and not (until is not None and until.met):
+            n = min(size, left if until is None else min(left, until.room(rate)))
             begin = time.perf_counter()
             yield n * phase.thin
             seconds = time.perf_counter() - begin
@@ -162,9 +166,9 @@ class Fold:
             if not self._move.reads_stream:
                 # Not too many at once: the first segment of a kernel compiles it.
                 most = SEGMENT_BYTES // max(self._n_bytes, 1)
-                n = max(1, min(4 * n, int(rate * self._move.seconds), most))
+                size = max(1, min(4 * size, int(rate * self._move.seconds), most))
             elif seconds > self._longest:
-                n = max(1, int(rate * self._longest))
+                size = max(1, int(rate * self._longest))
 
     def _log(self, warnings: np.ndarray) -> None:
         """Log the messages of chains, each text once."""

@@ -23,11 +23,15 @@ from pymc_geodesic.runs.in_process import InProcess
 from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
+from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain, ChainMethod
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.step import Step
 
 __all__ = ["Plan", "begin_run"]
+
+# Arguments that a continued run may have otherwise: draws do not depend on how many follow.
+MAY_CHANGE = {"draws", "until"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +58,7 @@ class Plan:
     client: Any
     exact: str | None = None
     refine: bool = False
+    until: Until | None = None
     began: float = field(default_factory=time.perf_counter)
 
     @property
@@ -73,6 +78,7 @@ class Plan:
             "var_names": None if self.var_names is None else list(self.var_names),
             "discard_tuned_samples": not self.tuning.is_kept,
             "chain_method": method,
+            "until": None if self.until is None else self.until.goals,
         }
 
 
@@ -124,6 +130,10 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     try:
         if plan.checkpoint is not None:
             _count(plan, chains[0].n_drawn)
+            if plan.until is not None and plan.sampling.n_made:
+                before = keep.datatree()
+                assert before is not None, "draws were made"
+                plan.until.recall(before)
         move = _move(plan, step, plan.chain_method, progress)
     except BaseException:
         keep.close(failed=True)
@@ -149,7 +159,7 @@ def _open(
         step,
         chain_seeds=chain_seeds,
         initvals=plan.initvals,
-        arguments={name: value for name, value in arguments.items() if name != "draws"},
+        arguments={name: value for name, value in arguments.items() if name not in MAY_CHANGE},
     )
     # Without a seed or starts, those on disk are used.
     free = {"the seeds"} if plan.random_seed is None else set()

@@ -114,6 +114,11 @@ class Progress:
             told="".join(f", {part}" for part in told),
         )
 
+    def end(self) -> None:
+        """Show that no further draws follow."""
+        for task in self._progress.tasks:
+            self._progress.update(task.id, total=task.completed)
+
     def _temperature(self, values: np.ndarray) -> str:
         self._temperatures = [*self._temperatures[-RECENT:], values]
         recent = np.concatenate([x.ravel() for x in self._temperatures])

@@ -118,9 +118,11 @@ def concluded(drawn: Drawn, plan: Plan, sampled: Sampled, *, checks: bool) -> xr
         return None
     if (checks or plan.refine) and drawn.stopped is None:
         idata = _checked(idata, drawn, plan, sampled, warn=checks)
+    if plan.until is not None and drawn.stopped is None:
+        plan.until.log()
     log.info(
-        f"Sampling {plan.n_chains} chains for {plan.tuning.n_draws:_d} tune and "
-        f"{plan.sampling.n_draws:_d} draw iterations took {time.perf_counter() - plan.began:.0f} "
+        f"Sampling {plan.n_chains} chains for {plan.tuning.n_made:_d} tune and "
+        f"{plan.sampling.n_made:_d} draw iterations took {time.perf_counter() - plan.began:.0f} "
         "seconds, compilation included."
     )
     return idata

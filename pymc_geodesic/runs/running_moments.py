@@ -23,7 +23,7 @@ from pymc_geodesic.potential.variables import geometry_names
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.validation import pymc_model, whole
 
-__all__ = ["RunningMoments", "TraceOfStatistics"]
+__all__ = ["RunningMoments", "TraceOfStatistics", "manifolds_of"]
 
 
 class RunningMoments:
@@ -104,7 +104,7 @@ class RunningMoments:
         self.var_names = [var_names] if isinstance(var_names, str) else list(var_names)
         self.every = None if every is None else whole("every", every)
         self._model, self._outputs = model, _outputs_of(model, self.var_names)
-        self._manifolds = _manifolds_of(model, self.var_names)
+        self._manifolds = manifolds_of(model, self.var_names)
         self._labels = labels_of(model)
         self._chains: dict[int, dict[str, _Moments]] = {}
 
@@ -230,7 +230,7 @@ class _Moments:
         )
 
 
-def _manifolds_of(model: Model, wanted: Sequence[str]) -> dict[str, Manifold]:
+def manifolds_of(model: Model, wanted: Sequence[str]) -> dict[str, Manifold]:
     """Return the manifolds of variables of which it is known, Deterministic angles too."""
     values = [model.rvs_to_values[rv] for rv in model.free_RVs if rv.name in wanted]
     names = geometry_names(model, values)

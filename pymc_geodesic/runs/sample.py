@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -35,6 +36,7 @@ from pymc_geodesic.runs.results import (
 from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
+from pymc_geodesic.runs.until import UntilArgument, until_of
 from pymc_geodesic.runs.whole_models import Sampled, sampled_model
 from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
@@ -51,6 +53,7 @@ def sample(
     draws: int = 1000,
     *,
     tune: int = 1000,
+    until: UntilArgument = None,
     chains: int = 4,
     step: StepArgument = None,
     model: Model | Any | None = None,
@@ -80,6 +83,13 @@ def sample(
     ----------
     draws, tune, chains : int
         Draws of each chain, draws of its tuning phase, and the number of chains.
+    until : mapping of str to float, optional
+        What ends the run before all ``draws`` are made, whichever is met first:
+        ``{"mcse": 0.05}``, the largest Monte Carlo standard error of the mean of an entry of a
+        free variable, in posterior standard deviations; ``{"ess": 400}``, the smallest effective
+        sample size; ``{"seconds": 60}``, the time since the beginning. At least 50 draws are made.
+        The free variables count whose draws are kept, with 500 entries at most, and the error of
+        these errors is counted in.
     step : Step, type of Step or callable, optional
         A step, its class, or a function that returns a step. By default :class:`SGRLD` if all
         variables are probability vectors, and one has a prior concentration below one half or they
@@ -188,6 +198,7 @@ def sample(
     >>> idata.posterior["mean"].shape
     (4, 500)
     """
+    began = time.perf_counter()
     given = getattr(step, "model", None) if model is None else model
     model = given_model(given)
     tuning = Phase("Tuning", _phase_length("tune", tune, thin, least=0), thin, is_tuning=True)
@@ -197,7 +208,7 @@ def sample(
     if backend is not None:
         no_backend("backend", backend)
     if exact is not None:
-        others: dict[str, Any] = {"step": step, "batch_size": batch_size}
+        others: dict[str, Any] = {"step": step, "batch_size": batch_size, "until": until}
         others |= {"keep": keep, "thin": None if thin == 1 else thin}
         model = of_all_rows(model, exact, others | {"checkpoint": checkpoint, "client": client})
     if client is not None:
@@ -208,12 +219,13 @@ def sample(
     named = [*(var_names or ()), *(keep or ())]
     sampled = Sampled(model) if exact else sampled_model(model, step, batch_size, kept=named)
     left_out = [*sampled.left_out, *by_builder]
+    traced = Traced(model, var_names, without=keep or (), unless_named=left_out)
     plan = Plan(
         model=model,
         batch_size=sampled.batch_size,
         tuning=tuning,
         sampling=sampling,
-        traced=Traced(model, var_names, without=keep or (), unless_named=left_out),
+        traced=traced,
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
         n_chains=whole("chains", chains),
@@ -225,6 +237,8 @@ def sample(
         client=client,
         exact=exact,
         refine=flag("refine", refine),
+        until=until_of(until, model=model, traced=traced, began=began),
+        began=began,
     )
     require_starts(initvals, model, plan.n_chains)
     if exact is not None:
@@ -255,7 +269,8 @@ def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> 
             keep, fold = begin_run(plan, made, progress)
             progress.skip(plan.tuning.n_made + plan.sampling.n_made)
             for phase in (plan.tuning, plan.sampling):
-                fold.draw(phase, progress)
+                fold.draw(phase, progress, until=None if phase.is_tuning else plan.until)
+        progress.end()
     except (KeyboardInterrupt, Exception) as reason:
         stopped = reason
     except BaseException as reason:

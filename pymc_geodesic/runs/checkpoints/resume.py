@@ -20,6 +20,7 @@ from pymc_geodesic.runs.checkpoints.remake import remake
 from pymc_geodesic.runs.checkpoints.store import RunStore
 from pymc_geodesic.runs.choose_step import StepArgument
 from pymc_geodesic.runs.sample import sample
+from pymc_geodesic.runs.until import UntilArgument
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -33,6 +34,7 @@ def resume(
     model: Model | None = None,
     step: StepArgument = None,
     draws: int | None = None,
+    until: UntilArgument = None,
     checkpoint_every: float = 60.0,
     client: Client | None = None,
     progressbar: bool = True,
@@ -53,6 +55,8 @@ def resume(
         The same step; needed only if it reads a stream of data, or cannot be pickled.
     draws : int, optional
         Total number of draws of each chain; by default as in the original call.
+    until : mapping of str to float, optional
+        See :func:`sample`; by default as in the original call, but none if ``draws`` are given.
     checkpoint_every : float
         Seconds from one checkpoint to the next.
     client : distributed.Client, optional
@@ -90,6 +94,8 @@ def resume(
         step = partial(remake, pickle.loads(state)["step"])
     if draws is not None:
         arguments["draws"] = draws
+    if until is not None or draws is not None:
+        arguments["until"] = until
     return sample(
         **arguments,
         model=model,
