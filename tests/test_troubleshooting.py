@@ -78,6 +78,11 @@ SAYS = {
     "runs/labels.py": ["in the result, in which", "are texts in the result, such as"],
     "runs/progress.py": ["No progress bar is shown"],
     "runs/refine.py": ["Nothing was corrected: the draws are more precise"],
+    "runs/certificate.py": [
+        "importance weights are sure of no more than",
+        "the log density of all rows takes",
+        "is wrong by",
+    ],
     "runs/refined.py": [
         "Nothing was corrected: corrections do not come",
         "Corrected with the gradients of",

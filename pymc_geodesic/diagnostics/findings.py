@@ -53,10 +53,13 @@ class Diagnosis:
         Worst first; empty for a run without faults.
     not_checked : str
         Checks that could not be made, and why; empty if all were made.
+    certificate : str
+        What the run has said of its draws at its end, as a sentence; empty if nothing.
     """
 
     findings: tuple[Finding, ...]
     not_checked: str = ""
+    certificate: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +76,8 @@ class Diagnosis:
         lines = [str(finding) for finding in self.findings] or ["Nothing wrong was found."]
         if self.not_checked:
             lines.append(f"Not checked: {self.not_checked}")
+        if self.certificate:
+            lines.append(f"At the end of the run: {self.certificate}")
         return "\n".join(lines)
 
     # Short, because a notebook shows the last value of a cell after the printed text.

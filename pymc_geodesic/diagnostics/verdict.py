@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -42,6 +43,7 @@ from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.run_record import RunRecord, read_records
+from pymc_geodesic.runs.certificate import certified_before
 from pymc_geodesic.runs.refined import as_drawn
 from pymc_geodesic.runs.sampled_models import sampled_model
 from pymc_geodesic.validation import data_tree
@@ -138,7 +140,8 @@ def diagnose(
     ('different_modes',)
     """
     # What is corrected afterwards says nothing of the sampler.
-    idata = as_drawn(data_tree(idata))
+    certificate = certified_before(data_tree(idata))
+    idata = as_drawn(idata)
     model = Model.get_context(error_if_none=False) if model is None else given_model(model)
     stats = _statistics(idata)
     records = read_records(idata)
@@ -147,6 +150,7 @@ def diagnose(
     diagnosis = _verdict(check_finite(sampled_draws(idata, records)))
     if diagnosis.ok:
         diagnosis = _diagnosed(idata, model, stats, records, is_ours, random_seed)
+    diagnosis = replace(diagnosis, certificate=certificate)
     print(diagnosis)
     return diagnosis
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
 
-__all__ = ["gradients_of_all_rows"]
+__all__ = ["evaluated_with_all_rows", "gradients_of_all_rows"]
 
 
 def gradients_of_all_rows(
@@ -30,6 +30,14 @@ def gradients_of_all_rows(
     list of ndarray
         For each variable ``(point, *shape)``.
     """
+    return evaluated_with_all_rows(gradient, points)[1]
+
+
+def evaluated_with_all_rows(
+    gradient: HostGradient, points: Sequence[Sequence[np.ndarray]]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Evaluate U and dU/dx with all rows at every point; see :func:`gradients_of_all_rows`."""
+    energy = np.zeros(len(points))
     total = [np.zeros((len(points), *np.shape(x))) for x in points[0]]
     n_rows = 0
     # A part of the rows for all points, and then the next: it stays in the processor's cache.
@@ -38,6 +46,7 @@ def gradients_of_all_rows(
         n_rows += weight
         found = gradient.many(points, [rows] * len(points), are_drawn=False)
         # The likelihood of each part is scaled to the whole data: the whole is their mean.
+        energy += weight * np.array([one.energy for one in found])
         for i, part in enumerate(zip(*(one.gradient for one in found), strict=True)):
             total[i] += weight * np.array(part)
-    return [x / n_rows for x in total]
+    return energy / n_rows, [x / n_rows for x in total]

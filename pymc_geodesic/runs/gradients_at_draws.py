@@ -106,7 +106,7 @@ class GradientsAt:
         n_rows: int | None = None,
     ) -> None:
         self.maps, self.n_rows = maps, n_rows
-        self._gradient, self._max_draws = gradient, max_draws
+        self.gradient, self._max_draws = gradient, max_draws
 
     @property
     def rows(self) -> str:
@@ -121,7 +121,7 @@ class GradientsAt:
         points = [x[:, (n_draws - 1) % every :: every] for x in everywhere]
         each = [[x[index] for x in points] for index in np.ndindex(points[0].shape[:2])]
         if self.n_rows is None:
-            found = gradients_of_all_rows(self._gradient, each)
+            found = gradients_of_all_rows(self.gradient, each)
         else:
             found = self._of_batches(each, self._center(everywhere), self.n_rows)
         gradients = [g.reshape(x.shape) for g, x in zip(found, points, strict=True)]
@@ -130,7 +130,7 @@ class GradientsAt:
     def _of_batches(
         self, each: list[list[np.ndarray]], center: list[np.ndarray], n_rows: int
     ) -> list[np.ndarray]:
-        gradient, rng = self._gradient, np.random.default_rng(SEED)
+        gradient, rng = self.gradient, np.random.default_rng(SEED)
         rows = [gradient.rows(rng, n_rows) for _ in each]
         here, there = gradient.many(each, rows), gradient.many([center] * len(each), rows)
         changes = [

@@ -14,6 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc.stats.convergence import log_warnings
 
 from pymc_geodesic.rows.builders import completed
+from pymc_geodesic.runs.certificate import NEVER_TOO_MUCH, certified
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint
 from pymc_geodesic.runs.checkpoints.folder import CheckpointError
 from pymc_geodesic.runs.convergence import warnings_of_convergence
@@ -38,6 +39,8 @@ from pymc_geodesic.sampling.stochastic import StochasticSampler
 # Of the duration of a run, what gradients of all rows may take that correct its draws, and those
 # of batches where there is time at fewer than so many draws.
 SHARE_TO_REFINE, SHARE_OF_BATCHES, ENOUGH = 0.15, 0.05, 200
+# The same for points around the draws that certify them.
+SHARE_TO_CERTIFY = 0.1
 # Bytes of draws that are held in memory twice, as drawn and corrected.
 MOST_CORRECTED = 2**28
 
@@ -176,7 +179,17 @@ def _checked(
             log.info(better.text)
             if better.is_unclear:
                 log.warning(unclear(better))
-            return better.idata
+            idata = better.idata
+        if warn and found.gradients is not None:
+            is_wrong = any(x.level == "error" for x in found.warnings) if better is None else False
+            certificate = certified(
+                looked if better is None else idata,
+                found.gradients.evaluate,
+                seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
+                is_wrong=is_wrong or (better is not None and better.is_unclear),
+            )
+            log.log(certificate.level, certificate.sentence)
+            idata = certificate.on(idata)
     except KeyboardInterrupt:
         log.warning("Interrupted: the draws were not checked. `pmg.diagnose(idata)` checks them.")
     except Exception as error:

@@ -108,4 +108,7 @@ def test_axes_stay_as_drawn():
         pmg.Watson("x", np.array([0.0, 0.0, 1.0]), 5.0)
     draws = pm.draw(model["x"], 400, random_seed=3).reshape(4, 100, 3)
     idata = az.from_dict({"posterior": {"x": draws}})
-    assert pmg.refine(idata, model) is idata
+    found = pmg.refine(idata, model)
+    assert set(found.children) == {"posterior"}
+    np.testing.assert_array_equal(found["posterior"]["x"], draws)
+    assert found["posterior"].attrs["verdict"] == "not certified"

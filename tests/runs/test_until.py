@@ -30,7 +30,7 @@ def three():
 
 
 def step():
-    return pmg.SGHMC(step_size=0.3, friction=1.0, n_steps=5, backend="jax")
+    return pmg.SGHMC(step_size=0.3, friction=1.0, n_steps=5)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,201 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What is certain of the draws that a run returns, from the log density of all rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from pymc_geodesic.kernel.all_rows import evaluated_with_all_rows
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.refinement.frame import frame_of
+from pymc_geodesic.refinement.importance import LARGEST_K_HAT, Judged, proposed, weighted_moments
+from pymc_geodesic.runs.gradients_at_draws import GradientsAt
+from pymc_geodesic.runs.refined import RAW
+
+__all__ = ["NEVER_TOO_MUCH", "Certificate", "Verdict", "certified", "certified_before", "judged"]
+
+Verdict = Literal["certified", "not certified", "corrected, not certified", "do not use"]
+
+# Attributes of the group of the draws.
+VERDICT, REASON = "verdict", "verdict_reason"
+# What is certified at least: means in standard deviations, and standard deviations. A standard
+# deviation that is 5 per cent off, or a mean that is .1 off, is then not, whatever the noise.
+MEAN_WITHIN, SD_WITHIN = 0.075, 0.04
+# Standard errors that are added to a deviation, and that a wrong one exceeds.
+SURELY, SIGNIFICANT = 2.0, 4.0
+# Half a second is never too much.
+NEVER_TOO_MUCH = 0.5
+# Points: with fewer k-hat says nothing, and more than the last gain little.
+FEWEST, MOST = 100, 2_000
+SEED = 0
+# Of the same points, numbers that are held at once.
+MOST_NUMBERS = 5 * 10**6
+
+
+class Certificate(NamedTuple):
+    """What is certain of draws.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"certified"``, ``"corrected, not certified"``, ``"not certified"`` or ``"do not use"``.
+    reason : str
+        Why, as a sentence without its full stop.
+    """
+
+    verdict: Verdict
+    reason: str
+
+    @property
+    def level(self) -> int:
+        """How it is logged."""
+        return logging.WARNING if self.verdict == "do not use" else logging.INFO
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and the reason."""
+        return f"{self.verdict[0].upper()}{self.verdict[1:]}: {self.reason}."
+
+    def on(self, idata: xr.DataTree) -> xr.DataTree:
+        """Return a run with this verdict on it."""
+        found = {VERDICT: self.verdict, REASON: self.reason}
+        tree = idata.copy(deep=False)
+        tree["posterior"] = xr.DataTree(tree["posterior"].to_dataset().assign_attrs(found))
+        return tree
+
+
+def certified_before(idata: xr.DataTree) -> str:
+    """Return the verdict that is on a run as a sentence; empty if none is."""
+    attrs = idata["posterior"].attrs
+    return Certificate(attrs[VERDICT], attrs[REASON]).sentence if VERDICT in attrs else ""
+
+
+def certified(
+    idata: xr.DataTree,
+    evaluate: GradientsAt,
+    *,
+    seconds: float,
+    is_wrong: bool,
+) -> Certificate:
+    """Judge the draws of a run by importance sampling around them.
+
+    Parameters
+    ----------
+    idata : DataTree
+        The run as it is returned.
+    evaluate : GradientsAt
+        Points of the draws, and the potential energy there.
+    seconds : float
+        What it may take.
+    is_wrong : bool
+        Whether gradients at the draws show that they are wrong.
+    """
+    found, reason = _found(idata, evaluate, seconds)
+    verdict: Verdict | None = None
+    if found is not None:
+        verdict, reason = judged(found, _names(evaluate.maps.variables))
+    if verdict is None and is_wrong:
+        return Certificate("do not use", "gradients of all rows at the draws contradict them")
+    unsure: Verdict = "corrected, not certified" if RAW in idata.children else "not certified"
+    return Certificate(verdict or unsure, reason)
+
+
+def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
+    """Return a verdict on draws, None without one, and a reason as part of a sentence.
+
+    Parameters
+    ----------
+    found : Judged
+        Moments of the posterior in standard deviations of the draws about their means.
+    names : sequence of str
+        Of the directions; those behind them are any others.
+    """
+    if not found.k_hat < LARGEST_K_HAT:
+        return None, (
+            "the posterior is too far from a normal distribution for importance weights around the "
+            f"draws (k-hat {found.k_hat:.2g}, from {LARGEST_K_HAT} on unreliable)"
+        )
+    # Those of the draws relative to the posterior's.
+    sd = np.sqrt(np.maximum(found.variance, np.finfo(float).tiny))
+    means, mean_errors = np.abs(found.mean) / sd, found.mean_error / sd
+    sds, sd_errors = np.abs(1 / sd - 1), found.variance_error / (2 * found.variance)
+    named = [f"`{name}`" for name in names] + ["a direction of all variables"] * 2
+    parts = [
+        ("mean", " sd", means, mean_errors, MEAN_WITHIN, 1),
+        ("standard deviation", " per cent", sds, sd_errors, SD_WITHIN, 100),
+    ]
+    for what, unit, off, error, within, factor in parts:
+        i = int((off - SIGNIFICANT * error).argmax())
+        if off[i] - SIGNIFICANT * error[i] > within:
+            by = f"{factor * off[i]:.2g}{unit} (standard error {factor * error[i]:.1g})"
+            return "do not use", f"the {what} of {named[i]} is wrong by {by}"
+    most = [off + SURELY * error for _, _, off, error, _, _ in parts]
+    worst = [int(x.argmax()) for x in most]
+    said = (
+        f"means within {most[0].max():.2g} sd ({named[worst[0]]}), standard deviations within "
+        f"{100 * most[1].max():.2g} per cent ({named[worst[1]]}), k-hat {found.k_hat:.2g}"
+    )
+    if most[0].max() < MEAN_WITHIN and most[1].max() < SD_WITHIN:
+        return "certified", said
+    return None, f"importance weights are sure of no more than {said}"
+
+
+def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[Judged | None, str]:
+    """Return moments of the posterior in a frame of the draws, or why there are none."""
+    maps, gradient = evaluate.maps, evaluate.gradient
+    if not all(variable.is_flat for variable in maps.variables):
+        return None, "importance weights are for variables on flat space"
+    everywhere = maps.points(idata, max_draws=max(1, MOST_NUMBERS // maps.size))
+    x = np.concatenate([a.reshape(*a.shape[:2], -1).astype(float) for a in everywhere], axis=-1)
+    frame = frame_of(x)
+    if frame is None:
+        return None, "some entries do not move"
+    root = np.eye(x.shape[-1]) if frame.root is None else frame.root
+    each = _seconds_of_one(gradient, [a[0, 0] for a in everywhere])
+    n = int(min(seconds / each, MOST, MOST_NUMBERS / x.shape[-1]))
+    if n < FEWEST:
+        return None, f"the log density of all rows takes {each:.2g} s for each point"
+    z, log_density = proposed(np.random.default_rng(SEED), n, x.shape[-1])
+    points = _split(frame.out_of(z), [a.shape[2:] for a in everywhere])
+    energy, gradients = evaluated_with_all_rows(gradient, points)
+    flat = np.concatenate([g.reshape(n, -1) for g in gradients], axis=1)
+    # Far away the density is zero.
+    is_finite = np.isfinite(energy) & np.isfinite(flat).all(axis=1)
+    energy, flat = np.where(is_finite, energy, np.inf), np.where(is_finite[:, None], flat, 0.0)
+    if is_finite.sum() < FEWEST:
+        return None, "the log density is not finite around the draws"
+    return weighted_moments(z, log_density, energy, frame.force(flat), root), ""
+
+
+def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
+    for _ in range(2):
+        began = time.thread_time()
+        evaluated_with_all_rows(gradient, [point])
+    return max(time.thread_time() - began, 1e-6)
+
+
+def _split(x: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[list[np.ndarray]]:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    columns = np.split(x, ends[:-1], axis=1)
+    return [
+        [part[i].reshape(shape) for part, shape in zip(columns, shapes, strict=True)]
+        for i in range(len(x))
+    ]
+
+
+def _names(variables: Sequence[SampledVariable]) -> list[str]:
+    found = []
+    for variable in variables:
+        for index in np.ndindex(variable.shape):
+            at = f"[{', '.join(map(str, index))}]" if index else ""
+            found.append(f"{variable.name}{at}")
+    return found

@@ -1,0 +1,147 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Draws are certified where means and deviations are surely right, and accused where surely not."""
+
+import logging
+
+import arviz_base as az
+import numpy as np
+import pymc as pm
+import pytest
+import xarray as xr
+
+import pymc_geodesic as pmg
+
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.refinement.importance import Judged
+from pymc_geodesic.runs import certificate
+from pymc_geodesic.runs.certificate import MEAN_WITHIN, SD_WITHIN, certified, judged
+from pymc_geodesic.runs.gradients_at_draws import GradientsAt
+from pymc_geodesic.runs.point_maps import PointMaps
+
+COUNTS = np.array([40, 90, 200])
+SHAPE, RATE = 2.0, 0.5
+
+
+def rates():
+    """Counts with gamma priors, whose posterior has exact draws."""
+    with pm.Model() as model:
+        rate = pm.Gamma("rate", SHAPE, RATE, shape=3)
+        pm.Poisson("y", rate, observed=COUNTS)
+    return model
+
+
+@pytest.fixture(scope="module")
+def evaluate():
+    model = rates()
+    start = model.initial_point(random_seed=0)
+    potential = Potential(model, model.continuous_value_vars, initial_point=start)
+    return GradientsAt(PointMaps(model, potential), HostGradient(potential), max_draws=100)
+
+
+def drawn(change=lambda logs: logs, seed=1):
+    """Exact draws with exact moments, which are then changed."""
+    rng = np.random.default_rng(seed)
+    logs = np.log(rng.gamma(SHAPE + COUNTS, 1 / (RATE + 1), (40, 1000, 3)))
+    mean, sd = logs.mean(axis=(0, 1)), logs.std(axis=(0, 1))
+    few = logs[:4]
+    few = mean + sd * (few - few.mean(axis=(0, 1))) / few.std(axis=(0, 1))
+    return az.from_dict({"posterior": {"rate": np.exp(change((few - mean) / sd) * sd + mean)}})
+
+
+def verdict(idata, evaluate, **options):
+    options = {"seconds": 0.5, "is_wrong": False} | options
+    return certified(idata, evaluate, **options)
+
+
+def test_right_draws_are_certified(evaluate):
+    found = verdict(drawn(), evaluate)
+    assert found.verdict == "certified"
+    assert found.sentence.startswith("Certified: means within 0.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (lambda z: z + np.array([0.0, 0.1, 0.0]), "mean"),
+        (lambda z: z * [1.0, 1.0, 1.06], "standard deviation"),
+        (lambda z: z @ (np.eye(3) + 0.07 * (np.ones((3, 3)) - np.eye(3))), "standard deviation"),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_wrong_draws_are_not(evaluate, change, word, seed):
+    """A mean, a deviation, and correlations, which no entry by itself shows."""
+    found = verdict(drawn(change, seed), evaluate)
+    assert found.verdict in ("do not use", "not certified")
+    assert word in found.reason
+
+
+def test_far_too_wide_draws_are_accused(evaluate):
+    found = verdict(drawn(lambda z: z * 1.5), evaluate)
+    assert found.verdict == "do not use"
+    assert found.level == logging.WARNING
+    assert "is wrong by" in found.reason
+
+
+def test_without_a_certificate_gradients_have_the_word(evaluate):
+    far = drawn(lambda z: z + 20.0)
+    assert verdict(far, evaluate).verdict == "not certified"
+    corrected = xr.DataTree.from_dict({"posterior": far["posterior"], "raw_posterior": None})
+    assert verdict(corrected, evaluate).verdict == "corrected, not certified"
+    assert verdict(far, evaluate, is_wrong=True).verdict == "do not use"
+
+
+def test_too_little_time(evaluate):
+    found = verdict(drawn(), evaluate, seconds=1e-6)
+    assert found.verdict == "not certified"
+    assert "for each point" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "expected"),
+    [
+        (0.0, 0.01, "certified"),
+        (MEAN_WITHIN, 0.0, None),
+        (0.0, MEAN_WITHIN / 2, None),
+        (0.3, 0.01, "do not use"),
+        (0.3, 0.1, None),
+    ],
+)
+def test_what_is_sure(mean, error, expected):
+    one, small = np.ones(3), np.full(3, SD_WITHIN / 10)
+    first = np.eye(3)[0]
+    found = Judged(0.1, mean * first, error * first, one, small)
+    assert judged(found, ["a"])[0] == expected
+
+
+def test_a_run_has_its_verdict(caplog, capsys):
+    caplog.set_level(logging.INFO, logger="pymc")
+    data = np.random.default_rng(1).normal(2.0, 1.0, 2_000)
+    with pm.Model() as model:
+        mu, s = pm.Normal("mu", 0, 10), pm.HalfNormal("s", 5)
+        batch = pm.Minibatch(data, batch_size=100)
+        pm.Normal("y", mu, s, observed=batch, total_size=len(data))
+    idata = pmg.sample(300, tune=500, model=model, random_seed=1, progressbar=False)
+    assert idata["posterior"].attrs["verdict"] == "certified"
+    assert any(x.startswith("Certified: means within") for x in caplog.messages)
+    found = pmg.diagnose(idata, model=model)
+    assert found.certificate.startswith("Certified: means within")
+    assert "At the end of the run: Certified" in capsys.readouterr().out
+    # Of draws that are corrected anew, too.
+    assert pmg.refine(idata, model)["posterior"].attrs["verdict"] == "certified"
+
+
+def test_curved_variables_are_not_certified():
+    with pm.Model() as model:
+        mu = pmg.SphericalUniform("mu", shape=3)
+        pmg.VonMisesFisher("x", mu=mu, kappa=5.0, observed=np.tile(np.eye(3)[:2], (50, 1)))
+    start = model.initial_point(random_seed=0)
+    potential = Potential(model, model.continuous_value_vars, initial_point=start)
+    evaluate = GradientsAt(PointMaps(model, potential), HostGradient(potential), max_draws=10)
+    x = np.random.default_rng(1).normal(size=(2, 50, 3))
+    idata = az.from_dict({"posterior": {"mu": x / np.linalg.norm(x, axis=-1, keepdims=True)}})
+    found = verdict(idata, evaluate)
+    assert found == certificate.Certificate(
+        "not certified", "importance weights are for variables on flat space"
+    )
