@@ -8,6 +8,7 @@ import time
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pymc.model import Model
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
 from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
+from pymc_geodesic.runs.corrected_error import corrected_error
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Fold, Move, Phase
 from pymc_geodesic.runs.in_memory import InMemory
@@ -138,6 +140,15 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     except BaseException:
         keep.close(failed=True)
         raise
+    if plan.until is not None and plan.refine:
+        plan.until.correct = partial(
+            corrected_error,
+            keep,
+            step.sampler,
+            plan.until.traced,
+            model=plan.model,
+            began=plan.began,
+        )
     return keep, Fold(move, chains, keep=keep, longest=plan.checkpoint_every)
 
 

@@ -88,8 +88,8 @@ def sample(
         ``{"mcse": 0.05}``, the largest Monte Carlo standard error of the mean of an entry of a
         free variable, in posterior standard deviations; ``{"ess": 400}``, the smallest effective
         sample size; ``{"seconds": 60}``, the time since the beginning. At least 50 draws are made.
-        The free variables count whose draws are kept, with 500 entries at most, and the error of
-        these errors is counted in.
+        The free variables count whose draws are kept, with 500 entries at most. The error of these
+        errors is counted in, and the correction by ``refine``.
     step : Step, type of Step or callable, optional
         A step, its class, or a function that returns a step. By default :class:`SGRLD` if all
         variables are probability vectors, and one has a prior concentration below one half or they
@@ -158,7 +158,7 @@ def sample(
         draws of ``posterior`` are corrected where gradients allow, and those of ``raw_posterior``
         are as they were made; see :func:`refine`. With a ``checkpoint``, which holds the latter,
         values are loaded from it when they are used, and draws of more than 256 MB are not
-        corrected.
+        corrected. The attribute ``verdict`` of ``posterior`` says whether draws are certified.
 
     Raises
     ------

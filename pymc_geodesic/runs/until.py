@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import time
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from pymc.model import Model
 
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.rank_statistics import effective_sizes, rank_statistics
+from pymc_geodesic.runs.corrected_error import CorrectedError
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.running_moments import manifolds_of
@@ -82,13 +83,19 @@ class Until:
         What ends the run.
     met : str
         The goal that is met; empty before.
+    traced : Traced
+        The variables.
+    correct : callable or None
+        Returns the largest error of a mean after a correction of the draws so far.
     """
 
     def __init__(
         self, goals: Mapping[str, float], *, model: Model, names: Sequence[str], began: float
     ) -> None:
         self.goals, self.met = dict(goals), ""
-        self._traced, self._labels = Traced(model, names), labels_of(model)
+        self.traced, self._labels = Traced(model, names), labels_of(model)
+        self.correct: Callable[[], CorrectedError | None] | None = None
+        self._corrected: CorrectedError | None = None
         self._manifolds = manifolds_of(model, names)
         self._parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
         self._chosen: dict[str, np.ndarray] = {}
@@ -104,7 +111,7 @@ class Until:
 
     def put(self, values: Arrays, shape: tuple[int, int]) -> None:
         """Add draws, given PyMC's values of shape ``(chain, draw, ...)``, and decide."""
-        self._add(self._traced(values, shape))
+        self._add(self.traced(values, shape))
 
     def room(self, rate: float) -> int:
         """Return how many draws can be made until the next decision, at so many per second."""
@@ -145,17 +152,29 @@ class Until:
         if goal not in self.goals:
             return False
         worst, asked = self._worst(goal), self.goals[goal]
-        return worst.error <= asked if goal == "mcse" else worst.effective >= asked
+        if goal == "ess":
+            return worst.effective >= asked
+        return worst.error <= asked or self._is_reached_by_correction(asked)
+
+    def _is_reached_by_correction(self, asked: float) -> bool:
+        if self.correct is None:
+            return False
+        self._corrected = found = self.correct()
+        return found is not None and _surely_less(found) <= asked
 
     def _described(self) -> str:
         """Describe the entry that is furthest from a goal."""
         if self.met == "ess" or (not self.met and "mcse" not in self.goals):
             worst = self._worst("ess")
             return f"the smallest effective sample size is {worst.effective:,.0f}, of {worst.entry}"
-        worst = self._worst("mcse")
+        worst, after = self._worst("mcse"), ""
+        error, entry = worst.error, worst.entry
+        if self._corrected is not None and not error <= _surely_less(self._corrected):
+            error, after = _surely_less(self._corrected), ", after the correction of the draws"
+            entry = self._entry(self._corrected.name, self._corrected.number)
         return (
-            f"the largest Monte Carlo standard error of a mean is {worst.error:.2g} standard "
-            f"deviations, of {worst.entry}"
+            f"the largest Monte Carlo standard error of a mean is {error:.2g} standard deviations, "
+            f"of {entry}{after}"
         )
 
     def _worst(self, goal: str) -> _Worst:
@@ -201,6 +220,10 @@ def until_of(until: UntilArgument, *, model: Model, traced: Traced, began: float
             "`var_names`."
         )
     return Until(goals, model=model, names=names, began=began)
+
+
+def _surely_less(found: CorrectedError) -> float:
+    return found.error * (1 + MARGIN / math.sqrt(found.n_draws))
 
 
 def _surely(effective: float) -> float:

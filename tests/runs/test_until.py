@@ -62,6 +62,24 @@ def test_the_draws_are_the_first_ones_of_the_whole_run(whole, caplog):
     assert "of `x[c]`" in line
 
 
+def test_corrected_means_need_few_draws(caplog):
+    """Those of a normal posterior, for which control variates leave no error."""
+    caplog.set_level(logging.INFO, logger="pymc")
+    data = np.random.default_rng(1).normal(2.0, 1.0, 2_000)
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 10, shape=2)
+        batch = pm.Minibatch(data, batch_size=100)
+        pm.Normal("y", mu.sum(), 1.0, observed=batch, total_size=len(data))
+        pm.Normal("z", mu[0], 1.0, observed=1.0)
+    options = RUN | {"tune": 300, "chains": 4, "model": model, "until": {"mcse": 0.03}}
+    found = pmg.sample(300, **options)
+    assert found.posterior.sizes["draw"] == 50
+    assert any("after the correction of the draws" in x for x in caplog.messages)
+    error = found.refinement["mu"].sel(figure="mcse_mean")
+    assert error.max() < 0.03 * found.posterior["mu"].std()
+    assert pmg.sample(300, refine=False, **options).posterior.sizes["draw"] > 50
+
+
 def test_draws_that_do_not_suffice_are_said(caplog):
     found = pmg.sample(60, until={"ess": 1e4}, model=three(), step=step, **RUN)
     assert found.posterior.sizes["draw"] == 60
