@@ -30,6 +30,8 @@ VERDICT, REASON = "verdict", "verdict_reason"
 # What is certified at least: means in standard deviations, and standard deviations. A standard
 # deviation that is 5 per cent off, or a mean that is .1 off, is then not, whatever the noise.
 MEAN_WITHIN, SD_WITHIN = 0.075, 0.04
+# What is said at least: of a normal posterior errors are those of rounding.
+LEAST = 1e-3
 # Standard errors that are added to a deviation, and that a wrong one exceeds.
 SURELY, SIGNIFICANT = 2.0, 4.0
 # Half a second is never too much.
@@ -141,8 +143,9 @@ def judged(found: Judged, names: Sequence[str]) -> tuple[Verdict | None, str]:
     most = [off + SURELY * error for _, _, off, error, _, _ in parts]
     worst = [int(x.argmax()) for x in most]
     said = (
-        f"means within {most[0].max():.2g} sd ({named[worst[0]]}), standard deviations within "
-        f"{100 * most[1].max():.2g} per cent ({named[worst[1]]}), k-hat {found.k_hat:.2g}"
+        f"means within {max(most[0].max(), LEAST):.2g} sd ({named[worst[0]]}), standard deviations "
+        f"within {100 * max(most[1].max(), LEAST):.2g} per cent ({named[worst[1]]}), "
+        f"k-hat {found.k_hat:.2g}"
     )
     if most[0].max() < MEAN_WITHIN and most[1].max() < SD_WITHIN:
         return "certified", said
