@@ -13,6 +13,7 @@ from pymc.model import Model
 
 from pymc_geodesic.algorithms.default_schedules import has_default_schedule
 from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.kernel.jax.after_fork import start
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
@@ -43,6 +44,7 @@ def step_for(step: StepArgument, *, model: Model) -> Step:
     ValueError, TypeError
         If it is no step of this package for all variables of the model.
     """
+    start()
     if isinstance(step, list | tuple):
         raise TypeError(
             f"`step` expected one step for all variables, got {len(step)} of them. Pass several "

@@ -69,6 +69,9 @@ def in_centered_coordinates(
     if not products:
         return problem, gradient
     names = list(sizes)
+    # Thousands of gradients, for which an interpreter takes longer than workers of PyMC that begin
+    # anew because JAX has computed before them.
+    gradient.interprets = False
     found = centering_exponents(
         gradient,
         problem.position_of(problem.start),
@@ -85,4 +88,4 @@ def in_centered_coordinates(
         )
     exponents = {names[i]: a for i, a in found.items()}
     problem = problem.with_centering(exponents, is_abrupt=not exponents.keys() <= known)
-    return problem, HostGradient(problem.potential, interprets=True)
+    return problem, HostGradient(problem.potential)

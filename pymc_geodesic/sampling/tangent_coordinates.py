@@ -13,6 +13,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.jax.after_fork import has_computed
 from pymc_geodesic.potential.stream import StreamSource
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
@@ -34,7 +35,7 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
     potential, manifold = problem.potential, problem.manifold
     pairs = zip(manifold.factors, manifold.shapes, strict=True)
     streams = any(isinstance(source, StreamSource) for source in potential.sources)
-    gradient = HostGradient(potential, interprets=True)
+    gradient = HostGradient(potential, interprets=not has_computed())
     if streams or potential.conditioned or not any(takes_tangent_mass(*pair) for pair in pairs):
         return problem, gradient
     start = problem.start
@@ -56,4 +57,4 @@ def in_tangent_coordinates(problem: Problem, model: Model) -> tuple[Problem, Hos
             "are equal."
         )
     problem = problem.with_tangent_masses({names[i]: one.mass for i, one in found.items()})
-    return problem, HostGradient(problem.potential, interprets=True)
+    return problem, HostGradient(problem.potential, interprets=gradient.interprets)

@@ -16,7 +16,7 @@ import sys
 
 from pymc.exceptions import SamplingError
 
-__all__ = ["is_dead", "require_alive"]
+__all__ = ["has_computed", "is_dead", "require_alive", "start"]
 
 ADVICE = (
     "JAX expected a process that was not forked from one that has computed with JAX, got a forked "
@@ -34,14 +34,15 @@ class _Forks:
 
     @classmethod
     def before(cls) -> None:
-        cls.parent_has_computed = _has_computed()
+        cls.parent_has_computed = has_computed()
 
     @classmethod
     def after_in_child(cls) -> None:
         cls.jax_is_dead = cls.jax_is_dead or cls.parent_has_computed
 
 
-def _has_computed() -> bool:
+def has_computed() -> bool:
+    """Return whether JAX has computed in this process, or has begun to."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is None:
         return False
@@ -52,6 +53,13 @@ def _has_computed() -> bool:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_Forks.before, after_in_child=_Forks.after_in_child)
+
+
+def start() -> None:
+    """Let JAX start its threads, in a process that needs no forked ones."""
+    import jax
+
+    jax.devices()
 
 
 def is_dead() -> bool:
