@@ -16,7 +16,7 @@ from pymc.model.fgraph import ModelDeterministic
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
-from pymc_geodesic.manifolds import Euclidean, Manifold, manifold_of
+from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.predictions.expected import expected
 from pymc_geodesic.predictions.local_effects import LocalEffects
@@ -46,7 +46,7 @@ class Quantity(NamedTuple):
         Names of its axes, that of the rows first; others may follow.
     coords : mapping
         Coordinates of these.
-    manifold : Manifold
+    manifold : Manifold, optional
         Where its values lie.
     begin : callable
         Prepares for some rows, before :attr:`at_rows` is called for parts of them.
@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
     at_rows: Callable[[np.ndarray], np.ndarray]
     dims: Sequence[str]
     coords: Mapping[str, Any]
-    manifold: Manifold
+    manifold: Manifold | None
     begin: Callable[[np.ndarray], None]
     least: int = 1
 
@@ -195,10 +195,10 @@ class Predictor:
         known = self._model.coords
         return dims, {d: known[d] for d in dims if known.get(d) is not None}
 
-    def _manifold(self, name: str, graph: TensorVariable) -> Manifold:
+    def _manifold(self, name: str, graph: TensorVariable) -> Manifold | None:
         if self._found.is_observed(name):
             return manifold_of(graph)
-        return self._manifolds.get(name, Euclidean())
+        return self._manifolds.get(name)
 
     def _require_integrated(self, missing: Sequence[TensorVariable]) -> None:
         """Raise an error for variables of few entries, which no run integrates out."""

@@ -5,22 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import singledispatch
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.angle_statistics import about_mean
-from pymc_geodesic.diagnostics.axial import principal_axes
-from pymc_geodesic.diagnostics.directional import mean_direction
-from pymc_geodesic.diagnostics.frames import mean_frame
-from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere, Sphere, Stiefel
-from pymc_geodesic.validation import TURNS
+from pymc_geodesic.diagnostics import rules as rules
+from pymc_geodesic.diagnostics.located import located
+from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["mean_and_quantiles"]
 
 
 def mean_and_quantiles(
-    draws: np.ndarray, quantiles: Sequence[float], manifold: Manifold
+    draws: np.ndarray, quantiles: Sequence[float], manifold: Manifold | None
 ) -> np.ndarray:
     """Return the mean of draws, then their quantiles, along a new last axis.
 
@@ -31,10 +27,10 @@ def mean_and_quantiles(
     quantiles : sequence of float
         Probabilities of the quantiles, which are those of the entries. They are interpolated
         linearly, as by NumPy.
-    manifold : Manifold
-        Where the draws lie. The mean is one of its points.
+    manifold : Manifold, optional
+        Where the draws lie; by default flat space. The mean is one of its points.
     """
-    center, draws = _located(manifold, draws.astype(int) if draws.dtype == bool else draws)
+    center, draws = located(manifold, draws.astype(int) if draws.dtype == bool else draws)
     found = np.empty((*draws.shape[1:], 1 + len(quantiles)))
     found[..., 0] = center
     if not quantiles:
@@ -52,34 +48,3 @@ def mean_and_quantiles(
         # NaN are sorted to the end.
         found[np.isnan(ordered[..., -1]), 1:] = np.nan
     return found
-
-
-@singledispatch
-def _located(manifold: Manifold, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of draws, and the draws about it."""
-    return draws.mean(axis=0, dtype=float), draws
-
-
-@_located.register
-def _(manifold: Circle, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    draws = about_mean(draws, TURNS["radians"])
-    # Within half a turn of the mean direction, which need not be their mean.
-    angles = np.arctan2(np.sin(draws).mean(axis=0), np.cos(draws).mean(axis=0))
-    return angles, draws
-
-
-@_located.register
-def _(manifold: Sphere, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return mean_direction(draws), draws
-
-
-@_located.register
-def _(manifold: ProjectiveSphere, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    axis = principal_axes(draws)[1][..., 0, :]
-    along = (draws * axis).sum(axis=-1, keepdims=True)
-    return axis, np.where(along < 0, -draws, draws)
-
-
-@_located.register
-def _(manifold: Stiefel, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return mean_frame(draws), draws

@@ -205,7 +205,8 @@ def test_a_run_goes_on_elsewhere(made, one_worker, tmp_path):
     expected = pmg.sample(model=model, step=step, **RUN | {"chain_method": "sequential"})
     path = tmp_path / "run.zarr"
     pmg.sample(model=model, step=step, checkpoint=path, **options | {"draws": 10})
-    found = pmg.resume(path, model=model, client=one_worker, draws=30, progressbar=False)
+    quiet = {"refine": False, "progressbar": False}
+    found = pmg.resume(path, model=model, client=one_worker, draws=30, **quiet)
     assert_same(found, expected)
 
 

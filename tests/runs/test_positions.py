@@ -45,6 +45,7 @@ def test_runs_of_several_steps_or_none_say_nothing():
 def test_sample_says_that_friction_is_too_small(caplog):
     rng = np.random.default_rng(1)
     options = {"tune": 100, "chains": 2, "progressbar": False, "random_seed": 1}
+    options["refine"] = False
     with caplog.at_level(logging.WARNING, logger="pymc"), pm.Model():
         mu = pm.Normal("mu", shape=20)
         batch = pm.Minibatch(rng.standard_normal((1_000, 20)), batch_size=100)

@@ -76,7 +76,8 @@ def test_deterministics_of_rows_are_left_out_with_one_sentence(sampled):
     model, _, _, idata, said = sampled
     [sentence] = [text for text in said if "all rows at every draw" in text]
     assert sentence.startswith("`mu`, `fit` would be computed")
-    assert 'var_names=["mu", "fit"])` computes them.' in sentence
+    assert 'pmg.predict(idata, model, var_names=["mu"])` returns the mean' in sentence
+    assert 'var_names=["fit"])` computes it.' in sentence
     few = idata.posterior.isel(draw=slice(None, None, 100))
     found = pm.compute_deterministics(few, model=model, var_names=["mu", "fit"], progressbar=False)
     assert found["mu"].dims == ("chain", "draw", "row")

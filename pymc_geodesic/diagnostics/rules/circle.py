@@ -8,9 +8,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pymc_geodesic.diagnostics.angle_statistics import about_mean
 from pymc_geodesic.diagnostics.harmonics import Identity, labels_of, stein_values
 from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
+from pymc_geodesic.diagnostics.located import located
 from pymc_geodesic.manifolds import Circle, Sphere
+from pymc_geodesic.validation import TURNS
 
 
 @stein_values.register
@@ -32,3 +35,11 @@ def _(manifold: Circle, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]
     vectors = np.stack([np.cos(x), np.sin(x)], axis=-1)
     tangents = np.stack([-np.sin(x), np.cos(x)], axis=-1)
     return kernel_factors(Sphere(), vectors, gradient[..., None] * tangents)
+
+
+@located.register
+def _(manifold: Circle, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Write angles within half a turn of the mean direction, which need not be their mean."""
+    draws = about_mean(draws, TURNS["radians"])
+    angles = np.arctan2(np.sin(draws).mean(axis=0), np.cos(draws).mean(axis=0))
+    return angles, draws

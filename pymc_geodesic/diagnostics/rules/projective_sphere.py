@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pymc_geodesic.diagnostics.axial import principal_axes
 from pymc_geodesic.diagnostics.harmonics import Identity, stein_values
 from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
+from pymc_geodesic.diagnostics.located import located
 from pymc_geodesic.manifolds import ProjectiveSphere, Sphere
 
 
@@ -29,3 +31,11 @@ def _(manifold: ProjectiveSphere, x: np.ndarray, gradient: np.ndarray) -> Iterat
     """Give the axes random signs, which makes them draws of the same density on the sphere."""
     signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(*x.shape[:-1], 1))
     return kernel_factors(Sphere(), signs * x, signs * gradient)
+
+
+@located.register
+def _(manifold: ProjectiveSphere, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give all axes the sign that is next to the principal axis."""
+    axis = principal_axes(draws)[1][..., 0, :]
+    along = (draws * axis).sum(axis=-1, keepdims=True)
+    return axis, np.where(along < 0, -draws, draws)

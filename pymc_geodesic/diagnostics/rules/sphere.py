@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pymc_geodesic.diagnostics.directional import mean_direction
 from pymc_geodesic.diagnostics.harmonics import (
     Identity,
     label,
@@ -17,6 +18,7 @@ from pymc_geodesic.diagnostics.harmonics import (
     stein_values,
 )
 from pymc_geodesic.diagnostics.kernel_factors import Factor, SphereFactor, kernel_factors, positive
+from pymc_geodesic.diagnostics.located import located
 from pymc_geodesic.manifolds import Sphere
 
 __all__ = ["tangent_gradient"]
@@ -54,3 +56,8 @@ def _(manifold: Sphere, x: np.ndarray, gradient: np.ndarray) -> Iterator[Factor]
         here = x[(slice(None), *point)]
         variance = here.var(axis=0).sum() / (x.shape[-1] - 1)
         yield SphereFactor(here, -slope[(slice(None), *point)], float(positive(variance) ** 0.5))
+
+
+@located.register
+def _(manifold: Sphere, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return mean_direction(draws), draws

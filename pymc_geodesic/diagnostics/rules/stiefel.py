@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pymc_geodesic.diagnostics.frames import mean_frame
 from pymc_geodesic.diagnostics.harmonics import Identity, label, pairs_of, stein_values
 from pymc_geodesic.diagnostics.kernel_factors import Products, kernel_factors, positive
+from pymc_geodesic.diagnostics.located import located
 from pymc_geodesic.manifolds import Stiefel
 
 
@@ -93,3 +95,8 @@ def _(manifold: Stiefel, x: np.ndarray, gradient: np.ndarray) -> Iterator[FrameF
         variance = here.var(axis=0).sum() / manifold.dim(here.shape[1:])
         spread = float(positive(np.asarray(variance)) ** 0.5)
         yield FrameFactor(here, -slope[(slice(None), *point)], spread)
+
+
+@located.register
+def _(manifold: Stiefel, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return mean_frame(draws), draws
