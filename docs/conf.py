@@ -60,7 +60,9 @@ nitpick_ignore_regex = [
     (r"py:class", r"(.*\.)?(Integrator|MassArgument|Metric|Parameterization|Point|RandomSeed)"),
     (r"py:class", r"(.*\.)?(Severity|StepArgument|StepOptions|VarianceReduction|Variables)"),
     (r"py:class", r"(.*\.)?(AtPoints|ExactArgument|Friction|KeepArgument|Number|Spread|Variance)"),
+    (r"py:class", r"(.*\.)?(ELPDDataLOO|NewRowsArgument|UntilArgument)"),
     # Types of fields that no one else reads.
+    (r"py:class", r".*\.(Change|Compiled|TermsOfRows)"),
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
 ]
 

@@ -173,8 +173,8 @@ class HostGradient:
             evaluate = self._evaluate_weighted
         found, n = [], len(self.manifold.shapes)
         for point, some in zip(points, rows, strict=True):
-            energy, *gradients = evaluate([*fixed, *point, *some], interprets=self.interprets)
-            found.append(Evaluation(float(energy), gradients[:n], gradients[n:]))
+            energy, *g = evaluate([*fixed, *point, *some], interprets=self.interprets)
+            found.append(Evaluation(float(energy), g[:n], g[n:]))
         return found
 
     @cached_property

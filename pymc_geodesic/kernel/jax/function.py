@@ -54,7 +54,7 @@ class Compiled:
     Attributes
     ----------
     run : callable
-        Takes the inputs, then the data in the order of :attr:`Structure.data`.
+        Takes the inputs, then the data in the order of ``Structure.data``.
     others : dict
         Functions made of it, such as that of several chains.
     """
@@ -187,7 +187,7 @@ class JAXFunction:
         Returns
         -------
         list of jax.Array
-            The data, in the order of :attr:`Structure.data`.
+            The data, in the order of ``Structure.data``.
 
         Raises
         ------
