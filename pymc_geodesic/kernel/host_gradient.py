@@ -167,11 +167,11 @@ class HostGradient:
 
         Rows that ``are_drawn`` by weight have their factors; those of a pass have none.
         """
-        fixed, evaluate = list(self.conditioned), self._evaluate
+        fixed, evaluate, n = list(self.conditioned), self._evaluate, len(self.manifold.shapes)
         if are_drawn and self.weights is not None:
             fixed.append(self.weights.factors)
             evaluate = self._evaluate_weighted
-        found, n = [], len(self.manifold.shapes)
+        found = []
         for point, some in zip(points, rows, strict=True):
             energy, *g = evaluate([*fixed, *point, *some], interprets=self.interprets)
             found.append(Evaluation(float(energy), g[:n], g[n:]))

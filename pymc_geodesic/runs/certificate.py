@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -14,11 +13,10 @@ import numpy as np
 import xarray as xr
 
 from pymc_geodesic.kernel.all_rows import evaluated_with_all_rows
-from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.frame import frame_of
 from pymc_geodesic.refinement.importance import LARGEST_K_HAT, Judged, proposed, weighted_moments
-from pymc_geodesic.runs.gradients_at_draws import GradientsAt
+from pymc_geodesic.runs.gradients_at_draws import GradientsAt, seconds_of_one
 from pymc_geodesic.runs.refined import RAW
 
 __all__ = ["NEVER_TOO_MUCH", "Certificate", "Verdict", "certified", "certified_before", "judged"]
@@ -163,7 +161,7 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
     if frame is None:
         return None, "some entries do not move"
     root = np.eye(x.shape[-1]) if frame.root is None else frame.root
-    each = _seconds_of_one(gradient, [a[0, 0] for a in everywhere])
+    each = seconds_of_one(gradient, [a[0, 0] for a in everywhere])
     n = int(min(seconds / each, MOST, MOST_NUMBERS / x.shape[-1]))
     if n < FEWEST:
         return None, f"the log density of all rows takes {each:.2g} s for each point"
@@ -177,13 +175,6 @@ def _found(idata: xr.DataTree, evaluate: GradientsAt, seconds: float) -> tuple[J
     if is_finite.sum() < FEWEST:
         return None, "the log density is not finite around the draws"
     return weighted_moments(z, log_density, energy, frame.force(flat), root), ""
-
-
-def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
-    for _ in range(2):
-        began = time.thread_time()
-        evaluated_with_all_rows(gradient, [point])
-    return max(time.thread_time() - began, 1e-6)
 
 
 def _split(x: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[list[np.ndarray]]:

@@ -26,6 +26,7 @@ __all__ = [
     "GradientsAt",
     "batches_of_run",
     "gradients_of_run",
+    "seconds_of_one",
 ]
 
 # A second is never too much.
@@ -189,7 +190,7 @@ def gradients_of_run(
     maps = PointMaps(model, problem.potential)
     memory = MOST_NUMBERS // problem.manifold.dim
     everywhere = maps.points(idata, max_draws=max(1, memory // n_chains))
-    each = _seconds_of_one(gradient, [x[0, 0] for x in everywhere])
+    each = seconds_of_one(gradient, [x[0, 0] for x in everywhere])
     n = int(min(max(seconds, NEVER_TOO_MUCH) / each, most, memory))
     if n < FEWEST:
         return None, f"one of them takes {each:.2g} s"
@@ -249,7 +250,7 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
     return "" if is_worth_it else "it would take longer than the run"
 
 
-def _seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
+def seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
     """Return what a gradient of all rows takes; the first one makes the function."""
     for _ in range(2):
         began = clock()
