@@ -16,6 +16,7 @@ from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
 from pymc_geodesic.rows.builders import computed_by, given_model
+from pymc_geodesic.runs.arguments_of_pymc import with_hints
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["ChainError", "sample"]
 
 
+@with_hints
 def sample(
     draws: int = 1000,
     *,
