@@ -26,7 +26,8 @@ extensions = [
     "sphinx_design",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "jupyter_execute"]
+# Notes for maintainers stay in the repository.
+exclude_patterns = ["_build", "jupyter_execute", "developing"]
 
 # Links into other projects need the network, so that only the published build has them.
 if os.environ.get("PUBLISHED_DOCS"):

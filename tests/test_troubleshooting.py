@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Everything that the package says while it runs is explained on the page of troubles."""
+"""Everything that the package says while it runs is explained in the documentation."""
 
 import ast
 import inspect
@@ -12,10 +12,11 @@ import pytest
 
 import pymc_geodesic as pmg
 
-PAGE = Path(__file__).parents[1] / "docs" / "troubleshooting.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [DOCS / "troubleshooting.md", DOCS / "messages.md"]
 ROOT = Path(pmg.__file__).parent
 
-pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="not part of a source archive")
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="not part of a source archive")
 
 # A part of each sentence, in the words of the module that says it.
 SAYS = {
@@ -144,6 +145,11 @@ SPEAKS = {"warnings.warn", "log.info", "log.warning", "SamplerWarning", "News"}
 HANDS_ON = {"runs/fold.py"}
 
 
+def written():
+    """Text of the pages that explain what the package says."""
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
 def flat(text):
     """Text without line breaks, quote marks and the arrows of quotations."""
     return " ".join(re.sub(r"^>", "", text, flags=re.MULTILINE).split())
@@ -167,7 +173,7 @@ def test_every_module_that_speaks_is_listed():
 
 @pytest.mark.parametrize("name", SAYS)
 def test_what_it_says_is_explained(name):
-    page, texts = flat(PAGE.read_text(encoding="utf-8")), texts_of(ROOT / name)
+    page, texts = flat(written()), texts_of(ROOT / name)
     for start in SAYS[name]:
         assert any(start in text for text in texts), f"{name} says it in other words now: {start}"
         assert start in page
@@ -175,7 +181,7 @@ def test_what_it_says_is_explained(name):
 
 def test_every_finding_has_a_row():
     findings = re.findall(r"``(\w+)``", inspect.getdoc(pmg.diagnose).split("Names of findings")[1])
-    text = PAGE.read_text(encoding="utf-8")
+    text = written()
     rows = set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
     others = {"configurational_temperature"}
     assert rows == set(findings) - others

@@ -31,7 +31,7 @@ BLOCK = re.compile(r"<!--(table|about|summary|totals|measured)( .+?)?-->\n.*?<!-
 
 def pages() -> list[Path]:
     """Return the pages that quote figures."""
-    rooms = [ROOT / "benchmarks" / room / "README.md" for room in ROOMS]
+    rooms = [page for room in ROOMS for page in sorted((ROOT / "benchmarks" / room).glob("*.md"))]
     others = [ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "paper" / "paper.md"]
     docs = sorted((ROOT / "docs").glob("*.md"))
     return [page for page in [*others, *rooms, *docs] if page.exists()]

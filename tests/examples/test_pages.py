@@ -38,27 +38,40 @@ def test_rows_of_tables_have_as_many_cells_as_their_headers():
     assert wrong == []
 
 
+def program(page, section=None):
+    """Join the blocks of Python of a page, or of one of its sections."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    if section is not None:
+        text = re.search(rf"^## {section}\n(.*?)(?=^## )", text, flags=re.DOTALL | re.MULTILINE)[1]
+    return "\n".join(re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def test_pages_are_short():
+    """A page says one thing, and the glossary has no words that the field does not need."""
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in DOCS.glob("*.md")}
+    # What is looked up, not read.
+    too_long = {name for name, n in words.items() if n > 1500} - {"messages.md"}
+    assert too_long == set()
+    assert sum(words.values()) <= 25_000
+    assert words["index.md"] < 500
+    assert len((DOCS.parent / "README.md").read_text(encoding="utf-8").split()) < 500
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8").partition("{glossary}")[2]
+    assert len(re.findall(r"^\w", glossary, flags=re.MULTILINE)) <= 30
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
-    "page",
+    ("page", "section"),
     [
-        "index",
-        "from_nuts",
-        "predictions",
-        "updates",
-        "next_month",
-        "out_of_memory",
-        "direction_priors",
-        "exact",
+        *[(page, None) for page in ("index", "from_nuts", "hierarchical", "exact")],
+        *[(page, None) for page in ("predictions", "updates", "next_month")],
+        ("scaling", "Parquet files"),
     ],
 )
-def test_the_program_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_the_program_of_a_page_runs(page, section, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
-    assert blocks
-    exec(compile("\n".join(blocks), f"{page}.md", "exec"), {"__name__": page})
+    exec(compile(program(page, section), f"{page}.md", "exec"), {"__name__": page})
 
 
 @pytest.mark.slow
@@ -68,8 +81,4 @@ def test_the_program_of_a_page_runs(page, tmp_path, monkeypatch):
 )
 def test_the_program_for_another_package_runs(section, package):
     pytest.importorskip(package)
-    text = (DOCS / "other_packages.md").read_text(encoding="utf-8")
-    [section] = re.findall(rf"^## {section}\n(.*?)(?=^## )", text, flags=re.DOTALL | re.MULTILINE)
-    blocks = re.findall(r"^```python\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 2
-    exec(compile("\n".join(blocks), package, "exec"), {"__name__": package})
+    exec(compile(program("other_packages", section), package, "exec"), {"__name__": package})
