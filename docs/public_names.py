@@ -8,11 +8,17 @@ by any module from which it can be imported.
 
 from __future__ import annotations
 
+import ast
 import re
 
+from collections import defaultdict
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+import pymc_geodesic
+
 
 from docutils.nodes import Element
 from pymc.distributions.distribution import Continuous, Discrete, SymbolicRandomVariable
@@ -43,13 +49,43 @@ def skip_interface_of_pymc(
 def readable_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, signature: str, returned: str
 ) -> tuple[str | None, str] | None:
-    """Give interfaces no signature: nobody calls them. Write defaults that are made as dots."""
+    """Give interfaces no signature: nobody calls them. Write defaults that are made as dots.
+
+    Names of types stand for what readers may pass, which is written in their place.
+    """
     if getattr(obj, "_is_protocol", False):
         return "", returned
     if signature:
         # Sphinx reads signatures as Python, which `<factory>` and `<function f>` are not.
-        return re.sub(r"<[^<>]+>", "...", signature), returned
+        return _spelt_out(re.sub(r"<[^<>]+>", "...", signature)), returned
     return None
+
+
+def _spelt_out(signature: str) -> str:
+    """Write the types for which names in a signature stand."""
+    names = "|".join(_aliases())
+    for _ in range(3):  # Names may stand for others.
+        signature = re.sub(
+            rf"(?<=[\[ ])(?:pymc_geodesic\.[\w.]+\.)?({names})(?=[\], )]|$)",
+            lambda found: _aliases()[found[1]],
+            signature,
+        )
+    return signature
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    """Return what names of types stand for, if they stand for one thing in the whole package."""
+    found = defaultdict(set)
+    for path in Path(pymc_geodesic.__file__).parent.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.TypeAlias):
+                found[node.name.id].add(ast.unparse(node.value))
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                is_type = isinstance(node.value, ast.BinOp | ast.Subscript)
+                if is_type and re.fullmatch(r"[A-Z]\w*[a-z]\w*", node.targets[0].id):
+                    found[node.targets[0].id].add(ast.unparse(node.value))
+    return {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
 
 
 def find_by_identity(

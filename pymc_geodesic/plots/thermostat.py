@@ -39,7 +39,7 @@ def plot_thermostat(
     There is a panel for each temperature: that of all variables, and that of each if there are
     several. Its band holds the temperature of a draw with probability `prob` if the sampler is in
     equilibrium at temperature one; see :func:`temperature_band`. Draws that stay above or below are
-    too hot or too cold; ``docs/sampling.md`` explains what to change.
+    too hot or too cold; ``docs/troubleshooting.md`` says what to change.
 
     Parameters
     ----------
