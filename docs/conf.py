@@ -58,7 +58,10 @@ nitpick_ignore_regex = [
     (r"py:class", r"ArrayLike|Client|Model|TensorVariable|dict\[str"),
     (r"py:class", r"Any|Callable|Literal|Mapping|Sequence|np|ELPDDataLOO"),
     # Names for what keywords take in texts other than signatures, which spell them out.
-    (r"py:class", r"(.*\.)?(AtPoints|Documents|Draws|GradientOptions|Number|Point|Severity|Spread)"),
+    (
+        r"py:class",
+        r"(.*\.)?(AtPoints|Documents|Draws|GradientOptions|Number|Point|Severity|Spread)",
+    ),
     (r"py:class", r"(.*\.)?(StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
     (r"py:class", r".*\.(Change|Compiled|TermsOfRows)"),

@@ -17,14 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pymc_geodesic
-
-
 from docutils.nodes import Element
 from pymc.distributions.distribution import Continuous, Discrete, SymbolicRandomVariable
 from pymc.step_methods.compound import BlockedStep
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+
+import pymc_geodesic
 
 PACKAGE = "pymc_geodesic"
 
