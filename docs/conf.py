@@ -56,13 +56,13 @@ nitpick_ignore_regex = [
     # Other packages are linked in the published build. Annotations name some types without theirs.
     (r"py:.*", r"(numpy|np|pandas|scipy|xarray|xr|matplotlib|pymc|pytensor|collections|os)\..*"),
     (r"py:class", r"ArrayLike|Client|Model|TensorVariable|dict\[str"),
-    (r"py:class", r"Any|Callable|Literal|Mapping|Sequence|np|ELPDDataLOO"),
+    (r"py:class", r"Any|Callable|Literal|Mapping|Sequence|np|(.*\.)?(ELPDDataLOO|Spectrum)"),
     # Names for what keywords take in texts other than signatures, which spell them out.
     (
         r"py:class",
         r"(.*\.)?(AtPoints|Documents|Draws|GradientOptions|Number|Point|Severity|Spread)",
     ),
-    (r"py:class", r"(.*\.)?(StepOptions|Variables|Variance)"),
+    (r"py:class", r"(.*\.)?(NewRowsArgument|StepOptions|Variables|Variance)"),
     # Types of fields that no one else reads.
     (r"py:class", r".*\.(Change|Compiled|TermsOfRows)"),
     (r"py:class", r".*\.(Evaluation|FrameFactor|LocalState|Mode|MovedVariable|Moves|News|Scaling)"),
@@ -82,6 +82,8 @@ html_title = "pymc_geodesic"
 
 
 def setup(app):
+    # It only copies files at the end, and would keep pages from being run side by side.
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True
     app.connect("builder-inited", gallery.write)
     app.connect("autodoc-skip-member", public_names.skip_interface_of_pymc)
     app.connect("autodoc-process-signature", public_names.readable_signature)
