@@ -12,6 +12,7 @@ import numpy as np
 from pymc.initial_point import make_initial_point_fns_per_chain
 from pymc.model import Model
 
+from pymc_geodesic.algorithms.default_schedules import default_starts
 from pymc_geodesic.sampling import Chain, begin
 from pymc_geodesic.sampling.advance import Sampler
 
@@ -110,16 +111,17 @@ def begin_chains(
     tune: int,
     draws: int,
 ) -> list[Chain]:
-    """Begin chains at the starts of ``pm.sample``."""
+    """Begin chains at the starts of ``pm.sample``, or at better ones that follow from the data."""
     require_starts(initvals, model, len(chain_seeds))
     functions = make_initial_point_fns_per_chain(
         model=model, overrides=by_name(initvals), jitter_rvs=set(), chains=len(chain_seeds)
     )
     # A separate seed, for a start that is drawn from the prior.
-    points = [
+    points: Sequence[Any] = [
         make_point(int(seed.generate_state(1)[0]))
         for make_point, seed in zip(functions, chain_seeds, strict=True)
     ]
+    points = default_starts(model, points, np.random.default_rng(chain_seeds[0].generate_state(2)))
     return [
         begin(sampler, random_seed=seed, point=point, tune=tune, draws=draws)
         for seed, point in zip(chain_seeds, points, strict=True)

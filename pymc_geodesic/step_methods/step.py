@@ -18,6 +18,7 @@ from pymc.util import get_random_generator
 from pytensor.tensor import TensorVariable
 from rich.progress import TextColumn
 
+from pymc_geodesic.algorithms.default_schedules import default_starts
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.jax.after_fork import is_dead
 from pymc_geodesic.kernel.jax.fresh_process import FreshProcess
@@ -156,6 +157,7 @@ class Step(BlockedStep):
         """Make the transitions of one draw from ``point``."""
         if self.awaits_first_draw:
             require_all_sampled(self.model)
+            [point] = default_starts(self.model, [point], self.rng)
         if self._elsewhere is not None:
             return self._elsewhere.call("step", point)
         place(self.sampler, self.chain, point)

@@ -8,13 +8,16 @@ from pymc_geodesic.topic_models.coherence import coherence
 from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
 from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
 from pymc_geodesic.topic_models.concentration import fit_concentration
+from pymc_geodesic.topic_models.describe import TopicReport, describe
 from pymc_geodesic.topic_models.documents import proportions
 from pymc_geodesic.topic_models.hybrid_gibbs import DirichletTopics, fit_hybrid_gibbs
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocation
 from pymc_geodesic.topic_models.plot import plot_topics
+from pymc_geodesic.topic_models.prevalence import prevalence
 from pymc_geodesic.topic_models.priors import TopicPriors, fit_priors
 from pymc_geodesic.topic_models.projections import projections
 from pymc_geodesic.topic_models.running import Perplexity
+from pymc_geodesic.topic_models.sample import sample
 from pymc_geodesic.topic_models.schedule import sgrld_schedule
 from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
 from pymc_geodesic.topic_models.spherical import log_perplexity
@@ -23,6 +26,7 @@ from pymc_geodesic.topic_models.spherical_variational import (
     VariationalAdmixture,
     fit_spherical_admixture,
 )
+from pymc_geodesic.topic_models.starts import starts_of_topics as starts_of_topics
 from pymc_geodesic.topic_models.step_size_schedule import schedule_of_topics as schedule_of_topics
 from pymc_geodesic.topic_models.topic_counts import TopicCounts, expected_counts
 from pymc_geodesic.topic_models.words import top_words
@@ -36,9 +40,11 @@ __all__ = [
     "SphericalAdmixture",
     "TopicCounts",
     "TopicPriors",
+    "TopicReport",
     "VariationalAdmixture",
     "align",
     "coherence",
+    "describe",
     "document_completion_perplexity",
     "expected_counts",
     "fit_concentration",
@@ -47,8 +53,10 @@ __all__ = [
     "fit_spherical_admixture",
     "log_perplexity",
     "plot_topics",
+    "prevalence",
     "projections",
     "proportions",
+    "sample",
     "sgrld_schedule",
     "split_tokens",
     "top_documents",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from pymc_geodesic.topic_models.texts import (
     fitted_vectorizer,
     read_texts,
     rows_with_words,
+    warn_of_unknown,
 )
 from pymc_geodesic.topic_models.word_weights import (
     checked_weights,
@@ -56,7 +58,7 @@ class BagOfWords:
         The weights of the words, if :meth:`tf_idf` made these documents.
     rows : ndarray of int
         The number of each document among those that were given: all of them, unless
-        :meth:`from_texts` or :meth:`like` left out documents without words.
+        :meth:`from_texts`, or :meth:`like` for unit vectors, left out documents without words.
 
     Raises
     ------
@@ -149,13 +151,15 @@ class BagOfWords:
         -------
         BagOfWords
             Counts, or the unit vectors that :meth:`unit_vectors` or :meth:`tf_idf` makes of them
-            with the weights of these documents. Documents without a word of positive weight are
-            left out with a warning; ``rows`` of the result has the numbers of the others.
+            with the weights of these documents. Counts have a row for each document; a warning
+            names those without a word, whose topics are the prior's. Unit vectors leave them out,
+            and ``rows`` of the result has the numbers of the others.
 
         Raises
         ------
         ValueError
-            If no document has a word of these, or texts are given and the words are unknown.
+            If no document has a word of positive weight and the result are unit vectors, or texts
+            are given and the words are unknown.
 
         Examples
         --------
@@ -169,13 +173,19 @@ class BagOfWords:
             raise ValueError(
                 f"`documents` expected {self.n_words} columns, one per word, got {counts.shape[1]}."
             )
+        if not self._is_normalised:
+            warn_of_unknown(counts)
+            found = copy(self)
+            found.matrix = checked_weights(counts, may_be_empty=True)
+            found.rows = np.arange(counts.shape[0])
+            return found
         weights = counts if self.idf is None else counts @ sparse.diags_array(self.idf)
         rows = rows_with_words(sparse.csr_array(weights), "documents")
         found = BagOfWords(counts[rows], vocabulary=self.vocabulary)
         found.rows, found._vectorizer = rows, self._vectorizer
         if self.idf is not None:
             return found.tf_idf(idf=self.idf)
-        return found.unit_vectors() if self._is_normalised else found
+        return found.unit_vectors()
 
     def _counts_of(self, documents: Iterable[str] | sparse.sparray | ArrayLike) -> sparse.csr_array:
         if sparse.issparse(documents):

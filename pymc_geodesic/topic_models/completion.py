@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.topic_models.documents import fold_in
+from pymc_geodesic.topic_models.documents import alpha_of, fold_in
 from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
 from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
 from pymc_geodesic.topic_models.topic_counts import read_counts
@@ -25,7 +25,7 @@ def document_completion_perplexity(
     *,
     observed: Documents,
     held_out: Documents,
-    alpha: ArrayLike,
+    alpha: ArrayLike | None = None,
     sweeps: int = 100,
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
@@ -51,8 +51,9 @@ def document_completion_perplexity(
         documents, so thin the draws.
     observed, held_out : sparse matrix or array_like of int
         Counts of words in both parts of the same documents, of shape (D, V).
-    alpha : array_like of float
-        Dirichlet parameters of the proportions, positive, one or K of them.
+    alpha : array_like of float, optional
+        Dirichlet parameters of the proportions, positive, one or K of them; by default those of
+        :func:`sample`.
     sweeps : int
         Number of Gibbs sweeps over all tokens for each draw of the topics.
     discard : int, optional
@@ -116,7 +117,7 @@ def document_completion_perplexity(
             f"[{sums.min():.6g}, {sums.max():.6g}] and values from {draws.min():.6g}. Select the "
             "probability vectors with `var_name`."
         )
-    rng = np.random.default_rng(rng)
+    alpha, rng = alpha_of(topics, alpha), np.random.default_rng(rng)
     average = RunningAverage(held_out.data)
     for draw in draws:
         shares = fold_in(draw, observed, alpha=alpha, sweeps=sweeps, discard=discard, rng=rng)

@@ -6,26 +6,39 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+import xarray as xr
 
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import Documents, Draws, read_chains, read_documents
+from pymc_geodesic.topic_models.read import (
+    Documents,
+    Draws,
+    dataset_in,
+    read_chains,
+    read_documents,
+)
 from pymc_geodesic.topic_models.spherical_documents import spherical_proportions
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
+from pymc_geodesic.topic_models.tracked import tracked
+from pymc_geodesic.validation import whole
 
-__all__ = ["fold_in", "proportions"]
+__all__ = ["alpha_of", "drawn_shares", "fold_in", "proportions", "some_draws", "sweeps_for"]
+
+# Sweeps for a single draw of the topics, and for one of many, whose average has less error.
+SWEEPS, FEWEST_SWEEPS = 100, 20
 
 
 def proportions(
     topics: Draws,
     *,
     documents: Documents,
-    alpha: ArrayLike,
+    alpha: ArrayLike | None = None,
     kappa: float | None = None,
-    sweeps: int = 100,
+    sweeps: int | None = None,
     discard: int | None = None,
     rng: np.random.Generator | int | None = None,
+    progressbar: bool = True,
     var_name: str = "topics",
 ) -> np.ndarray:
     r"""Posterior mean proportions of topics in documents.
@@ -52,17 +65,20 @@ def proportions(
         documents, so thin the draws.
     documents : BagOfWords, sparse matrix or array_like
         Unit vectors or counts of words, of shape (D, V).
-    alpha : array_like of float
-        Dirichlet parameters of the proportions, positive, one or K of them.
+    alpha : array_like of float, optional
+        Dirichlet parameters of the proportions, positive, one or K of them; by default those of
+        :func:`sample`.
     kappa : float, optional
         Concentration of documents on the sphere, positive.
-    sweeps : int
+    sweeps : int, optional
         Number of times that the proportions, or the topics of all tokens, are drawn for each draw
-        of the topics.
+        of the topics; by default 100, or fewer for several draws, but at least 20.
     discard : int, optional
         Number of these sweeps to discard; half of them by default.
     rng : numpy.random.Generator or int, optional
         Source of the draws, or its seed.
+    progressbar : bool
+        Whether to show the progress, in a terminal or a notebook.
     var_name : str
         Name of the topics in the posterior.
 
@@ -92,7 +108,8 @@ def proportions(
     require_aligned(chains, "proportions")
     draws = chains.reshape(-1, *chains.shape[-2:])
     documents = read_documents(documents, draws.shape[-1])
-    rng = np.random.default_rng(rng)
+    alpha, rng = alpha_of(topics, alpha), np.random.default_rng(rng)
+    sweeps = sweeps_for(len(draws)) if sweeps is None else sweeps
     if kappa is not None:
         n_discarded = sweeps // 2 if discard is None else discard
         return spherical_proportions(
@@ -105,7 +122,7 @@ def proportions(
             rng=rng,
         )
     total = np.zeros((documents.shape[0], draws.shape[1]))
-    for draw in draws:
+    for draw in tracked(draws, "Sorting documents", visible=progressbar):
         total += fold_in(draw, documents, alpha=alpha, sweeps=sweeps, discard=discard, rng=rng)
     return total / len(draws)
 
@@ -124,3 +141,63 @@ def fold_in(
     counts = counts_of_rows(*csr, topics, alpha=alpha, rng=rng, sweeps=sweeps, discard=discard)
     found = counts.by_document + read_alpha(alpha, len(topics))
     return found / found.sum(axis=1, keepdims=True)
+
+
+def drawn_shares(
+    topics: np.ndarray, documents: sp.csr_array, *, alpha: ArrayLike, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the proportions of documents ``(D, K)`` from their posterior, given topics."""
+    csr = (documents.indptr, documents.indices, documents.data)
+    sweeps = FEWEST_SWEEPS
+    counts = counts_of_rows(*csr, topics, alpha=alpha, rng=rng, sweeps=sweeps, discard=sweeps - 1)
+    gammas = rng.gamma(counts.by_document + read_alpha(alpha, len(topics)))
+    # All of a document without words may underflow.
+    gammas = np.maximum(gammas, np.finfo(float).tiny)
+    return gammas / gammas.sum(axis=1, keepdims=True)
+
+
+def sweeps_for(n_draws: int) -> int:
+    """Return how often to draw the proportions for each of several draws of the topics."""
+    return max(FEWEST_SWEEPS, SWEEPS // n_draws)
+
+
+def some_draws(topics: Draws, var_name: str, *, n_draws: int, what: str) -> np.ndarray:
+    """Return draws of topics ``(draws, topics, words)``, spread evenly over all chains.
+
+    Parameters
+    ----------
+    topics, var_name : DataTree or array_like, str
+        As for :func:`read_chains`.
+    n_draws : int
+        How many to return at most.
+    what : str
+        The function that averages over chains.
+
+    Raises
+    ------
+    ValueError
+        If chains have their topics in different orders; see also :func:`read_chains`.
+    """
+    chains = read_chains(topics, var_name)
+    require_aligned(chains, what)
+    draws = chains.reshape(-1, *chains.shape[-2:])
+    n_draws = min(whole("n_draws", n_draws), len(draws))
+    return draws[np.linspace(0, len(draws) - 1, n_draws).round().astype(int)]
+
+
+def alpha_of(topics: Draws, alpha: ArrayLike | None) -> ArrayLike:
+    """Return the given concentration of the proportions, or that of the run.
+
+    Raises
+    ------
+    ValueError
+        If neither is known.
+    """
+    if alpha is None and isinstance(topics, xr.DataTree):
+        alpha = dataset_in(topics, "posterior").attrs.get("alpha")
+    if alpha is None:
+        raise ValueError(
+            "`alpha` expected the Dirichlet parameters of the proportions in the model, got None. "
+            "Only results of `pmg.topics.sample` know theirs: pass `alpha`."
+        )
+    return alpha

@@ -111,9 +111,8 @@ def fit_hybrid_gibbs(
 
     Notes
     -----
-    Variational distributions are too narrow: use the means as a start,
-    ``pm.sample(initvals={"topics": found.topics})``, and sample the posterior from there. All
-    means are positive.
+    Variational distributions are too narrow. With documents in memory :func:`sample` finds better
+    topics in the same time.
 
     References
     ----------

@@ -43,6 +43,7 @@ def plot_topics(
     ci_prob: float | None = None,
     n_columns: int = 4,
     sizes: ArrayLike | None = None,
+    labels: Sequence[str] | None = None,
     kind: Literal["bars", "list"] | None = None,
     axes: ArrayLike | None = None,
 ) -> np.ndarray:
@@ -76,6 +77,8 @@ def plot_topics(
     sizes : array_like of float, shape (K,), optional
         Shares of the topics, as of :func:`pymc_geodesic.topic_models.topic_sizes`: the largest
         topic comes first.
+    labels : sequence of str, optional
+        Names of the topics, as of :func:`pymc_geodesic.topic_models.describe`; by default numbers.
     kind : {"bars", "list"}, optional
         How to draw; by default bars for up to 20 topics.
     axes : array_like of matplotlib.axes.Axes, optional
@@ -89,8 +92,8 @@ def plot_topics(
     Raises
     ------
     ValueError
-        If the variable does not have two axes, `vocabulary`, `sizes` or `axes` have another
-        length, or the order of topics differs between chains: see
+        If the variable does not have two axes, `vocabulary`, `sizes`, `labels` or `axes` have
+        another length, or the order of topics differs between chains: see
         :func:`pymc_geodesic.topic_models.align`, or choose one chain by ``coords={"chain": [0]}``.
 
     Examples
@@ -110,7 +113,10 @@ def plot_topics(
     if kind not in (None, "bars", "list"):
         raise ValueError(f"`kind` expected 'bars' or 'list', got {kind!r}.")
     shares, order = _sizes(sizes, n_topics)
-    labels = [f"{topic_dim} {topics[topic_dim].values[i]}" for i in order]
+    if labels is not None and len(labels) != n_topics:
+        raise ValueError(f"`labels` expected {n_topics}, one per topic, got {len(labels)}.")
+    names = labels or [f"{topic_dim} {number}" for number in topics[topic_dim].values]
+    labels = [names[i] for i in order]
     if shares is not None:
         labels = [
             f"{label} ({100 * shares[i]:.1f}%)" for label, i in zip(labels, order, strict=True)

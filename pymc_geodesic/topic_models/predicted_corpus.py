@@ -14,7 +14,7 @@ from pymc_geodesic.potential.components import Prediction
 from pymc_geodesic.potential.packed import corpus_of, rows_of_corpus
 from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
 
-__all__ = ["predicted_corpus"]
+__all__ = ["predicted_corpus", "some_documents"]
 
 # Tokens of random documents, half of which are predicted: the perplexities of two sets of topics,
 # which predict the same tokens, then differ by chance by about three thousandths.
@@ -40,7 +40,9 @@ def predicted_corpus(node: Apply, observed: TensorVariable, topics: np.ndarray) 
     corpus = [array.get_value(borrow=True) for array in corpus_of(observed)]
     n_words = topics.shape[-1]
     counts = np.bincount(corpus[1], weights=corpus[2], minlength=n_words) + 1.0
-    parts = split_tokens(_some_documents(corpus, n_words), fraction=0.5, rng=0)
+    parts = split_tokens(
+        some_documents(corpus, n_words=n_words, n_tokens=N_TOKENS), fraction=0.5, rng=0
+    )
 
     def perplexity(one: np.ndarray, alpha: np.ndarray) -> float:
         return document_completion_perplexity(
@@ -56,12 +58,20 @@ def predicted_corpus(node: Apply, observed: TensorVariable, topics: np.ndarray) 
     return Prediction(np.array(found), perplexity(counts[None], np.ones(1)))
 
 
-def _some_documents(corpus: list[np.ndarray], n_words: int) -> sp.csr_array:
-    """Return random documents with as many tokens as are needed."""
+def some_documents(corpus: list[np.ndarray], *, n_words: int, n_tokens: int) -> sp.csr_array:
+    """Return random documents with as many tokens as are needed, or all documents.
+
+    Parameters
+    ----------
+    corpus : list of ndarray
+        Starts of the documents, words and weights.
+    n_words, n_tokens : int
+        Size of the vocabulary, and the tokens that are needed.
+    """
     first, _, weights = corpus
     so_far = np.concatenate([[0.0], np.cumsum(weights)])
     order = np.random.default_rng(0).permutation(len(first) - 1)
     tokens = np.cumsum(np.diff(so_far[first])[order])
-    chosen = order[: 1 + int(np.searchsorted(tokens, N_TOKENS))]
+    chosen = order[: 1 + int(np.searchsorted(tokens, n_tokens))]
     indptr, words, weights = rows_of_corpus(chosen[:, None], *corpus)
     return sp.csr_array((weights, words, indptr), shape=(len(chosen), n_words))

@@ -28,16 +28,17 @@ def sgrld_schedule(
     :math:`\rho = \epsilon T / (2 K \sum_w \beta_w)` of the distance to its word frequencies in the
     batch, where T is the number of tokens of the corpus, K that of topics and :math:`\beta` their
     concentration. A topic is therefore an average over :math:`1 / \rho` batches. With :math:`T_S`
-    tokens per batch and V words,
+    tokens per batch,
 
     .. math::
 
         \rho_t = \rho_0 \left(1 + \frac{\rho_0 t}{10}\right)^{-0.6},
-        \qquad \rho_0 = \min\left(0.3, \frac{5 T_S}{K V}\right),
+        \qquad \rho_0 = \min\left(0.3, \frac{T_S}{\min(T, 2 \cdot 10^6)}\right),
         \qquad \epsilon_t = \frac{2 K \sum_w \beta_w}{T} \rho_t :
 
-    at first a topic is the average of one token per five words of the vocabulary, or of the last
-    three batches, whichever is more. Later it averages over more and more tokens.
+    at first a topic is an average over as many tokens as those from which the start of
+    :class:`LatentDirichletAllocation` is found, or over three batches, whichever is more. The
+    variance of the batches is then half that of the posterior. Later a topic averages over more.
 
     Parameters
     ----------
@@ -83,6 +84,5 @@ def sgrld_schedule(
         n_tokens,
         tokens_per_batch=n_tokens * batch_size / counts.shape[0],
         n_topics=n_topics,
-        n_words=n_words,
         total_concentration=float(concentration.sum()),
     )

@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from pymc_geodesic.schedules import PolynomialSchedule
 
-__all__ = ["topic_schedule"]
+__all__ = ["START_TOKENS", "topic_schedule"]
+
+# Most tokens from which a start is found: about 70,000 for each of 30 topics, and a few seconds.
+START_TOKENS = 2_000_000
 
 # Largest share of the distance to the words of a batch. From one on, entries are reflected at zero
 # and the sum of the coordinates grows unnecessarily.
 LARGEST_SHARE = 0.3
-# Words of the vocabulary per token in the average of a topic at first: few enough tokens to leave a
-# poor start soon, and enough for significant differences between words.
-WORDS_PER_TOKEN = 5.0
-# Averages at the first step size before the decay sets in: topics must separate before they settle.
+# Averages at the first step size before the decay sets in.
 N_MEMORIES = 10.0
 # Between 1/2 and 1, so that the noise of the batches averages out and a poor start is forgotten.
 DECAY = 0.6
@@ -39,13 +39,12 @@ def topic_schedule(
     *,
     tokens_per_batch: float,
     n_topics: int,
-    n_words: int,
     total_concentration: float,
 ) -> PolynomialSchedule:
-    r"""Return step sizes at which topics average over few tokens at first, and then over more.
+    r"""Return step sizes at which topics first average over as many tokens as their start.
 
-    The first share is :math:`\rho_0 = \min(0.3, 5 T_S / (K V))` with :math:`T_S` tokens per batch,
-    and
+    The first share is :math:`\rho_0 = \min(0.3, T_S / \min(T, 2 \cdot 10^6))` with :math:`T_S`
+    tokens per batch, and
 
     .. math::
 
@@ -58,11 +57,11 @@ def topic_schedule(
         Number T of tokens of the corpus.
     tokens_per_batch : float
         Average number of tokens of a minibatch.
-    n_topics, n_words : int
-        K and V.
+    n_topics : int
+        Number of topics K.
     total_concentration : float
         Sum of the concentrations of a topic's Dirichlet prior.
     """
-    share = min(LARGEST_SHARE, WORDS_PER_TOKEN * tokens_per_batch / (n_topics * n_words))
+    share = min(LARGEST_SHARE, tokens_per_batch / min(n_tokens, START_TOKENS))
     first = 2 * share * n_topics * total_concentration / n_tokens
     return PolynomialSchedule(first, N_MEMORIES / share, DECAY)

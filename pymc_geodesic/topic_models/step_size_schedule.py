@@ -51,7 +51,6 @@ def schedule_of_topics(
         n_tokens,
         tokens_per_batch=n_tokens * batch_size / n_documents,
         n_topics=n_topics,
-        n_words=n_words,
         total_concentration=total,
     )
 

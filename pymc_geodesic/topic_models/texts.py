@@ -14,7 +14,13 @@ import numpy as np
 
 from scipy import sparse
 
-__all__ = ["counts_of_words", "fitted_vectorizer", "read_texts", "rows_with_words"]
+__all__ = [
+    "counts_of_words",
+    "fitted_vectorizer",
+    "read_texts",
+    "rows_with_words",
+    "warn_of_unknown",
+]
 
 # Words of three letters or more, in any alphabet, without digits.
 _WORDS = r"(?u)\b[^\W\d_]{3,}\b"
@@ -141,3 +147,15 @@ def rows_with_words(weights: sparse.csr_array, what: str) -> np.ndarray:
             stacklevel=3,
         )
     return np.flatnonzero(filled)
+
+
+def warn_of_unknown(counts: sparse.csr_array) -> None:
+    """Warn of documents without a word of the vocabulary."""
+    n_words = np.asarray(counts.sum(axis=1)).ravel()
+    if n_empty := int(np.sum(n_words == 0)):
+        warnings.warn(
+            f"{n_empty:,} of {len(n_words):,} documents have no word of the vocabulary, the first "
+            f"is number {np.argmin(n_words)}. Their proportions of topics will be those of the "
+            "prior.",
+            stacklevel=3,
+        )

@@ -12,13 +12,16 @@ from scipy import sparse
 __all__ = ["checked_weights", "rarities", "unit_rows", "weighted_by"]
 
 
-def checked_weights(documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> sparse.csr_array:
+def checked_weights(
+    documents: sparse.sparray | sparse.spmatrix | ArrayLike, *, may_be_empty: bool = False
+) -> sparse.csr_array:
     """Return documents as a CSR array without stored zeros.
 
     Raises
     ------
     ValueError
-        If they are not a matrix, or a weight is negative or not finite, or a document is empty.
+        If they are not a matrix, or a weight is negative or not finite, or a document is empty
+        unless it may be.
     """
     if not sparse.issparse(documents) and np.asarray(documents).dtype.kind in "OSU":
         raise ValueError(
@@ -43,7 +46,7 @@ def checked_weights(documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> 
             f"{matrix.data.min():.4g}."
         )
     lengths = np.diff(matrix.indptr)
-    if np.any(lengths == 0):
+    if np.any(lengths == 0) and not may_be_empty:
         empty = np.flatnonzero(lengths == 0)
         raise ValueError(
             f"`BagOfWords` expected documents with words, got {len(empty)} without words, the "
@@ -53,7 +56,17 @@ def checked_weights(documents: sparse.sparray | sparse.spmatrix | ArrayLike) -> 
 
 
 def unit_rows(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Divide each row by its Euclidean norm."""
+    """Divide each row by its Euclidean norm.
+
+    Raises
+    ------
+    ValueError
+        If a row is empty.
+    """
+    if n_empty := int(np.sum(np.diff(matrix.indptr) == 0)):
+        raise ValueError(
+            f"`unit_vectors` expected documents with words, got {n_empty} without. Drop these rows."
+        )
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return sparse.csr_array(sparse.diags_array(1 / norms) @ matrix)
 

@@ -1,0 +1,168 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""The posterior of latent Dirichlet allocation of documents in memory, without a model to write."""
+
+from __future__ import annotations
+
+import warnings
+
+import arviz as az
+import numpy as np
+import xarray as xr
+
+from numpy.typing import ArrayLike
+
+from pymc_geodesic.topic_models.bag_of_words import BagOfWords
+from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
+from pymc_geodesic.topic_models.read import Documents, read_documents
+from pymc_geodesic.topic_models.topic_counts import read_alpha
+from pymc_geodesic.topic_models.tracked import tracked
+from pymc_geodesic.validation import positive, whole
+
+__all__ = ["sample"]
+
+# Priors to begin with, and sweeps from one estimate of them to the next.
+ALPHA, ETA, INTERVAL = 0.1, 0.05, 10
+# Per cent by which the perplexity of the words given their topics may fall between the halves of
+# the draws.
+STILL_IMPROVES = 1.0
+
+
+def sample(
+    documents: Documents,
+    *,
+    n_topics: int,
+    alpha: ArrayLike | None = None,
+    eta: float | None = None,
+    draws: int = 20,
+    thin: int = 5,
+    tune: int = 100,
+    chains: int = 2,
+    rng: np.random.Generator | int | None = None,
+    progressbar: bool = True,
+) -> xr.DataTree:
+    r"""Draw the topics of latent Dirichlet allocation, by collapsed Gibbs sampling.
+
+    The model is that of :class:`LatentDirichletAllocation` with a :class:`SymmetricDirichlet` prior
+    of the topics. All documents are in memory, and so is the topic of each token, which a sweep
+    draws given those of all others (Griffiths and Steyvers 2004). Given the assignments z the
+    topics are independent,
+
+    .. math::
+
+        \pi_k \mid z \sim \operatorname{Dirichlet}(\eta + n_{k \cdot}),
+
+    and are drawn from this distribution. The draws have no step size and no bias. Use
+    :func:`pymc_geodesic.sample` where the topics are a part of a larger model.
+
+    Parameters
+    ----------
+    documents : BagOfWords, sparse matrix or array_like of int
+        Counts of words, of shape (D, V).
+    n_topics : int
+        Number of topics K.
+    alpha : array_like of float, optional
+        Dirichlet parameters of the proportions of topics in a document, one or K of them. By
+        default one value for all topics is learned in the tuning phase.
+    eta : float, optional
+        Dirichlet parameter of the words in a topic; by default it is learned too.
+    draws, chains : int
+        Draws of each chain, and the number of chains.
+    thin : int, default 5
+        Sweeps over all tokens from one draw to the next.
+    tune : int, default 100
+        Sweeps before the chains part. All describe one solution, so that means over chains have a
+        meaning. Another seed finds another solution, which predicts nearly equally well.
+    rng : Generator or int, optional
+        Source of the draws, or a seed.
+    progressbar : bool
+        Whether to show the progress, in a terminal or a notebook.
+
+    Returns
+    -------
+    DataTree
+        ``topics`` in the group ``posterior``, whose attributes are ``alpha`` and ``eta``. The
+        statistic ``lp`` is the log probability of the words given their topics.
+
+    Raises
+    ------
+    ValueError
+        If documents are not counts of words, or an argument is out of its range.
+
+    Warns
+    -----
+    UserWarning
+        If the topics still improve from the first to the second half of the draws.
+
+    Notes
+    -----
+    A sweep of a million tokens and 30 topics takes 0.05 seconds of a processor. Beside the
+    documents, memory holds 12 bytes for each distinct word of a document, four for each token,
+    eight for each topic of each document, and eight for each word of each topic of each draw.
+
+    References
+    ----------
+    Griffiths, T. L. and Steyvers, M. (2004). Finding scientific topics. PNAS 101, 5228-5235.
+
+    Examples
+    --------
+    >>> import numpy as np, pymc_geodesic as pmg
+    >>> rng = np.random.default_rng(1)
+    >>> about = np.repeat(np.eye(2), 100, axis=0)
+    >>> counts = rng.poisson(about @ np.repeat([[4.0, 0.1], [0.1, 4.0]], 5, axis=1))
+    >>> idata = pmg.topics.sample(counts, n_topics=2, rng=1)
+    >>> topics = idata.posterior["topics"]
+    >>> topics.shape
+    (2, 20, 2, 10)
+    >>> bool(
+    ...     np.allclose(
+    ...         np.sort(topics[0, :, :, :5].sum("word").mean("draw")), [0.02, 0.98], atol=0.05
+    ...     )
+    ... )
+    True
+    """
+    names = documents.vocabulary if isinstance(documents, BagOfWords) else None
+    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
+    n_topics, n_chains, n_draws = whole("n_topics", n_topics), whole("chains", chains), draws
+    whole("draws", draws), whole("thin", thin), whole("tune", tune)
+    rng = np.random.default_rng(rng)
+    concentration = ETA if eta is None else positive("eta", eta)
+    state = Assignments(
+        read_documents(documents, n_words),
+        alpha=read_alpha(ALPHA if alpha is None else alpha, n_topics),
+        beta=np.full(n_words, concentration),
+    )
+    for done in tracked(range(0, tune, INTERVAL), "Finding topics", visible=progressbar):
+        state.sweep(rng, min(INTERVAL, tune - done))
+        # The first assignments say little about the priors.
+        if done >= tune // 4:
+            state.fit(alpha=alpha is None, beta=eta is None)
+    topics = np.empty((n_chains, n_draws, n_topics, n_words))
+    lp = np.empty((n_chains, n_draws))
+    of_chain = [state.copy() for _ in range(n_chains)]
+    for m in tracked(range(n_draws), "Sampling topics", visible=progressbar):
+        for c, chain in enumerate(of_chain):
+            chain.sweep(rng, thin)
+            topics[c, m], lp[c, m] = chain.draw_topics(rng), chain.log_likelihood()
+    _warn_of_improvement(lp, state.by_word.sum())
+    idata = az.from_dict(
+        {"posterior": {"topics": topics}, "sample_stats": {"lp": lp}},
+        coords={} if names is None else {"word": names},
+        dims={"topics": ["topic", "word"]},
+    )
+    shared = state.alpha[0] if alpha is None or np.ndim(alpha) == 0 else state.alpha
+    idata["posterior"].attrs |= {"alpha": shared, "eta": float(state.beta[0])}
+    return idata
+
+
+def _warn_of_improvement(lp: np.ndarray, n_tokens: float) -> None:
+    half = lp.shape[1] // 2
+    if not half:
+        return
+    gain = 100 * float(np.mean(lp[:, -half:]) - np.mean(lp[:, :half])) / n_tokens
+    if gain > STILL_IMPROVES:
+        warnings.warn(
+            f"The topics still improve: the perplexity of the words given their topics falls by "
+            f"{gain:.2g} per cent from the first to the second half of the draws. Increase `tune`.",
+            stacklevel=3,
+        )
