@@ -32,7 +32,14 @@ MADE_FOR_USERS = {
     "DependentRowsError",
     *("Finding", "KentFit", "KernelSteinDiscrepancy", "Manifold", "Perplexity", "Product"),
     *("Schedule", "Settings", "SteinCheck", "StepHalving", "TopicCounts", "UniformityTest"),
-    *("DirichletTopics", "TopicPriors", "VariationalAdmixture", "VonMisesFisherFit", "WatsonFit"),
+    *(
+        "DirichletTopics",
+        "TopicPriors",
+        "TopicReport",
+        "VariationalAdmixture",
+        "VonMisesFisherFit",
+        "WatsonFit",
+    ),
 }
 # What PyMC's distributions have in common; PyMC documents it.
 OF_ALL_DISTRIBUTIONS = {

@@ -134,7 +134,12 @@ SAYS = {
         "such draws are marked `diverging`",
         "had not settled at the end of the tuning phase",
     ],
-    "topic_models/texts.py": ["have no word with a weight and were left out"],
+    "topic_models/sample.py": ["from the first to the second half of the draws"],
+    "topic_models/starts.py": ["by collapsed Gibbs sampling of"],
+    "topic_models/texts.py": [
+        "have no word with a weight and were left out",
+        "have no word of the vocabulary, the first",
+    ],
     "validation.py": ["JAX compiles every model, and the argument"],
     "step_methods/step.py": ["searches for the mode in each chain"],
 }

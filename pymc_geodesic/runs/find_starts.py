@@ -89,7 +89,7 @@ def find_starts(
     if has_default_schedule(model):
         raise ValueError(
             "`find_starts` expected a likelihood in closed form, got that of words whose topics "
-            "are summed out by sampling. Start topics from `pmg.topics.fit_hybrid_gibbs`."
+            "are summed out by sampling. Leave it out: `pmg.sample` finds a start of topics."
         )
     is_flat = all(manifold_in(model, rv).is_flat for rv in model.free_RVs)
     make = SGNHT if is_flat else gSGNHT

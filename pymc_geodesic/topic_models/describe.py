@@ -126,8 +126,8 @@ def describe(
     >>> corpus = pmg.BagOfWords.from_texts(texts)
     >>> idata = pmg.topics.sample(corpus, n_topics=2, rng=1)
     >>> found = pmg.topics.describe(idata, documents=corpus, texts=texts, rng=1)
-    >>> sorted(found.labels)
-    ['goal, game, vote', 'vote, goal, game']
+    >>> found.table.shape, len(found.labels), found.shares.shape
+    ((2, 7), 2, (80, 2))
     """
     draws = some_draws(topics, var_name, n_draws=n_draws, what="describe")
     counts = read_documents(documents, draws.shape[-1])

@@ -67,7 +67,7 @@ def sgrld_schedule(
     >>> counts = np.full((1000, 50), 2)
     >>> found = pmg.topics.sgrld_schedule(counts, n_topics=10, batch_size=20, concentration=0.1)
     >>> round(found.a, 6), round(found.b, 1), found.c
-    (0.0003, 33.3, 0.6)
+    (2e-05, 500.0, 0.6)
     """
     n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
     counts = read_documents(documents, n_words)

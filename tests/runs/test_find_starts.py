@@ -88,7 +88,7 @@ def test_topics_have_starts_of_their_own():
         topics = pmg.SymmetricDirichlet("topics", 0.1, shape=(2, 3))
         batch = pm.Minibatch(pmg.BagOfWords(np.ones((20, 3))), batch_size=5)
         pmg.LatentDirichletAllocation("w", topics, 0.1, observed=batch, total_size=20)
-    with pytest.raises(ValueError, match=r"closed form.*`pmg.topics.fit_hybrid_gibbs`"):
+    with pytest.raises(ValueError, match=r"closed form.*`pmg.sample` finds a start of topics"):
         pmg.find_starts(model)
 
 

@@ -74,6 +74,18 @@ def test_posterior_of_the_topics_by_enumeration(batch_size):
             assert_mean(averages[:, word], exact[word], errors=FOUR_ERRORS)
 
 
+def test_posterior_of_the_topics_in_memory_by_enumeration():
+    # Equal topics do not move far from each other here: the chain visits both orders.
+    idata = pmg.topics.sample(
+        COUNTS, n_topics=N_TOPICS, alpha=ALPHA, eta=BETA, draws=10_000, chains=2, thin=2, rng=1
+    )
+    blocks = idata.posterior["topics"].values.reshape(50, -1, N_TOPICS, 4)
+    found = blocks.sum(axis=2).mean(axis=1), (blocks**2).sum(axis=2).mean(axis=1)
+    for averages, exact in zip(found, exact_means(), strict=True):
+        for word in range(COUNTS.shape[1]):
+            assert_mean(averages[:, word], exact[word], errors=FOUR_ERRORS)
+
+
 def test_softmax_topics_are_found_by_the_thermostat():
     topics = np.array([[0.6, 0.3, 0.1, 0.0, 0.0], [0.0, 0.0, 0.2, 0.4, 0.4]])
     theta = RNG.dirichlet([0.3, 0.3], 200)

@@ -50,8 +50,12 @@ def test_new_texts_have_the_same_words(corpus):
     new = corpus.like(["game game vote", "a new season of new games"])
     np.testing.assert_array_equal(new.matrix.toarray(), [[2, 0, 1], [0, 1, 0]])
     assert new.vocabulary.tolist() == corpus.vocabulary.tolist()
+    with pytest.warns(UserWarning, match="1 of 2 documents have no word.*the first is number 0"):
+        new = corpus.like(iter(["nothing known", "vote"]))
+    assert new.rows.tolist() == [0, 1]
+    np.testing.assert_array_equal(new.matrix.toarray(), [[0, 0, 0], [0, 0, 1]])
     with pytest.warns(UserWarning, match="1 of 2 documents have no word"):
-        assert corpus.like(iter(["nothing known", "vote"])).rows.tolist() == [1]
+        assert corpus.unit_vectors().like(["nothing known", "vote"]).rows.tolist() == [1]
     # And those read after these.
     np.testing.assert_array_equal(new.like(["vote"]).matrix.toarray(), [[0, 0, 1]])
 
@@ -135,7 +139,14 @@ def test_bad_new_documents(corpus):
         pmg.BagOfWords([[1, 2]]).like(["a text"])
     for unknown in ["zzzz"], ["", "of a"], [[0, 0, 0]]:
         with pytest.raises(ValueError, match="`documents` expected at least one with a word"):
-            corpus.like(unknown)
+            corpus.unit_vectors().like(unknown)
+        with pytest.warns(UserWarning, match="documents have no word of the vocabulary, the first"):
+            new = corpus.like(unknown)
+        topics = [[0.2, 0.2, 0.6], [0.6, 0.2, 0.2]]
+        shares = pmg.topics.proportions(topics, documents=new, alpha=[1.0, 3.0], rng=1)
+        np.testing.assert_allclose(shares, len(unknown) * [[0.25, 0.75]])
+        with pytest.raises(ValueError, match="`unit_vectors` expected documents with words"):
+            new.unit_vectors()
     with pytest.raises(ValueError, match=r"expected texts with words .* got 1 texts: .* Pass an"):
         pmg.BagOfWords.from_texts(["one text"])
     with pytest.raises(ValueError, match="`vocabulary` expected 2 words, one per column, got 1"):

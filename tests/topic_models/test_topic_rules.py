@@ -97,9 +97,14 @@ def test_topics_get_the_schedule_of_the_corpus():
     np.testing.assert_allclose(step.sampler.settings.schedule(transitions), expected(transitions))
     # The share of the way to the words of a batch, from its definition.
     share = expected(np.array([0]))[0] * counts.sum() / (2 * 6 * 60 * 0.05)
-    assert share == pytest.approx(0.3)
-    share = sgrld_schedule(counts, n_topics=60, batch_size=3, concentration=0.05)(0)
-    assert share * counts.sum() / (2 * 60 * 60 * 0.05) == pytest.approx(5 * 60 / (60 * 60))
+    assert share == pytest.approx(30 / 1500)
+    share = sgrld_schedule(counts, n_topics=6, batch_size=900, concentration=0.05)(0)
+    assert share * counts.sum() / (2 * 6 * 60 * 0.05) == pytest.approx(0.3)
+    # Starts are found from two million tokens at most.
+    share = sgrld_schedule(1000 * counts, n_topics=6, batch_size=30, concentration=0.05)(0)
+    assert share * 1000 * counts.sum() / (2 * 6 * 60 * 0.05) == pytest.approx(0.3)
+    share = sgrld_schedule(1000 * counts, n_topics=6, batch_size=10, concentration=0.05)(0)
+    assert share * 1000 * counts.sum() / (2 * 6 * 60 * 0.05) == pytest.approx(0.1)
 
 
 def test_other_models_keep_the_rule_of_rows():
