@@ -17,6 +17,8 @@ __all__ = ["draw_list"]
 
 # Inches: a line, a column of words, and the bars of sizes with their labels.
 _LINE, _COLUMN, _BARS = 0.19, 0.92, 1.0
+# And a letter of a word, beyond which a column is wider.
+_LETTER = 0.075
 # Words are as dark as they are probable relative to the first word of the topic, but never
 # invisible.
 _PALEST = 0.35
@@ -49,10 +51,11 @@ def draw_list(
         Where to draw; a new figure by default.
     """
     n_topics = len(mean)
-    if ax is None:
-        size = (n_words * _COLUMN + _BARS, n_topics * _LINE + 0.4)
-        _, ax = plt.subplots(figsize=size, layout="constrained")
     best = np.argsort(-mean, axis=1, kind="stable")[:, :n_words]
+    if ax is None:
+        longest = max(len(str(words[i])) for i in best.ravel())
+        size = (n_words * max(_COLUMN, _LETTER * (longest + 1)) + _BARS, n_topics * _LINE + 0.4)
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     for line, row in enumerate(best):
         strength = mean[line, row] / mean[line, row[0]]
         for column, (number, share) in enumerate(zip(row, strength, strict=True)):
