@@ -119,7 +119,8 @@ def read_texts(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, str) or not all(isinstance(text, str) for text in found):
         wrong = next((type(text).__name__ for text in found if not isinstance(text, str)), "one")
         raise TypeError(
-            f"`texts` expected a sequence of strings, one for each document, got {wrong}."
+            f"`texts` expected a sequence of strings, one for each document, got {wrong}. Write "
+            "missing texts as `''`, for a column by `column.fillna('')`."
         )
     return found
 

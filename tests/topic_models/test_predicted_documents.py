@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pymc_geodesic.topic_models.predicted_corpus import N_TOKENS, _some_documents
+from pymc_geodesic.topic_models.predicted_corpus import N_TOKENS, some_documents
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -14,5 +14,6 @@ def test_documents_without_words_count_for_nothing(place):
     counts = np.zeros((4, 50))
     counts[place] = N_TOKENS
     corpus = sp.csr_array(counts)
-    chosen = _some_documents([corpus.indptr, corpus.indices, corpus.data], 50)
+    arrays = [corpus.indptr, corpus.indices, corpus.data]
+    chosen = some_documents(arrays, n_words=50, n_tokens=N_TOKENS)
     assert chosen.sum() == counts.sum()
