@@ -153,10 +153,11 @@ def sample(
         coords={} if names is None else {"word": names},
         dims={"topics": ["topic", "word"]},
     )
-    shared = state.alpha[0] if alpha is None or np.ndim(alpha) == 0 else state.alpha
+    is_shared = alpha is None or np.ndim(alpha) == 0
+    shared = float(state.alpha[0]) if is_shared else state.alpha.tolist()
     idata["posterior"].attrs |= {"alpha": shared, "eta": float(state.beta[0])}
     # Unequal priors of topics belong to their numbers.
-    return align(idata) if np.ndim(shared) == 0 else idata
+    return align(idata) if is_shared else idata
 
 
 def _warn_of_improvement(lp: np.ndarray, n_tokens: float) -> None:

@@ -64,6 +64,21 @@ def test_chains_describe_one_solution(planted):
     assert match_chains(draws, guessed_geometry(draws)).is_identity
 
 
+@pytest.mark.filterwarnings("ignore:The topics still improve")
+def test_a_saved_result_knows_its_priors(planted, tmp_path):
+    pytest.importorskip("zarr")
+    corpus = pmg.BagOfWords(planted[1].matrix[:50])
+    for alpha in (0.3, [0.1, 0.2, 0.3, 0.4]):
+        idata = pmg.topics.sample(corpus, n_topics=4, alpha=alpha, tune=5, draws=4, rng=1)
+        pmg.save(idata, tmp_path / f"{np.ndim(alpha)}.zarr")
+        again = pmg.read(tmp_path / f"{np.ndim(alpha)}.zarr")
+        np.testing.assert_array_equal(again.posterior.attrs["alpha"], alpha)
+        shares = pmg.topics.proportions(again, documents=corpus, rng=1)
+        np.testing.assert_array_equal(
+            shares, pmg.topics.proportions(idata, documents=corpus, rng=1)
+        )
+
+
 def test_a_run_that_is_too_short_says_so():
     _, corpus = corpus_of(2000)
     with pytest.warns(UserWarning, match="topics still improve: .* per cent .* Increase `tune`"):
