@@ -20,7 +20,13 @@ from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.potential import Potential
 
-__all__ = ["added", "energies_and_gradients", "geometry", "terms_of_rows"]
+__all__ = [
+    "added",
+    "component_densities",
+    "energies_and_gradients",
+    "geometry",
+    "terms_of_rows",
+]
 
 
 def energies_and_gradients(potential: Potential) -> Evaluated:
@@ -45,6 +51,13 @@ def terms_of_rows(potential: Potential) -> Evaluated | None:
     terms = potential.of_each_row(potential.manifold.project(points), rows)
     inputs = [*potential.conditioned, *points, *rows]
     return None if terms is None else Evaluated(inputs, [terms])
+
+
+def component_densities(potential: Potential) -> Evaluated:
+    """Return the log densities of rows by the components of each mixture."""
+    points, rows = _inputs(potential)
+    found = potential.component_densities(potential.manifold.project(points), rows)
+    return Evaluated([*potential.conditioned, *points, *rows], found)
 
 
 def geometry(potential: Potential) -> dict[str, Any]:

@@ -84,8 +84,8 @@ class HostGradient:
 
     Attributes
     ----------
-    manifold : Product
-        Where the points are.
+    potential, manifold : Potential, Product
+        What is evaluated, and where the points are.
     elsewhere : callable or None
         What makes calls of :meth:`partition_sum` and :meth:`partition_rows` in other processes.
     weights : RowWeights or None
@@ -115,7 +115,7 @@ class HostGradient:
         self.elsewhere: Elsewhere | None = None
         self.seconds_per_pass = np.nan
         self._last: tuple[list[np.ndarray], Evaluation] | None = None
-        self._potential, self.manifold = potential, potential.manifold
+        self.potential, self.manifold = potential, potential.manifold
         self._write(potential)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class HostGradient:
         """Write the functions anew."""
         self.__dict__.update(state)
         self.elsewhere, self._last = None, None
-        self._write(self._potential)
+        self._write(self.potential)
 
     def rows(self, rng: np.random.Generator, size: int | None = None) -> list[np.ndarray]:
         """Draw rows of every source: a batch, or ``size`` different ones, or ones by weight.
@@ -179,7 +179,7 @@ class HostGradient:
 
     @cached_property
     def _evaluate_weighted(self) -> Evaluated:
-        return energies_and_gradients(self._potential.weighted())
+        return energies_and_gradients(self.potential.weighted())
 
     def whole(self, point: Sequence[np.ndarray]) -> Evaluation:
         """Evaluate at a point with all rows, a few thousand at a time.
@@ -271,7 +271,7 @@ class HostGradient:
 
     def terms_of_rows(self) -> TermsOfRows | None:
         """Return the function of the log likelihood of each row, if there is one."""
-        terms = terms_of_rows(self._potential) if len(self.n_rows) == 1 else None
+        terms = terms_of_rows(self.potential) if len(self.n_rows) == 1 else None
         if terms is None:
             return None
         return lambda point, rows: terms([*self.conditioned, *point, rows])[0]

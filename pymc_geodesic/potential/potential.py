@@ -26,6 +26,7 @@ from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batche
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
 from pymc_geodesic.potential.minibatch import find_batch_sources
+from pymc_geodesic.potential.mixtures import mixtures_in, with_shares
 from pymc_geodesic.potential.row_terms import sum_of_each_row, times_factors
 from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stream import Source, find_streams
@@ -75,7 +76,8 @@ class Potential:
     latents : tuple of TensorVariable
         Inputs for the draws of the local variables, then for the expectations.
     row_weights : tuple of TensorVariable
-        Input for the factors of rows that are :meth:`weighted`; else empty.
+        Inputs for the factors of rows that are :meth:`weighted`, or for their :meth:`shared_out`
+        components; else empty.
 
     Raises
     ------
@@ -190,6 +192,33 @@ class Potential:
         other.row_weights = (factors,)
         other._terms = times_factors(self._terms, self._rows[0], factors)
         return other
+
+    def shared_out(self) -> Self | None:
+        """Return the bound that EM maximises, with the rows' shares of components as inputs.
+
+        None for a log density that has no mixtures.
+        """
+        mixtures = self._mixtures(self._terms)
+        if not mixtures:
+            return None
+        other = copy(self)
+        for name in ("_energy_terms", "_smooth_terms"):
+            other.__dict__.pop(name, None)
+        other._terms, shares = with_shares(self._terms, mixtures)
+        other.row_weights = tuple(shares)
+        return other
+
+    def component_densities(
+        self, position: Point, indices: Sequence[TensorVariable]
+    ) -> list[TensorVariable]:
+        """Log weight plus log density of the components of each mixture, along the last axis."""
+        mixtures = self._mixtures(without_checks(self._terms, impossible=True))
+        return list(self._at([x.owner.inputs[0] for x in mixtures], position, indices))
+
+    def _mixtures(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
+        """Return mixtures whose components are those of a variable, unlike nodes of quadrature."""
+        sizes = {n for variable in self.variables for n in variable.shape}
+        return [x for x in mixtures_in(terms) if x.owner.inputs[0].type.shape[-1] in sizes]
 
     def of_each_row(
         self, position: Point, indices: Sequence[TensorVariable]

@@ -22,6 +22,7 @@ from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.tuning.center import descend
 from pymc_geodesic.tuning.curvature import curvature_mass
+from pymc_geodesic.tuning.mixture_starts import mixture_starts
 
 __all__ = ["best_starts", "default_start", "is_default", "jittered", "scattered"]
 
@@ -136,6 +137,17 @@ def scattered(
     return _folded(gradient, chosen)
 
 
+def varied_alone(
+    gradient: HostGradient, point: Sequence[np.ndarray], number: int, *, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Give one variable another value: anywhere on a curved manifold, nearby in flat space."""
+    loose = [i == number for i in range(len(point))]
+    if gradient.manifold.factors[number].is_flat:
+        return jittered(gradient, point, loose=loose, rng=rng)
+    drawn = _drawn(gradient, point, [number], rng)
+    return [x if free else y for x, y, free in zip(drawn, point, loose, strict=True)]
+
+
 def _drawn(
     gradient: HostGradient,
     point: Sequence[np.ndarray],
@@ -198,12 +210,20 @@ def best_starts(
         pairs = zip(mass.arrays, gradient.manifold.dims, strict=True)
         return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
 
+    def varied(number):
+        return varied_alone(gradient, own.point, number, rng=rng)
+
     def another(number):
+        if mixtures is not None:
+            near = jittered(gradient, own.point, loose=loose, rng=rng, size=NEARBY)
+            found = mixtures.start(near, rng)
+            return [x if free else y for x, y, free in zip(found, start, loose, strict=True)]
         if number % 2:
             return scattered(gradient, start, loose=loose, rng=rng)
         return jittered(gradient, own.point, loose=loose, rng=rng, size=NEARBY)
 
     own = tried(start)
+    mixtures = mixture_starts(gradient, own.point, rows=rows, varied=varied)
     gained = _energy(gradient, start, rows) - own.energy
     tolerance = max(LEAST_GAIN, SAME * gained) if np.isfinite(gained) else LEAST_GAIN
     trials: list[Trial] = []

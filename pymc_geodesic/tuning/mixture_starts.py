@@ -1,0 +1,158 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+r"""Starts of mixtures: clusters of rows, to each of which a component is fitted.
+
+Rows are compared as the components see them: by their log densities under many random components,
+which differ from each other in one variable at a time. For von Mises-Fisher distributions these are
+random projections of the rows, for axes of their outer products, for normal distributions of the
+rows and their squares; whatever the densities, two rows are near if no component tells them apart.
+k-means++ divides the rows in this space. Then the bound that EM maximises,
+
+.. math::
+
+    \sum_i \sum_k r_{ik} [\log w_k + \log f_k(x_i)] + \log p(\theta),
+
+is maximised with the clusters as shares r. The search of a mode goes on from there.
+
+References
+----------
+D. Arthur and S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, SODA (2007).
+A. Rahimi and B. Recht, Random Features for Large-Scale Kernel Machines, NIPS (2007).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pymc_geodesic.kernel.host_functions import component_densities, energies_and_gradients
+from pymc_geodesic.kernel.host_gradient import Evaluation, HostGradient
+from pymc_geodesic.potential import Potential
+from pymc_geodesic.tuning.center import descend
+
+__all__ = ["MixtureStarts", "mixture_starts"]
+
+Point = Sequence[np.ndarray]
+
+# Random components for each entry of a component, which keep the distances of rows to a tenth.
+PER_ENTRY = 4
+# Divisions of the rows, of which the one with the smallest distances is taken.
+N_DIVISIONS = 4
+# Evaluations of the bound: clusters need no precise fit.
+MOST_EVALUATIONS = 60
+# A variable moves no rows whose log densities differ by less, relative to their size.
+ROUNDING = 1e-10
+
+
+def mixture_starts(
+    gradient: HostGradient,
+    center: Point,
+    *,
+    rows: Sequence[np.ndarray],
+    varied: Callable[[int], Point],
+) -> MixtureStarts | None:
+    """Return what makes starts, as :class:`MixtureStarts`; None of a posterior without mixtures."""
+    bound = gradient.potential.shared_out()
+    if bound is None:
+        return None
+    return MixtureStarts(gradient, bound, center, rows=rows, varied=varied)
+
+
+class MixtureStarts:
+    """Starts of the mixtures of a posterior.
+
+    Parameters
+    ----------
+    gradient : HostGradient
+        Energies and gradients.
+    bound : Potential
+        The bound that EM maximises.
+    center : sequence of ndarray
+        A point at which all components have about the width of all data.
+    rows : sequence of ndarray
+        Rows of each source that are divided among components.
+    varied : callable
+        ``(number of a variable) -> point``: the center with another value of this variable.
+    """
+
+    def __init__(
+        self,
+        gradient: HostGradient,
+        bound: Potential,
+        center: Point,
+        *,
+        rows: Sequence[np.ndarray],
+        varied: Callable[[int], Point],
+    ) -> None:
+        self._gradient, self._rows = gradient, list(rows)
+        self._bound = energies_and_gradients(bound)
+        self._densities = component_densities(gradient.potential)
+        self._shapes = [x.shape for x in self._at(center)]
+        self._features = self._seen_by_components(center, varied)
+
+    def start(self, near: Point, rng: np.random.Generator) -> list[np.ndarray]:
+        """Divide the rows anew, and fit the components to the clusters from a point."""
+        shares = [
+            _one_hot(_clusters(features, shape[-1], rng), shape)
+            for features, shape in zip(self._features, self._shapes, strict=True)
+        ]
+        gradient, n = self._gradient, len(near)
+
+        def evaluate(point: Point) -> Evaluation:
+            given = [*gradient.conditioned, *shares, *point, *self._rows]
+            energy, *g = self._bound(given, interprets=gradient.interprets)
+            return Evaluation(float(energy), g[:n], g[n:])
+
+        return descend(evaluate, near, project=gradient.project, most=MOST_EVALUATIONS).point
+
+    def _at(self, point: Point) -> list[np.ndarray]:
+        given = [*self._gradient.conditioned, *point, *self._rows]
+        return self._densities(given, interprets=self._gradient.interprets)
+
+    def _seen_by_components(
+        self, center: Point, varied: Callable[[int], Point]
+    ) -> list[np.ndarray]:
+        """Return the rows of each mixture, as seen by random components, ``(row, component)``."""
+        k = min(shape[-1] for shape in self._shapes)
+        blocks: list[list[np.ndarray]] = []
+        for i, x in enumerate(center):
+            size = max(1, np.size(x) // k)
+            at_each = [self._at(varied(i)) for _ in range(-(-PER_ENTRY * size // k))]
+            of_each = [np.concatenate(parts, axis=-1) for parts in zip(*at_each, strict=True)]
+            blocks.append([np.sqrt(size) * _scaled(x) for x in of_each])
+        return [np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True)]
+
+
+def _scaled(densities: np.ndarray) -> np.ndarray:
+    """Return log densities as differences between rows, with a total variance of one or zero."""
+    flat = densities.reshape(-1, densities.shape[-1]).astype(float)
+    fine = np.isfinite(flat)
+    least = np.min(np.where(fine, flat, np.inf), axis=0)
+    flat = np.where(fine, flat, np.where(np.isfinite(least), least, 0.0))
+    moved = flat - flat.mean(axis=0)
+    width = np.sqrt(np.sum(np.mean(moved**2, axis=0)))
+    return moved / width if width > ROUNDING * np.abs(flat).max(initial=1.0) else 0.0 * moved
+
+
+def _clusters(features: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the cluster of each row."""
+    # Imported on first use, because it takes a while to load.
+    from scipy.cluster.vq import kmeans2
+
+    best, least = np.zeros(len(features), int), np.inf
+    for _ in range(N_DIVISIONS):
+        with warnings.catch_warnings():
+            # A cluster without rows is a component to which the prior is fitted.
+            warnings.simplefilter("ignore", UserWarning)
+            centers, labels = kmeans2(features, k, minit="++", rng=rng)
+        distance = float(np.sum((features - centers[labels]) ** 2))
+        if distance < least:
+            best, least = labels, distance
+    return best
+
+
+def _one_hot(labels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.eye(shape[-1])[labels].reshape(shape)
