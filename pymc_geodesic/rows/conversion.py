@@ -30,7 +30,7 @@ from pymc_geodesic.potential.model_graphs import model_of_graph
 from pymc_geodesic.rows.graphs import known_by_value, substituted
 from pymc_geodesic.rows.integration import RowsOfEntries, TermsOfRows, rows_of_entries
 from pymc_geodesic.rows.local_variables import Local, depends_on, find_local, is_without_effect
-from pymc_geodesic.rows.refusals import CURE, DependentRowsError, require_rows
+from pymc_geodesic.rows.refusals import CURE, DependentRowsError, FewRowsError, require_rows
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.rows.summands import added
 from pymc_geodesic.rows.terms import ModelOfRows, lengths_of
@@ -107,7 +107,7 @@ class Conversion(ModelOfRows):
     def model_of_batches(self, *, but: Collection[str] = ()) -> Model:
         """Build the model, whose rows ``pm.Minibatch`` draws, without some of its terms."""
         if not self.streams:
-            raise ValueError(
+            raise FewRowsError(
                 "The model expected an observed variable or a potential with more rows than "
                 f"`batch_size`={self.batch_size}, got none. {CURE}"
             )

@@ -9,6 +9,7 @@ from typing import Any
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.mixture import MixtureRV
 from pymc.distributions.truncated import TruncatedRV
 from pymc.model.fgraph import ModelObservedRV, ModelVar
 from pytensor.compile.builders import OpFromGraph
@@ -123,6 +124,9 @@ def _input_roles(node: Apply) -> list[str | int] | None:
         if not isinstance(base, RandomVariable):
             return None
         return ["rng", "size", *base.ndims_params, 0, 0]
+    if isinstance(op, MixtureRV):
+        # PyMC's signature counts the letters of the name of a vector's axis.
+        return ["rng", 1, *[op.ndim_supp + (len(node.inputs) == 3)] * (len(node.inputs) - 2)]
     if getattr(op, "extended_signature", None) is None:
         return None
     (rngs, size, params), _ = op.get_input_output_type_idxs(op.extended_signature)

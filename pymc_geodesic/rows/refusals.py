@@ -20,7 +20,14 @@ from pymc_geodesic.rows.facts import Facts
 from pymc_geodesic.rows.graphs import data_of, name_of, needed_for_values
 from pymc_geodesic.rows.selection import Rows
 
-__all__ = ["CURE", "DependentRowsError", "mixing", "require_rows", "require_separate"]
+__all__ = [
+    "CURE",
+    "DependentRowsError",
+    "FewRowsError",
+    "mixing",
+    "require_rows",
+    "require_separate",
+]
 
 # Operations that stand wherever rows are counted or checked.
 NEVER_THE_REASON = frozenset({"Shape", "Check"})
@@ -29,6 +36,10 @@ CURE = "Use NUTS, which is exact: `pmg.sample(model=model, exact='nuts')`."
 
 class DependentRowsError(ValueError):
     """The log density of a model is not a sum over rows of its data."""
+
+
+class FewRowsError(ValueError):
+    """A model has no more rows than a batch."""
 
 
 def require_separate(name: str, rv: Variable) -> None:

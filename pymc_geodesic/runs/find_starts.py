@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from pymc.model import Model
@@ -19,7 +21,7 @@ from pymc_geodesic.sampling.advance import Sampler, prepare
 from pymc_geodesic.step_methods import SGNHT, gSGNHT
 from pymc_geodesic.validation import whole
 
-__all__ = ["find_starts"]
+__all__ = ["find_starts", "free_values"]
 
 
 def find_starts(
@@ -106,7 +108,14 @@ def find_starts(
         draws=1,
     )
     prepare(sampler, begun)
-    traced = Traced(searched, [rv.name for rv in searched.free_RVs])
-    values = {name: np.array([[x.values[name]] for x in begun]) for name in traced.value_names}
-    starts = traced(values, (n_chains, 1))
-    return [{name: x[i, 0] for name, x in starts.items()} for i in range(n_chains)]
+    return free_values(searched, [chain.values for chain in begun])
+
+
+def free_values(
+    model: Model, points: Sequence[Mapping[str, np.ndarray]]
+) -> list[dict[str, np.ndarray]]:
+    """Return the free variables of a model at PyMC's values, in their own shapes."""
+    traced = Traced(model, [rv.name for rv in model.free_RVs])
+    values = {name: np.array([[point[name]] for point in points]) for name in traced.value_names}
+    found = traced(values, (len(points), 1))
+    return [{name: x[i, 0] for name, x in found.items()} for i in range(len(points))]

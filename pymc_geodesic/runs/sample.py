@@ -21,6 +21,7 @@ from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
+from pymc_geodesic.runs.few_rows import Starts, chosen
 from pymc_geodesic.runs.fold import Fold, Phase
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.plan import Plan, begin_run
@@ -38,8 +39,7 @@ from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.running import KeepArgument, running_of
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, require_starts
 from pymc_geodesic.runs.until import UntilArgument, until_of
-from pymc_geodesic.runs.whole_models import Sampled, sampled_model
-from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows, sample_with_nuts
+from pymc_geodesic.runs.with_nuts import ExactArgument, sample_with_nuts
 from pymc_geodesic.sampling import ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.validation import flag, no_backend, one_of, positive, whole
@@ -96,7 +96,9 @@ def sample(
         A step, its class, or a function that returns a step. By default :class:`SGRLD` if all
         variables are probability vectors, and one has a prior concentration below one half or they
         are topics of :class:`LatentDirichletAllocation`; else :class:`gSGNHT` if a variable is on
-        a curved manifold, else :class:`SGNHT`.
+        a curved manifold, else :class:`SGNHT`. A model with no more rows than a batch, 500, is
+        sampled with all of them, exactly: by :class:`GMC` if a variable is on a curved manifold,
+        else by NUTS.
     model : pymc.Model, bambi.Model or object, optional
         The model; by default that of the context. A model of Bambi is built if it is not, and the
         result is that of its own ``fit``. Objects of PyMC-Marketing hold the result afterwards.
@@ -209,17 +211,18 @@ def sample(
     one_of("chain_method", chain_method, get_args(ChainMethod))
     if backend is not None:
         no_backend("backend", backend)
-    if exact is not None:
-        others: dict[str, Any] = {"step": step, "batch_size": batch_size, "until": until}
-        others |= {"keep": keep, "thin": None if thin == 1 else thin}
-        model = of_all_rows(model, exact, others | {"checkpoint": checkpoint, "client": client})
     if client is not None:
         require_client(client)
     path = None if checkpoint is None else folder_of(checkpoint)
     flag("progressbar", progressbar)
     by_builder = computed_by(given)
     named = [*(var_names or ()), *(keep or ())]
-    sampled = Sampled(model) if exact else sampled_model(model, step, batch_size, kept=named)
+    others: dict[str, Any] = {"until": until, "keep": keep, "thin": None if thin == 1 else thin}
+    others |= {"batch_size": batch_size, "checkpoint": checkpoint, "client": client}
+    n_chains = whole("chains", chains)
+    starts = Starts(initvals, n_chains)
+    sampled, step, initvals, exact = chosen(model, step, exact, others, kept=named, starts=starts)
+    model = sampled.model if exact else model
     left_out = [*sampled.left_out, *by_builder]
     traced = Traced(model, var_names, without=keep or (), unless_named=left_out)
     plan = Plan(
@@ -230,7 +233,7 @@ def sample(
         traced=traced,
         running=running_of(model, keep, checkpoint=path),
         var_names=var_names,
-        n_chains=whole("chains", chains),
+        n_chains=n_chains,
         random_seed=random_seed,
         initvals=initvals,
         chain_method=chain_method,

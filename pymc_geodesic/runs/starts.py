@@ -13,6 +13,7 @@ from pymc.initial_point import make_initial_point_fns_per_chain
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.default_schedules import default_starts
+from pymc_geodesic.runs.exact_starts import around_one_mode
 from pymc_geodesic.sampling import Chain, begin
 from pymc_geodesic.sampling.advance import Sampler
 
@@ -111,7 +112,10 @@ def begin_chains(
     tune: int,
     draws: int,
 ) -> list[Chain]:
-    """Begin chains at the starts of ``pm.sample``, or at better ones that follow from the data."""
+    """Begin chains at the starts of ``pm.sample``, or at better ones that follow from the data.
+
+    Those of exact samplers of mixtures are around one mode; see ``exact_starts``.
+    """
     require_starts(initvals, model, len(chain_seeds))
     functions = make_initial_point_fns_per_chain(
         model=model, overrides=by_name(initvals), jitter_rvs=set(), chains=len(chain_seeds)
@@ -122,6 +126,7 @@ def begin_chains(
         for make_point, seed in zip(functions, chain_seeds, strict=True)
     ]
     points = default_starts(model, points, np.random.default_rng(chain_seeds[0].generate_state(2)))
+    points = around_one_mode(sampler, model, points, np.random.default_rng(chain_seeds[0]))
     return [
         begin(sampler, random_seed=seed, point=point, tune=tune, draws=draws)
         for seed, point in zip(chain_seeds, points, strict=True)

@@ -14,6 +14,8 @@ from pymc.model import Model
 
 from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import has_minibatch
+from pymc_geodesic.runs.exact_starts import has_mixture
+from pymc_geodesic.runs.find_starts import find_starts
 from pymc_geodesic.runs.plan import Plan
 from pymc_geodesic.runs.room import make_room
 from pymc_geodesic.runs.starts import by_name, seeds
@@ -48,18 +50,25 @@ def sample_with_nuts(
 ) -> xr.DataTree:
     """Run ``pm.sample`` with the settings of a plan.
 
-    Deterministics of which not all draws would fit into memory are left out.
+    Deterministics of which not all draws would fit into memory are left out. The chains of a
+    mixture start around one mode, so that they number its components alike.
     """
     make_room(plan)
+    initvals, options = by_name(plan.initvals), {}
+    if initvals is None and has_mixture(plan.model):
+        seed = seeds(plan.random_seed, 1)[0]
+        initvals = find_starts(plan.model, chains=plan.n_chains, random_seed=seed)
+        options = {"init": "adapt_diag"}
     return pm.sample(
         plan.sampling.n_draws,
         tune=plan.tuning.n_draws,
         chains=plan.n_chains,
         model=plan.model,
         random_seed=[int(x.generate_state(1)[0]) for x in seeds(plan.random_seed, plan.n_chains)],
-        initvals=by_name(plan.initvals),
+        initvals=initvals,
         var_names=[x.name for x in plan.traced.variables],
         discard_tuned_samples=not plan.tuning.is_kept,
         progressbar=progressbar,
         compute_convergence_checks=compute_convergence_checks,
+        **options,
     )

@@ -152,7 +152,7 @@ def test_nuts_is_named_where_rows_cannot_be_divided():
     with pm.Model():
         pm.Normal("y", pm.Normal("mu"), observed=y[:400])
         with pytest.raises(ValueError, match=r"more rows than `batch_size`=500.* exact='nuts'"):
-            pmg.sample(**SHORT)
+            pmg.sample(batch_size=500, **SHORT)
     with pm.Model():
         covariance = pm.gp.cov.ExpQuad(1, ls=pm.HalfNormal("ls")) + pm.gp.cov.WhiteNoise(1.0)
         pm.MvNormal("y", np.zeros(1_000), covariance(np.arange(1_000.0)[:, None]), observed=y)

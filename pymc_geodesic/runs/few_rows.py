@@ -1,0 +1,123 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Models with no more rows than a batch, which an exact sampler samples whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymc.model import Model
+
+from pymc_geodesic.algorithms.default_schedules import has_default_schedule
+from pymc_geodesic.rows.convert import BATCH_SIZE
+from pymc_geodesic.rows.refusals import FewRowsError
+from pymc_geodesic.runs.choose_step import StepArgument, step_class_for
+from pymc_geodesic.runs.exact_starts import exact_starts, whole_potential
+from pymc_geodesic.runs.find_starts import free_values
+from pymc_geodesic.runs.starts import InitialValues
+from pymc_geodesic.runs.whole_models import Sampled, sampled_model
+from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.step_methods import GMC, gSGNHT
+
+__all__ = ["Chosen", "Starts", "chosen"]
+
+
+# In the frame of the posterior, a step is about half a standard deviation long, and three of them
+# are a quarter of a period. A whole period would bring a trajectory back to where it began.
+N_LEAPFROG, JITTER, N_STEPS = 3, 0.3, 3
+
+
+class Chosen(NamedTuple):
+    """What a run samples, and how.
+
+    Attributes
+    ----------
+    sampled : Sampled
+        The model.
+    step : Step, type of Step, callable or None
+        As it was given; or a step that reads all rows.
+    initvals : mapping or sequence of mapping, optional
+        As they were given; or the starts of chains that read all rows.
+    exact : "nuts" or None
+        The name of an exact sampler in place of a step.
+    """
+
+    sampled: Sampled
+    step: StepArgument
+    initvals: InitialValues = None
+    exact: ExactArgument = None
+
+
+class Starts(NamedTuple):
+    """What a run is told of its starts: values, and the number of chains."""
+
+    initvals: InitialValues
+    n_chains: int
+
+
+def chosen(
+    model: Model,
+    step: StepArgument,
+    exact: ExactArgument,
+    others: Mapping[str, Any],
+    *,
+    kept: Collection[str],
+    starts: Starts,
+) -> Chosen:
+    """Return what a run samples: batches of rows, or all of them.
+
+    All of few rows are sampled by :class:`GMC`, if a variable is on a curved manifold, else by
+    NUTS.
+
+    Parameters
+    ----------
+    model, step, exact
+        As for :func:`~pymc_geodesic.runs.sample`.
+    others : mapping
+        Arguments that NUTS does not have, and the batch size.
+    kept : collection of str
+        Names of variables that are not integrated out.
+    starts : Starts
+        What is known of the starts.
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit together; see ``of_all_rows`` and ``sampled_model``.
+    """
+    if exact is not None:
+        whole = of_all_rows(model, exact, {**others, "step": step})
+        return Chosen(Sampled(whole), None, starts.initvals, exact)
+    batch_size = others["batch_size"]
+    try:
+        return Chosen(sampled_model(model, step, batch_size, kept=kept), step, starts.initvals)
+    except FewRowsError:
+        if batch_size is not None or step is not None or has_default_schedule(model):
+            raise
+    is_nuts = bool(model.discrete_value_vars) or step_class_for(model) is not gSGNHT
+    name = "NUTS" if is_nuts else "GMC"
+    log.info(f"The model has at most {BATCH_SIZE} rows: {name} samples all of them, and is exact.")
+    if is_nuts:
+        return Chosen(Sampled(of_all_rows(model, "nuts", others)), None, starts.initvals, "nuts")
+    return _by_gmc(model, starts)
+
+
+def _by_gmc(model: Model, starts: Starts) -> Chosen:
+    """Return a step whose units are widths of the posterior, and starts around a mode."""
+    if starts.initvals is not None:
+        return Chosen(Sampled(model), GMC, starts.initvals)
+    # The same for all seeds, so that a run is continued from a checkpoint with the same step.
+    rng, points = np.random.default_rng(0), [model.initial_point()] * starts.n_chains
+    found = exact_starts(whole_potential(model), model, points, rng)
+    if found is None:
+        return Chosen(Sampled(model), GMC)
+    options: dict[str, Any] = {}
+    if found.masses:
+        options = {"mass": found.masses, "n_leapfrog": N_LEAPFROG, "jitter": JITTER}
+        options["n_steps"] = N_STEPS
+    return Chosen(Sampled(model), partial(GMC, **options), free_values(model, found.points))
