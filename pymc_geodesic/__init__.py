@@ -88,12 +88,13 @@ _HOMES = {
         "plot_rose",
         "plot_simplex",
         "plot_sphere",
+        "plot_stereonet",
         "plot_thermostat",
         "plot_torus",
         "to_longitude_latitude",
     ),
     "potential": ("check_minibatch", "full_data"),
-    "predictions": ("predict",),
+    "predictions": ("membership", "predict"),
     "rows": ("minibatch",),
     "runs": (
         "RunningMoments",
@@ -130,7 +131,7 @@ _HOMES = {
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted([*_HOME_OF, "datasets", "topics"])
+__all__ = sorted([*_HOME_OF, "datasets", "directions", "topics"])
 
 
 def __getattr__(name: str) -> Any:

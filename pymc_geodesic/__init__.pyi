@@ -3,6 +3,7 @@
 """The public names, for type checkers and editors; ``__init__.py`` imports them on first use."""
 
 from pymc_geodesic import datasets as datasets
+from pymc_geodesic import directions as directions
 from pymc_geodesic import topic_models as topic_models
 from pymc_geodesic.diagnostics import (
     configurational_temperature as configurational_temperature,
@@ -79,12 +80,13 @@ from pymc_geodesic.plots import (
     plot_rose as plot_rose,
     plot_simplex as plot_simplex,
     plot_sphere as plot_sphere,
+    plot_stereonet as plot_stereonet,
     plot_thermostat as plot_thermostat,
     plot_torus as plot_torus,
     to_longitude_latitude as to_longitude_latitude,
 )
 from pymc_geodesic.potential import check_minibatch as check_minibatch, full_data as full_data
-from pymc_geodesic.predictions import predict as predict
+from pymc_geodesic.predictions import membership as membership, predict as predict
 from pymc_geodesic.rows import minibatch as minibatch
 from pymc_geodesic.runs import (
     RunningMoments as RunningMoments,

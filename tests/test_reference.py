@@ -17,13 +17,13 @@ API = Path(__file__).parents[1] / "docs" / "api"
 
 # Their names are on the page of users; the other rooms are for extensions.
 ROOMS = (
-    *("datasets", "diagnostics", "distributions", "manifolds", "plots"),
+    *("datasets", "diagnostics", "directions", "distributions", "manifolds", "plots"),
     *("predictions", "rows", "runs"),
     *("sampling", "step_methods", "topic_models"),
 )
 FOR_EXTENSIONS = ("mass", "potential", "tuning")
 # Modules, and types of keywords.
-NOT_LISTED = {"datasets", "topics", "transforms", "ChainMethod"}
+NOT_LISTED = {"datasets", "directions", "topics", "transforms", "ChainMethod"}
 
 # Results of functions, which users do not make; their attributes are documented. `Manifold`,
 # `Schedule` and `Product` are examples in the documentation for extensions.
@@ -83,7 +83,9 @@ def test_a_name_is_on_one_page_once():
     names = [*NAMES, *names_on("extensions")]
     assert len({id(public(name)) for name in names}) == len(names)
     text = (API / "index.md").read_text(encoding="utf-8")
-    assert all(f"`pmg.{name}`" in text for name in ("datasets", "topics", "transforms"))
+    assert all(
+        f"`pmg.{name}`" in text for name in ("datasets", "directions", "topics", "transforms")
+    )
 
 
 def signature_of(name):

@@ -43,6 +43,8 @@ SAYS = {
         "each of which counts",
     ],
     "potential/row_variables.py": ["has an entry for each of the"],
+    "predictions/membership.py": ["The chains number the components of"],
+    "runs/few_rows.py": ["samples all of them, and is exact"],
     "rows/convert.py": ["expected fewer entries than rows, got one for each of the"],
     "runs/entries_at_draws.py": ["have effects far from a normal"],
     "runs/cluster/on_workers.py": ["The cluster has no workers left"],

@@ -7,6 +7,7 @@ from pymc_geodesic.plots.coordinates import from_longitude_latitude, to_longitud
 from pymc_geodesic.plots.frames import plot_frames
 from pymc_geodesic.plots.simplex import plot_simplex
 from pymc_geodesic.plots.sphere import plot_sphere
+from pymc_geodesic.plots.stereonet import plot_stereonet
 from pymc_geodesic.plots.thermostat import plot_thermostat, temperature_band
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "plot_rose",
     "plot_simplex",
     "plot_sphere",
+    "plot_stereonet",
     "plot_thermostat",
     "plot_torus",
     "temperature_band",

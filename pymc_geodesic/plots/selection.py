@@ -25,7 +25,11 @@ __all__ = [
     "pick_variable",
     "probability_or_default",
     "thinned",
+    "unit_vectors",
 ]
+
+# Unit vectors written with three digits have this precision.
+NORM_TOLERANCE = 2e-3
 
 type Draws = xr.DataTree | Mapping[str, ArrayLike] | ArrayLike
 """Result of ``pm.sample``, arrays by label, or one array."""
@@ -129,6 +133,33 @@ def probability_or_default(ci_prob: float | None) -> float:
 def thinned(values: np.ndarray, max_draws: int) -> np.ndarray:
     """Take at most ``max_draws`` draws, evenly."""
     return values[:: -(-len(values) // max_draws)]
+
+
+def unit_vectors(name: str, values: ArrayLike, *, sizes: Sequence[int]) -> np.ndarray:
+    """Return unit vectors (S, n), of unit length to rounding.
+
+    Raises
+    ------
+    ValueError
+        If they have other lengths, or as many entries as none of the ``sizes``.
+    """
+    x = np.asarray(values, dtype=float)
+    if x.ndim == 0 or x.shape[-1] not in sizes:
+        shapes = " or ".join(f"(..., {n})" for n in sizes)
+        raise ValueError(
+            f"`{name}` expected directions of shape {shapes}, got shape {x.shape}. `pmg.summary` "
+            "describes directions in any number of dimensions, and `pmg.directions` makes them "
+            "from angles."
+        )
+    x = x.reshape(-1, x.shape[-1])
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    off = np.abs(lengths - 1)
+    if not np.all(off < NORM_TOLERANCE):
+        raise ValueError(
+            f"`{name}` expected unit vectors, got a length of {lengths.flat[off.argmax()]:.6g}. "
+            "Divide the vectors by their lengths."
+        )
+    return x / lengths
 
 
 def _flat(values: ArrayLike) -> np.ndarray:

@@ -21,7 +21,13 @@ from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws
 from pymc_geodesic.plots.globe import Globe
 from pymc_geodesic.plots.mean_mark import LONGEST_LEGEND, has_mean, without_mean
-from pymc_geodesic.plots.selection import Coordinates, Draws, labelled_vectors, thinned
+from pymc_geodesic.plots.selection import (
+    Coordinates,
+    Draws,
+    labelled_vectors,
+    thinned,
+    unit_vectors,
+)
 from pymc_geodesic.plots.style import HALO, color_of, in_degrees, radius_in_degrees
 from pymc_geodesic.plots.world_map import WorldMap
 from pymc_geodesic.plots.zoomed_map import ZoomedMap
@@ -35,8 +41,6 @@ CANVASES = {canvas.projection: canvas for canvas in (WorldMap, Globe, ZoomedMap)
 
 # Size in the legend of dots that are smaller on the map.
 SMALLEST_MARK = 6.0
-# Unit vectors written with three digits have this precision.
-NORM_TOLERANCE = 2e-3
 
 
 def plot_sphere(
@@ -182,21 +186,7 @@ def _directions(draws: Draws, **chosen: Any) -> dict[str | None, np.ndarray]:
 
 
 def _normalized(values: ArrayLike) -> np.ndarray:
-    values = np.asarray(values, dtype=float)
-    if values.ndim == 0 or values.shape[-1] not in (2, 3):
-        raise ValueError(
-            "`plot_sphere` expected directions of shape (..., 2) or (..., 3), got shape "
-            f"{values.shape}. `pmg.summary` describes directions in any number of dimensions."
-        )
-    values = values.reshape(-1, values.shape[-1])
-    norms = np.linalg.norm(values, axis=-1, keepdims=True)
-    off = np.abs(norms - 1)
-    if not np.all(off < NORM_TOLERANCE):
-        raise ValueError(
-            f"`plot_sphere` expected unit vectors, got a length of {norms.flat[off.argmax()]:.6g}. "
-            "Divide the vectors by their lengths."
-        )
-    return values / norms
+    return unit_vectors("plot_sphere", values, sizes=(2, 3))
 
 
 def _dimension(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> int:

@@ -27,6 +27,19 @@ def test_wind(load_example, check_picture):
     check_picture(example, idata)
 
 
+def test_rock_sets(load_example, check_picture):
+    example = load_example("rock_sets")
+    idata = example.run(quick=True)
+    table = pmg.directions.summary(idata, "dip")
+    # Posterior standard deviations are about half a degree to two; directions of flat planes more.
+    assert np.abs(np.sort(table["dip"]) - np.sort(example.SETS["dip"])).max() < 6
+    assert table["r_hat"].max() < 1.05
+    # 380 of the joints are nearer to their own set than to the others.
+    sizes = np.bincount(idata["rows"]["membership"].values.argmax(axis=1))
+    np.testing.assert_allclose(np.sort(sizes), [80, 120, 200], atol=8)
+    check_picture(example, idata)
+
+
 def test_orbit_planes(load_example, check_picture):
     example = load_example("orbit_planes")
     idata = example.run(quick=True)

@@ -64,7 +64,7 @@ def test_pages_are_short():
 @pytest.mark.parametrize(
     ("page", "section"),
     [
-        *[(page, None) for page in ("index", "from_nuts", "hierarchical", "exact")],
+        *[(page, None) for page in ("index", "from_nuts", "hierarchical", "exact", "geology")],
         *[(page, None) for page in ("predictions", "updates", "next_month")],
         ("scaling", "Parquet files"),
     ],
