@@ -20,7 +20,7 @@ GROUPS = {
     "Big data": ["million", "parquet_rows", "hierarchy", "beside_nuts", "matrix_factorization"],
     "Directions, axes and frames": [
         *("comets", "wind", "protein_angles", "termite_mounds", "magnetic_poles", "orbit_planes"),
-        *("star_tracker", "embeddings", "wine_components", "principal_components"),
+        *("star_tracker", "embeddings", "rock_sets", "wine_components", "principal_components"),
     ],
     "Compositions": ["compositions", "dirichlet_corners"],
     "Text": ["lda", "spherical_topics"],
