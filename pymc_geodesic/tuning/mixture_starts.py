@@ -37,8 +37,9 @@ __all__ = ["MixtureStarts", "mixture_starts"]
 
 Point = Sequence[np.ndarray]
 
-# Random components for each entry of a component, which keep the distances of rows to a tenth.
-PER_ENTRY = 4
+# Random components for each entry of a component, and at most, for each variable: so many random
+# projections keep the distances of rows to a tenth.
+PER_ENTRY, MOST_COMPONENTS = 4, 300
 # Divisions of the rows, of which the one with the smallest distances is taken.
 N_DIVISIONS = 4
 # Evaluations of the bound: clusters need no precise fit.
@@ -120,7 +121,8 @@ class MixtureStarts:
         blocks: list[list[np.ndarray]] = []
         for i, x in enumerate(center):
             size = max(1, np.size(x) // k)
-            at_each = [self._at(varied(i)) for _ in range(-(-PER_ENTRY * size // k))]
+            n_points = -(-min(PER_ENTRY * size, MOST_COMPONENTS) // k)
+            at_each = [self._at(varied(i)) for _ in range(n_points)]
             of_each = [np.concatenate(parts, axis=-1) for parts in zip(*at_each, strict=True)]
             blocks.append([np.sqrt(size) * _scaled(x) for x in of_each])
         return [np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True)]
