@@ -18,6 +18,7 @@ __version__ = version("pymc_geodesic")
 _install_guard()
 
 _HOMES = {
+    "calibration": ("calibrate",),
     "diagnostics": (
         "configurational_temperature",
         "diagnose",

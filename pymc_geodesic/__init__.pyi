@@ -5,6 +5,7 @@
 from pymc_geodesic import datasets as datasets
 from pymc_geodesic import directions as directions
 from pymc_geodesic import topic_models as topic_models
+from pymc_geodesic.calibration import calibrate as calibrate
 from pymc_geodesic.diagnostics import (
     configurational_temperature as configurational_temperature,
     diagnose as diagnose,

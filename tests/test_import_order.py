@@ -35,7 +35,7 @@ ORDER = (
         "refinement",
         "runs",
     ),
-    *("diagnostics", "plots", "directions", "topic_models", "predictions"),
+    *("diagnostics", "plots", "directions", "topic_models", "predictions", "calibration"),
 )
 
 ROOT = Path(pymc_geodesic.__file__).parent

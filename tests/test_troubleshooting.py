@@ -23,6 +23,7 @@ SAYS = {
     "algorithms/algorithm.py": ["made a transition to a state that is not finite and undid it"],
     "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
     "algorithms/simplex_rules.py": ["moves the means of probabilities near zero by"],
+    "calibration/result.py": ["the draws of `", "simulations have failed"],
     "diagnostics/angle_statistics.py": ["whose draws lie at both ends of its"],
     "diagnostics/direction_statistics.py": [
         "has no mean direction: the mean resultant length",

@@ -33,7 +33,6 @@ import pymc_geodesic as pmg
 from benchmarks.correctness.calibration_models import CASES
 from benchmarks.correctness.calibration_runs import (
     INTERVALS,
-    N_RANKED,
     RUNS,
     Ranks,
     as_kept,
@@ -45,6 +44,7 @@ from benchmarks.harness.console import parser, table
 from benchmarks.harness.declared import Benchmark, fingerprint
 from benchmarks.harness.records import Check, keep, report
 from benchmarks.harness.sampling import flat
+from pymc_geodesic.calibration.simulations import ranks_among
 
 SIMULATIONS = 300
 BENCHMARK = Benchmark(
@@ -77,13 +77,6 @@ def from_prior(name: str, n: int, *, seed: int = 1) -> list[dict[str, np.ndarray
     return [dict(zip(names, values, strict=True)) for values in zip(*draws, strict=True)]
 
 
-def ranks_of(draws: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Rank true values among draws ``(chain, draw, entry)`` that are as far apart as possible."""
-    pooled = draws.reshape(-1, draws.shape[-1])
-    chosen = np.linspace(0, len(pooled) - 1, N_RANKED).round().astype(int)
-    return np.sum(pooled[chosen] < truth, axis=0)
-
-
 def posterior_of(
     name: str, drawn: dict[str, np.ndarray], seed: int, lengths: Mapping[str, int]
 ) -> tuple[pm.Model, Any]:
@@ -113,7 +106,7 @@ def simulate(
         f"{name}{list(at) if at else ''}" for name in free for at in np.ndindex(drawn[name].shape)
     ]
     seconds = time.process_time() - start
-    return names, ranks_of(draws, truth).tolist(), warned, seconds
+    return names, ranks_among(draws, truth).tolist(), warned, seconds
 
 
 def key_of(name: str, seed: int, lengths: Mapping[str, int]) -> str:

@@ -14,11 +14,11 @@ from scipy.stats import chisquare
 
 from benchmarks.correctness.models import read
 from benchmarks.harness.records import PARTS, RESULTS
+from pymc_geodesic.calibration.simulations import N_RANKED
 
-__all__ = ["INTERVALS", "N_RANKED", "RUNS", "Ranks", "as_kept", "kept", "of_other_code"]
+__all__ = ["INTERVALS", "RUNS", "Ranks", "as_kept", "kept", "of_other_code"]
 
 # Ranks are 0 to 99, so that these intervals hold exactly half and nine tenths of them.
-N_RANKED = 99
 INTERVALS = {0.5: (25, 75), 0.9: (5, 95)}
 # Of the histogram whose uniformity is tested.
 N_BINS = 10

@@ -67,11 +67,18 @@ class FreshProcess:
             raise SamplingError(
                 "The process that makes the draws of a chain has ended before its last draw, with "
                 f"exit code {self._process.wait()}. It may have had too little memory. Pass fewer "
-                "`cores` to `pm.sample`, or use `pmg.sample`."
+                "`cores`, or use `pmg.sample`."
             ) from error
         if not succeeded:
             raise found
         return found
+
+    def close(self) -> None:
+        """End the process, also if it computes."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._pipe.close()
 
 
 def serve(descriptor: int) -> None:

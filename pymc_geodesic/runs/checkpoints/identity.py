@@ -17,7 +17,7 @@ from pymc_geodesic.runs.checkpoints.digest import digest, graph_digests
 from pymc_geodesic.runs.starts import InitialValues
 from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["Identity", "identity_of", "require_same"]
+__all__ = ["Identity", "identity_of", "identity_of_model", "require_same"]
 
 type Identity = dict[str, Any]
 """What is compared, by the name under which a difference is told. It can be written as JSON."""
@@ -48,17 +48,24 @@ def identity_of(
     arguments : mapping
         Other arguments of the run, which can be written as JSON.
     """
+    return {
+        **identity_of_model(model),
+        "the class of the step": type(step).__name__,
+        **_options(step),
+        "the seeds": [_seed(seed) for seed in chain_seeds],
+        "`initvals`": digest(initvals),
+        **{f"`{name}`": value for name, value in arguments.items()},
+    }
+
+
+def identity_of_model(model: Model) -> Identity:
+    """Describe a model, and what evaluates it."""
     formulas = [*model.logp(sum=False), *model.replace_rvs_by_values(model.deterministics)]
     graph, arrays = graph_digests(formulas)
     labels = digest([dict(model.coords), dict(model.named_vars_to_dims)])
     return {
         "the model": f"{graph}-{labels}",
         "the data, or arrays of the priors": arrays,
-        "the class of the step": type(step).__name__,
-        **_options(step),
-        "the seeds": [_seed(seed) for seed in chain_seeds],
-        "`initvals`": digest(initvals),
-        **{f"`{name}`": value for name, value in arguments.items()},
         **{f"the version of {package}": version(package) for package in PACKAGES},
     }
 

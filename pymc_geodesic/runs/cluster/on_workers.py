@@ -20,7 +20,7 @@ from pymc_geodesic.runs.cluster.worker import (
     advance_segment,
     home,
     must_be_together,
-    sampler_plugin,
+    plugin_of,
 )
 from pymc_geodesic.sampling import Chain, ChainFailure, ChainMethod
 from pymc_geodesic.sampling.advance import Sampler
@@ -30,7 +30,7 @@ from pymc_geodesic.sampling.run import Arrays
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["OnWorkers", "Watch", "require_client"]
+__all__ = ["OnWorkers", "Watch", "require_client", "required_processes"]
 
 type Watch = Callable[[range, int, Arrays], None]
 """Receives the chains that have made draws, the number of draws, and their statistics."""
@@ -77,7 +77,7 @@ class OnWorkers:
         self._watch = watch
         self.reads_stream = sampler.reads_stream
         self._sampler, self._has_told = sampler, False
-        processes = _required_processes(client)
+        processes = required_processes(client)
         self._n_blocks = len(processes)
         # A worker in this process logs here already.
         self._forwards = _process_function()() not in processes
@@ -190,7 +190,7 @@ def require_client(client: Any) -> None:
         )
 
 
-def _required_processes(client: Client) -> list[tuple[str, int]]:
+def required_processes(client: Client) -> list[tuple[str, int]]:
     """Return the processes of the workers, each with one thread."""
     threads = client.nthreads()
     if not threads:
@@ -214,7 +214,7 @@ def _required_processes(client: Client) -> list[tuple[str, int]]:
 
 def _plugin(sampler: Sampler) -> Any:
     try:
-        return sampler_plugin(sampler)
+        return plugin_of(sampler)
     except Exception as error:
         raise ValueError(
             "`step` expected a step that can be pickled and sent to workers, got one that cannot: "

@@ -15,7 +15,7 @@ from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.run import Arrays
 
-__all__ = ["RETRIES", "Segment", "advance_segment", "home", "must_be_together", "sampler_plugin"]
+__all__ = ["RETRIES", "Segment", "advance_segment", "held", "home", "must_be_together", "plugin_of"]
 
 # Tasks are repeated after temporary errors, such as a file that cannot be read for a moment.
 RETRIES = 2
@@ -52,7 +52,7 @@ def home() -> None:
 
 def advance_segment(segment: Segment, at_home: None = None) -> tuple[list[Chain], Arrays, Arrays]:
     """Move chains by a segment, in a worker; see :func:`pymc_geodesic.sampling.run`."""
-    sampler = _sampler(segment.run)
+    sampler = held(segment.run)
     with _passes_divided(segment, sampler):
         return run(
             sampler,
@@ -98,7 +98,7 @@ class _Call(NamedTuple):
 
 
 def _call_divisible(call: _Call) -> Any:
-    return getattr(_sampler(call.run).divisible, call.task)(*pickle.loads(call.arguments))
+    return getattr(held(call.run).divisible, call.task)(*pickle.loads(call.arguments))
 
 
 def must_be_together(sampler: Sampler, chain: Chain) -> bool:
@@ -106,7 +106,7 @@ def must_be_together(sampler: Sampler, chain: Chain) -> bool:
     return sampler.tunes_in_common and chain.n_drawn < max(chain.tuning_draws, 1)
 
 
-def _sampler(name: str) -> Sampler:
+def held(name: str) -> Any:
     """Return the sampler of a run, with the functions compiled for it in this worker."""
     from distributed import get_worker
 
@@ -118,7 +118,7 @@ def _sampler(name: str) -> Sampler:
     return plugin.sampler
 
 
-def sampler_plugin(sampler: Sampler) -> Any:
+def plugin_of(sampler: Any) -> Any:
     """Create a ``WorkerPlugin`` that sends a sampler to every present and future worker.
 
     Its class is pickled by value, so that a worker unpickles it without importing this package: the
