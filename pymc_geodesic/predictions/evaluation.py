@@ -8,6 +8,7 @@ import os
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from threadpoolctl import threadpool_limits
 
+from pymc_geodesic.predictions.parquet_results import SUFFIX, ParquetResults
 from pymc_geodesic.predictions.quantities import Quantity
 from pymc_geodesic.predictions.rows_at_draws import rows_of_block
 from pymc_geodesic.predictions.statistics import mean_and_quantiles
@@ -40,7 +42,7 @@ class Evaluation:
     quantiles : sequence of float, optional
         Probabilities of the quantiles that are kept with the mean; None to keep all draws.
     out : path, optional
-        A folder for the results.
+        A folder or a Parquet file for the results.
     progressbar : bool
         Whether to show progress.
     """
@@ -56,7 +58,8 @@ class Evaluation:
     ) -> None:
         self._n_chains, self._n_draws = posterior.sizes["chain"], posterior.sizes["draw"]
         self._coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
-        self._rows, self._quantiles, self._out = rows, quantiles, out
+        self._rows, self._quantiles = rows, quantiles
+        self._out = None if out is None else Path(out).expanduser()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=10),
@@ -119,7 +122,7 @@ class Evaluation:
         quantities: Sequence[Quantity],
         counts: Mapping[str, int],
         labels: Mapping[str, np.ndarray],
-    ) -> Results:
+    ) -> Results | ParquetResults:
         coords: dict[str, Any] = dict(labels)
         forms = {}
         for x in quantities:
@@ -139,10 +142,17 @@ class Evaluation:
             coords |= self._coords
         else:
             coords["summary"] = ["mean", *(f"{100 * q:g}%" for q in self._quantiles)]
+        if self._out is not None and self._out.suffix == SUFFIX:
+            return ParquetResults(forms, coords, self._out)
         return Results(forms, coords, self._out)
 
     def _fill(
-        self, results: Results, x: Quantity, chosen: np.ndarray, first: int, task: Any
+        self,
+        results: Results | ParquetResults,
+        x: Quantity,
+        chosen: np.ndarray,
+        first: int,
+        task: Any,
     ) -> None:
         """Evaluate rows, and put them from a place on."""
         at_once = results.rows_at_once(x.name)

@@ -40,7 +40,9 @@ def expected(name: str, rv: TensorVariable) -> TensorVariable:
     except (NotImplementedError, UndefinedMomentException):
         raise ValueError(
             f"`kind` expected 'response' for `{name}`, because PyMC has no closed form of the mean "
-            f"of {_name(rv.owner.op)}, got 'mean'. Or name a Deterministic in `var_names`."
+            f"of {_name(rv.owner.op)}, got 'mean'. The mean of responses is the same, with a "
+            "standard error of their deviation over the root of the number of draws. Or name a "
+            "Deterministic in `var_names`."
         ) from None
 
 

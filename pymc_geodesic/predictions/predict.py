@@ -85,7 +85,9 @@ def predict(
         the prior, one for each draw. Such groups have numbers from that of the model's groups on.
         Negative numbers, as of labels that pandas does not find, are one new group.
     out : path, optional
-        A new folder for the result, in the format Zarr. It may be larger than memory.
+        A new place for the result, which may be larger than memory: a folder in the format Zarr;
+        or, with a name that ends in ``.parquet``, a file with a line for each row, its label and
+        the mean and quantiles of one variable.
     random_seed : int or Generator, optional
         Source of what is drawn.
     progressbar : bool
@@ -96,7 +98,8 @@ def predict(
     Dataset
         A variable for each name. Its first dimension is that of the rows, its last ``summary`` has
         the labels "mean", "5%" and "95%": ``found["y"].to_pandas()`` is a table of rows. With
-        ``draws`` it has the dimensions ``chain`` and ``draw``, as in a group of ``idata``.
+        ``draws`` it has the dimensions ``chain`` and ``draw``, as in a group of ``idata``. Empty if
+        ``out`` is a Parquet file.
 
     Raises
     ------

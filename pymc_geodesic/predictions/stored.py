@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ import xarray as xr
 
 from pymc_geodesic.runs.checkpoints.store import zarr_package
 
-__all__ = ["Form", "Results"]
+__all__ = ["Form", "Results", "require_new", "rows_of_chunk"]
 
 # Bytes of a chunk of a folder before compression, and of results that are kept in memory.
 CHUNK_BYTES, MOST_BYTES = 2**23, 4e9
@@ -72,10 +71,10 @@ class Results:
         self,
         forms: Mapping[str, Form],
         coords: Mapping[str, Any],
-        out: str | os.PathLike[str] | None,
+        out: Path | None,
     ) -> None:
         self._forms, self._coords = dict(forms), dict(coords)
-        self._path = None if out is None else Path(out).expanduser()
+        self._path = out
         if self._path is None:
             self._require_room()
             self._arrays: Any = {
@@ -86,7 +85,7 @@ class Results:
 
     def rows_at_once(self, name: str) -> int:
         """Return how many rows are put at once."""
-        return _rows_of_chunk(self._forms[name])
+        return rows_of_chunk(self._forms[name])
 
     def put(self, name: str, first: int, block: np.ndarray) -> None:
         """Put the results of some rows, the first of which is given."""
@@ -111,16 +110,13 @@ class Results:
 
     def _begin(self, path: Path) -> dict[str, Any]:
         zarr = zarr_package("out")
-        if path.exists():
-            raise FileExistsError(
-                f"`out` expected a new folder, got {os.fspath(path)!r}, which exists."
-            )
+        require_new(path)
         xr.Dataset(coords=self._coords).to_zarr(path, mode="w-", zarr_format=3, consolidated=False)
         root = zarr.open_group(path, mode="r+", zarr_format=3)
         found = {}
         for name, form in self._forms.items():
             chunks = list(form.shape)
-            chunks[form.axis] = min(_rows_of_chunk(form), max(1, chunks[form.axis]))
+            chunks[form.axis] = min(rows_of_chunk(form), max(1, chunks[form.axis]))
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message=".*does not have a Zarr V3 spec")
                 found[name] = root.create_array(
@@ -133,6 +129,13 @@ class Results:
         return found
 
 
-def _rows_of_chunk(form: Form) -> int:
+def require_new(path: Path) -> None:
+    """Raise an error if there is something at a path."""
+    if path.exists():
+        raise FileExistsError(f"`out` expected a new path, got {str(path)!r}, which exists.")
+
+
+def rows_of_chunk(form: Form) -> int:
+    """Return how many rows are put at once."""
     n_rows = max(1, form.shape[form.axis])
     return max(1, min(n_rows, int(CHUNK_BYTES // max(1.0, form.n_bytes / n_rows))))

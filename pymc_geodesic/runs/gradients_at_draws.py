@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -251,8 +251,21 @@ def _obstacle(idata: xr.DataTree, sampler: StochasticSampler, *, is_worth_it: bo
 
 
 def seconds_of_one(gradient: HostGradient, point: Sequence[np.ndarray]) -> float:
-    """Return what a gradient of all rows takes; the first one makes the function."""
+    """Return what a gradient of all rows takes, by that of some; the first one makes the function.
+
+    Of data in memory a part is enough, of which all rows consist.
+    """
+    if gradient.is_stream or not gradient.n_rows:
+        seconds = _second_time(lambda: gradients_of_all_rows(gradient, [point]))
+    else:
+        rows = next(gradient.chunks())
+        seconds = _second_time(lambda: gradient.many([point], [rows], are_drawn=False))
+        seconds *= gradient.n_rows[0] / len(rows[0])
+    return max(seconds, 1e-6)
+
+
+def _second_time(call: Callable[[], Any]) -> float:
     for _ in range(2):
         began = clock()
-        gradients_of_all_rows(gradient, [point])
-    return max(*(clock() - began), 1e-6)
+        call()
+    return float((clock() - began).max())

@@ -168,9 +168,9 @@ def _checked(
         found = checked_with_rows(
             looked, sampler, chains, model=model, seconds=seconds, share=share
         )
-        better = None
+        better, gradients = None, found.gradients
         if plan.refine and isinstance(sampler, StochasticSampler):
-            better = _refined(idata, found.gradients, sampler, plan, seconds)
+            better, gradients = _refined(idata, gradients, sampler, plan, seconds)
         if warn:
             is_clear = better is not None and not better.is_unclear
             log_warnings(of_raw_draws(found.warnings) if is_clear else found.warnings)
@@ -180,11 +180,11 @@ def _checked(
             if better.is_unclear:
                 log.warning(unclear(better))
             idata = better.idata
-        if warn and found.gradients is not None:
+        if warn and gradients is not None:
             is_wrong = any(x.level == "error" for x in found.warnings) if better is None else False
             certificate = certified(
                 looked if better is None else idata,
-                found.gradients.evaluate,
+                gradients.evaluate,
                 seconds=max(SHARE_TO_CERTIFY * seconds, NEVER_TOO_MUCH),
                 is_wrong=is_wrong or (better is not None and better.is_unclear),
             )
@@ -203,17 +203,17 @@ def _refined(
     sampler: StochasticSampler,
     plan: Plan,
     seconds: float,
-) -> Refined | None:
-    """Correct draws of equal weight that fit into memory."""
+) -> tuple[Refined | None, DrawGradients | None]:
+    """Correct draws of equal weight that fit into memory; return the gradients for it too."""
     size = sum(x.nbytes for x in idata["posterior"].data_vars.values())
     if size > MOST_CORRECTED or not has_constant_step(idata):
-        return None
+        return None, gradients
     sizes = idata["posterior"].sizes
     enough = min(ENOUGH, sizes["chain"] * sizes["draw"])
     if gradients is None or gradients.n_draws < enough:
         allowed = SHARE_OF_BATCHES * seconds
         gradients = batches_of_run(idata, sampler, plan.model, seconds=allowed) or gradients
-    return None if gradients is None else refined(idata, gradients, plan.traced)
+    return None if gradients is None else refined(idata, gradients, plan.traced), gradients
 
 
 def finished(idata: xr.DataTree | None, given: Any) -> xr.DataTree | None:

@@ -36,6 +36,7 @@ N_AROUND = 32
 # Observed numbers of a model without minibatches, whose energy is always that of all rows.
 MOST_DATA = 50_000
 SEED = 0
+UPDATED = "an update begins where the earlier draws are"
 
 
 class ModeSearch:
@@ -49,6 +50,8 @@ class ModeSearch:
         Its energies and gradients.
     model : pymc.Model
         The model, for draws of the prior.
+    is_near : bool
+        Whether chains begin where earlier draws are.
 
     Attributes
     ----------
@@ -56,9 +59,11 @@ class ModeSearch:
         Why it cannot; empty if it can.
     """
 
-    def __init__(self, problem: Problem, gradient: HostGradient, *, model: Model) -> None:
+    def __init__(
+        self, problem: Problem, gradient: HostGradient, *, model: Model, is_near: bool
+    ) -> None:
         self._problem, self._gradient, self._model = problem, gradient, model
-        self.not_looked = _reason(problem, gradient, model)
+        self.not_looked = UPDATED if is_near else _reason(problem, gradient, model)
         self._drawn = [] if self.not_looked else _drawn(problem, model)
 
     def share_out(

@@ -129,8 +129,9 @@ class SelfTuning:
             advice=advice_on_columns(model, problem.potential.sources),
         )
         self._default_start: dict[str, np.ndarray] = {}
-        self._search = ModeSearch(problem, gradient, model=model) if options.tunes_itself else None
+        self._search: ModeSearch | None = None
         if options.tunes_itself:
+            self._search = ModeSearch(problem, gradient, model=model, is_near=options.is_near)
             self._default_start = default_start(model, problem.names, point=problem.start)
 
     def begin(self) -> Tuning:

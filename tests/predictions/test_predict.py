@@ -3,6 +3,7 @@
 """Predictions of the rows of a model, against the whole matrix of rows and draws."""
 
 import numpy as np
+import pandas as pd
 import pymc as pm
 import pytest
 import xarray as xr
@@ -88,8 +89,43 @@ def test_results_in_a_folder_are_the_same(model, idata, tmp_path, monkeypatch, d
     expected = predicted(idata, model, draws=draws)
     xr.testing.assert_allclose(found.load(), expected, rtol=1e-12)
     assert found["y"].dims == expected["y"].dims
-    with pytest.raises(FileExistsError, match=r"`out` expected a new folder"):
+    with pytest.raises(FileExistsError, match=r"`out` expected a new path"):
         predicted(idata, model, out=tmp_path / "out.zarr")
+
+
+def test_a_parquet_file_is_the_table_of_rows(model, idata, tmp_path, monkeypatch):
+    monkeypatch.setattr("pymc_geodesic.predictions.stored.CHUNK_BYTES", 1_000)
+    expected = predicted(idata, model)["y"].to_pandas()
+    assert not predicted(idata, model, out=tmp_path / "there" / "out.parquet").data_vars
+    found = pd.read_parquet(tmp_path / "there" / "out.parquet")
+    assert list(found.columns) == ["obs", "mean", "5%", "95%"]
+    np.testing.assert_allclose(found.set_index("obs"), expected, rtol=1e-12)
+    assert np.array_equal(found["obs"], np.arange(N) + 100)
+    with pytest.raises(FileExistsError, match=r"`out` expected a new path"):
+        predicted(idata, model, out=tmp_path / "there" / "out.parquet")
+    # Of new rows, block by block.
+    new = pd.DataFrame(X, columns=["x", "z"], index=[f"shop {i}" for i in range(N)])
+    new["store"] = STORE
+    predicted(idata, model, new, var_names="eta", out=tmp_path / "new.parquet")
+    found = pd.read_parquet(tmp_path / "new.parquet").set_index("obs")
+    assert list(found.index) == list(new.index)
+    np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-10)
+
+
+def test_categories_are_columns_of_a_parquet_file(tmp_path):
+    with pm.Model(coords={"kind": ["a", "b"]}) as model:
+        p = pm.Dirichlet("p", np.ones(2), dims="kind")
+        pm.Categorical("y", p=p, observed=np.zeros(N, int))
+    predicted(draws_of(model), model, out=tmp_path / "out.parquet", quantiles=[0.5])
+    found = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(found.columns) == ["y_dim_0", "0 mean", "0 50%", "1 mean", "1 50%"]
+    np.testing.assert_allclose(found["0 mean"] + found["1 mean"], 1.0)
+
+
+@pytest.mark.parametrize("options", [{"draws": True}, {"var_names": ["y", "eta"]}])
+def test_what_is_no_table_is_refused(model, idata, tmp_path, options):
+    with pytest.raises(ValueError, match="mean and quantiles of one variable"):
+        predicted(idata, model, out=tmp_path / "out.parquet", **options)
 
 
 def test_what_does_not_fit_in_memory_is_refused(model, idata, monkeypatch):
