@@ -3,8 +3,8 @@
 """The value of a million customers: BG/NBD by PyMC-Marketing's own class.
 
 Purchases are simulated as the model has them. The class builds its model, and ``pmg.sample`` is
-called with the object. NUTS samples 10,000 of the customers for comparison. Each run is in a process
-of its own that finds nothing compiled. It needs the package pymc-marketing.
+called with the object. NUTS samples 10,000 of the customers for comparison. Each run is in a
+process of its own that finds nothing compiled. It needs the package pymc-marketing.
 """
 
 from __future__ import annotations

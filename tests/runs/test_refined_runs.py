@@ -5,6 +5,7 @@
 import logging
 
 from importlib import import_module
+from types import SimpleNamespace
 
 import arviz_base as az
 import numpy as np
@@ -142,6 +143,30 @@ def test_batches_about_the_mean_do_for_many_rows(monkeypatch):
     found = pmg.refine(idata, model)
     assert found["refinement"].attrs["rows"] == "batches of 500 rows"
     assert_exact(found["posterior"], mean, cov, tolerance=0.06)
+
+
+def test_a_run_that_batches_correct_has_a_verdict(monkeypatch, caplog):
+    module = import_module("pymc_geodesic.runs.verdict")
+    monkeypatch.setattr(module, "gradients_of_run", lambda *_, **__: (None, "one takes 3 s"))
+    model, mean, cov = regression(batch_size=100)
+    with caplog.at_level(logging.INFO):
+        idata = pmg.sample(300, tune=300, model=model, random_seed=1, progressbar=False)
+    assert idata["refinement"].attrs["rows"].startswith("batches of")
+    assert_exact(idata["posterior"], mean, cov, tolerance=0.06)
+    assert idata["posterior"].attrs["verdict"] in ("certified", "corrected, not certified")
+    assert idata["posterior"].attrs["verdict_reason"] in caplog.text
+
+
+def test_the_time_of_all_rows_is_that_of_a_part_of_them(monkeypatch):
+    module, n, calls = import_module("pymc_geodesic.runs.gradients_at_draws"), 10**9, []
+    part = [np.arange(10)]
+    gradient = SimpleNamespace(is_stream=False, n_rows=(n,), chunks=lambda: iter([part]))
+    gradient.many = lambda points, rows, are_drawn: calls.append(rows)
+    times = iter([0.0, 5.0, 5.25])
+    monkeypatch.setattr(module, "clock", lambda: np.full(2, next(times)))
+    # The first call, which makes the function, does not count.
+    assert module.seconds_of_one(gradient, [np.zeros(2)]) == pytest.approx(0.25 * n / 10)
+    assert calls == [[part], [part]]
 
 
 def test_draws_that_corrections_do_not_bring_nearer_are_left_alone(caplog):

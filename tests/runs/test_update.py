@@ -10,6 +10,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.run_record import read_records
 from pymc_geodesic.tuning import center, surroundings
 
 N, NEW = 4_000, 40
@@ -66,6 +67,8 @@ def test_new_rows_are_appended_and_sampled(first):
     found = pmg.update(first, model, {"x": x, "observed": y}, random_seed=2, progressbar=False)
     assert model["x"].get_value().shape == (N + NEW, 2)
     assert found.posterior.sizes["chain"] == first.posterior.sizes["chain"]
+    [record] = read_records(found)
+    assert record.modes.not_looked == "an update begins where the earlier draws are"
     # Four standard errors of 2,000 independent draws, the fewest that these chains are worth.
     require_posterior(found, model, 4 / np.sqrt(2_000))
 
