@@ -59,6 +59,17 @@ def test_a_result_is_that_of_simuk(four):
     assert four["simulations"]["error"].values.tolist() == [""] * 4
 
 
+def test_all_rows_and_observed_data_are_simulated_too():
+    x = np.linspace(-1.0, 1.0, 40)
+    with pm.Model() as model:
+        y = pm.Data("measured", np.zeros(40))
+        pm.Normal("y", pm.Normal("slope") * x, 1.0, observed=y)
+    nuts = {"exact": "nuts", "draws": 50, "tune": 100, "chains": 2}
+    found = calibrated(model, 2, sample_kwargs=nuts)
+    assert found["prior_sbc"]["slope"].shape == (1, 2)
+    assert not model["measured"].get_value().any()
+
+
 def test_arviz_plots_it(four):
     from arviz_plots import plot_ecdf_pit
 
