@@ -21,6 +21,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+# As the other packages, before the memory is read.
+import pyarrow.parquet  # noqa: F401
 import pymc as pm
 import xarray as xr
 

@@ -18,6 +18,8 @@ from pymc_geodesic.predictions.stored import Form, require_new, rows_of_chunk
 __all__ = ["SUFFIX", "ParquetResults"]
 
 SUFFIX = ".parquet"
+# Rows that are written at once.
+ROW_GROUP = 2**16
 
 
 class ParquetResults:
@@ -66,7 +68,7 @@ class ParquetResults:
 
     def rows_at_once(self, name: str) -> int:
         """Return how many rows are put at once: those of a row group."""
-        return rows_of_chunk(self._form)
+        return min(ROW_GROUP, rows_of_chunk(self._form))
 
     def put(self, name: str, first: int, block: np.ndarray) -> None:
         """Put the results of some rows, the first of which is given, after those before."""
@@ -80,7 +82,8 @@ class ParquetResults:
         lines = pa.table([labels, *map(pa.array, columns)], names=names)
         if self._writer is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = ParquetWriter(self._path, lines.schema)
+            # Hardly any number is there twice.
+            self._writer = ParquetWriter(self._path, lines.schema, use_dictionary=False)
         self._writer.write_table(lines)
 
     def dataset(self) -> xr.Dataset:
