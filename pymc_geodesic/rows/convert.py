@@ -66,8 +66,8 @@ def minibatch(
     ``total_size``; priors, names, transforms and initial values stay. From each observed variable
     the index of rows is moved through the model, operation by operation, until it meets data, of
     which rows are taken, or a free variable, which is indexed. Each rule is an identity. The log
-    density of all rows, put together from batches, is then compared with that of the model at a
-    random point.
+    density of all rows, put together from batches, is then compared with that of the model at two
+    points.
 
     Free variables with an entry for each row are integrated out if the entries are independent
     given all other variables. Missing values on which nothing else depends are left out, which is

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -21,14 +22,14 @@ __all__ = ["Point", "require_equal", "tolerance_for"]
 TOLERANCE, SINGLE_TOLERANCE = 1e-8, 1e-5
 # Far enough from the initial point that every term moves. If a parameter is not allowed there, as
 # when the exponential of raw money overflows, a nearer point is taken.
-SPREADS = 0.1, 0.01, 1e-3, 1e-4, 0.0
+SPREADS = 0.1, 0.01, 1e-3, 1e-4
 
 type Point = Mapping[str, np.ndarray]
 """PyMC's values of the free variables, by name."""
 
 
 def require_equal(model: Model, batches: Model) -> list[Point]:
-    """Compare the log densities of all rows at a random point.
+    """Compare the log densities of all rows at two points.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def require_equal(model: Model, batches: Model) -> list[Point]:
     Returns
     -------
     list of mapping
-        The point. There is none if an index is out of range: the check of the data, which follows
+        The points. There are none if an index is out of range: the check of the data, which follows
         in every run, names it.
 
     Raises
@@ -52,38 +53,45 @@ def require_equal(model: Model, batches: Model) -> list[Point]:
     """
     whole = full_data(batches)
     try:
-        point, terms = _where_defined(model)
+        expected = _densities_where_defined(model)
     except IndexError:
         return []
-    same, tolerance = _densities(whole)(point), tolerance_for(model)
-    totals = sum(same.values()), sum(terms.values())
-    if not np.isclose(*totals, rtol=tolerance, atol=tolerance, equal_nan=True):
-        differ = [
-            name
-            for name, value in terms.items()
-            if not np.isclose(same.get(name, np.nan), value, rtol=tolerance, atol=tolerance)
-        ]
-        raise RuntimeError(
-            f"The rows of the model expected the log density {totals[1]}, got {totals[0]}. The "
-            f"terms that differ are {differ}. Write the model with `pm.Minibatch`, and please "
-            "report this."
-        )
-    return [point]
+    points = [point for point, _ in expected]
+    found = _densities(whole)
+    tolerance = tolerance_for(model)
+    for point, terms in expected:
+        same = found(point)
+        totals = sum(same.values()), sum(terms.values())
+        if not np.isclose(*totals, rtol=tolerance, atol=tolerance, equal_nan=True):
+            differ = [
+                name
+                for name, value in terms.items()
+                if not np.isclose(same.get(name, np.nan), value, rtol=tolerance, atol=tolerance)
+            ]
+            raise RuntimeError(
+                f"The rows of the model expected the log density {totals[1]}, got {totals[0]}. The "
+                f"terms that differ are {differ}. Write the model with `pm.Minibatch`, and please "
+                "report this."
+            )
+    return points
 
 
-def _where_defined(model: Model) -> tuple[Point, dict[str, float]]:
-    """Return a point near the initial one, and the terms of the log density there."""
-    function, first = _densities(model), model.initial_point(random_seed=0)
+def _densities_where_defined(model: Model) -> list[tuple[Point, dict[str, float]]]:
+    """Return the terms of the log density at the initial point and at one near it."""
+    function = _densities(model)
+    first = model.initial_point(random_seed=0)
+    try:
+        expected = [(first, function(first))]
+    except ParameterValueError as error:
+        raise ValueError(
+            f"`model` expected an initial point at which its parameters are allowed, got one that "
+            f"violates {error}. Set `initval` of its variables, or scale its covariates."
+        ) from error
     for spread in SPREADS:
         point = _moved(first, spread)
-        try:
-            return point, function(point)
-        except ParameterValueError as error:
-            violated = error
-    raise ValueError(
-        f"`model` expected an initial point at which its parameters are allowed, got one that "
-        f"violates {violated}. Set `initval` of its variables, or scale its covariates."
-    ) from violated
+        with suppress(ParameterValueError):
+            return [*expected, (point, function(point))]
+    return expected
 
 
 def _densities(model: Model) -> Callable[[Point], dict[str, float]]:
