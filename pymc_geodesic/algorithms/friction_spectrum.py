@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
 from pymc_geodesic.potential.spectrum import Map, Spectrum
 
@@ -43,23 +42,23 @@ def balanced_matrix(
     """
 
     def scale(x: TensorVariable) -> TensorVariable:
-        return spectrum.times(lambda c: pt.cosh(0.5 * step_size * c), x)
+        return spectrum.times(lambda c: arrays.cosh(0.5 * step_size * c), x)
 
     if covariance is None:
         return MatrixBalance(
-            lambda x: spectrum.times(lambda c: pt.exp(-0.5 * step_size * c), x),
+            lambda x: spectrum.times(lambda c: arrays.exp(-0.5 * step_size * c), x),
             scale,
-            lambda x: spectrum.times(lambda c: pt.sqrt(2 * pt.sinh(step_size * c)), x),
+            lambda x: spectrum.times(lambda c: arrays.sqrt(2 * arrays.sinh(step_size * c)), x),
         )
-    f = spectrum.matrix(lambda c: pt.cosh(0.5 * step_size * c))
-    heat = step_size**2 * pt.dot(f, pt.dot(covariance, f))
-    dissipated = spectrum.matrix(lambda c: 2 * pt.sinh(step_size * c))
-    lacking = Spectrum(*pt.linalg.eigh(FRICTION_MARGIN * heat - dissipated))
-    raised = dissipated + lacking.matrix(lambda c: pt.maximum(c, 0))
-    root = pt.linalg.cholesky(raised - heat)
-    found = Spectrum(*pt.linalg.eigh(raised))
+    f = spectrum.matrix(lambda c: arrays.cosh(0.5 * step_size * c))
+    heat = step_size**2 * arrays.dot(f, arrays.dot(covariance, f))
+    dissipated = spectrum.matrix(lambda c: 2 * arrays.sinh(step_size * c))
+    lacking = Spectrum(*arrays.eigh(FRICTION_MARGIN * heat - dissipated))
+    raised = dissipated + lacking.matrix(lambda c: arrays.maximum(c, 0))
+    root = arrays.cholesky(raised - heat)
+    found = Spectrum(*arrays.eigh(raised))
     return MatrixBalance(
-        lambda x: found.times(lambda k: pt.exp(-0.5 * pt.arcsinh(0.5 * k)), x),
+        lambda x: found.times(lambda k: arrays.exp(-0.5 * arrays.arcsinh(0.5 * k)), x),
         scale,
-        lambda x: pt.dot(root, x),
+        lambda x: arrays.dot(root, x),
     )

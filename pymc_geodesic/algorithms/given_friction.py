@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
-
-from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.entry_matrices import finite_array, read_entries
@@ -41,17 +38,17 @@ class GivenFriction:
     matrix: np.ndarray | None
     points: tuple[np.ndarray, ...]
 
-    def of_factors(self, manifold: Product) -> list[TensorVariable]:
+    def of_factors(self, manifold: Product) -> list[np.ndarray]:
         """Return one array for each factor, broadcastable to its velocity."""
         # Kernels may carry several scalar variables in one factor, in the same order.
         left, curved, found = self.entries, list(self.points), []
         for factor, shape in zip(manifold.factors, manifold.shapes, strict=True):
             size = math.prod(shape)
             if factor.is_flat:
-                found.append(pt.as_tensor(left[:size].reshape(shape)))
+                found.append(left[:size].reshape(shape))
                 left = left[size:]
             else:
-                found.append(pt.as_tensor(curved.pop(0)))
+                found.append(curved.pop(0))
         return found
 
     @property

@@ -8,10 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
 from pymc_geodesic.algorithms.splitting import (
     balanced_estimate,
@@ -60,7 +60,7 @@ def thermostat_noise_variance(
     injected = 2 * diffusion * step_size
     if variance is None:
         return injected
-    return mapped(lambda v: pt.maximum(injected - step_size**2 * v, 0), variance)
+    return mapped(lambda v: arrays.maximum(injected - step_size**2 * v, 0), variance)
 
 
 def transition(

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.friction_spectrum import balanced_matrix
@@ -96,7 +96,7 @@ def transition(
         gradient=force,
         noise=injected,
         step_size=step_size,
-        noise_variance=tuple(pt.ones((), dtype=x.dtype) for x in force),
+        noise_variance=tuple(arrays.ones((), dtype=x.dtype) for x in force),
     )
     position, velocity = drift(manifold, position, damped(velocity), step_size / 2)
     return State(position, velocity)
@@ -125,7 +125,9 @@ def _parts(
         shapes = [manifold.shapes[i] for i in together]
         if matrix is None:
             broadcast = zip(together, shapes, strict=True)
-            values = joined_entries(tuple(pt.broadcast_to(frictions[i], s) for i, s in broadcast))
+            values = joined_entries(
+                tuple(arrays.broadcast_to(frictions[i], s) for i, s in broadcast)
+            )
             spectrum = Spectrum(values)
         else:
             spectrum = Spectrum(*np.linalg.eigh(matrix))
@@ -145,7 +147,7 @@ def _alone(
     [scale], [injected] = balanced_kick(manifold, frictions, step_size, variance)
     return Balance(
         (applied(scale, estimate.gradient[index]),),
-        (applied(mapped(pt.sqrt, injected), noise[index]),),
+        (applied(mapped(arrays.sqrt, injected), noise[index]),),
         lambda velocity: damp(velocity, frictions, step_size / 2),
     )
 
@@ -172,8 +174,8 @@ def _covariance(estimate: Estimate, places, shapes) -> TensorVariable | None:
         return None
     entries = zip(variances, shapes, strict=True)
     # A variable whose gradient is exact has variance zero.
-    whole = [pt.broadcast_to(pt.as_tensor(0.0) if v is None else v, s) for v, s in entries]
-    return pt.diag(joined_entries(tuple(whole)).astype(estimate.gradient[places[0]].dtype))
+    whole = [arrays.broadcast_to(arrays.asarray(0.0) if v is None else v, s) for v, s in entries]
+    return arrays.diag(joined_entries(tuple(whole)).astype(estimate.gradient[places[0]].dtype))
 
 
 def with_friction(algorithm: Algorithm, friction: Any, gradient_noise: Any) -> Algorithm:

@@ -12,11 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import expm
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.gsgnht import thermostat_noise_variance
 from pymc_geodesic.algorithms.splitting import drift, kick, momentum_decay
@@ -68,7 +67,7 @@ def transition(
     momentum = joined_entries(velocity)
     [frictions] = state.thermostat
     frictions = _heat(frictions, momentum, step_size / 2)
-    damping = expm(-0.5 * step_size * frictions)
+    damping = arrays.expm(-0.5 * step_size * frictions)
 
     velocity = split_entries(damping @ momentum, manifold.shapes)
     estimate = gradient(position)
@@ -93,7 +92,10 @@ def transition(
 def _heat(
     frictions: TensorVariable, momentum: TensorVariable, time: TensorVariable
 ) -> TensorVariable:
-    return frictions + time * (pt.outer(momentum, momentum) - pt.eye(momentum.shape[0]))
+    return frictions + time * (
+        arrays.outer(momentum, momentum)
+        - np.eye(arrays.static_shape(momentum)[0], dtype=momentum.dtype)
+    )
 
 
 def statistics(state: State, **measured: Any) -> dict[str, float]:

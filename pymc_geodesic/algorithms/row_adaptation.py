@@ -8,9 +8,9 @@ import math
 
 from typing import NamedTuple
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
+
+from pymc_geodesic import arrays
 
 __all__ = ["RowAdaptation"]
 
@@ -52,9 +52,9 @@ class RowAdaptation(NamedTuple):
         found = log_own - self.log_start
         size = abs(found)
         # The line from zero at NEAR meets the diagonal at FAR.
-        line = FAR / (FAR - NEAR) * pt.maximum(size - NEAR, 0)
-        kept = self.log_start + pt.sign(found) * pt.minimum(size, line)
-        return pt.exp(pt.switch(self.gains[which] > 0, log_own, kept))
+        line = FAR / (FAR - NEAR) * arrays.maximum(size - NEAR, 0)
+        kept = self.log_start + arrays.sign(found) * arrays.minimum(size, line)
+        return arrays.exp(arrays.where(self.gains[which] > 0, log_own, kept))
 
     def adapted(
         self, log_own: TensorVariable, which: TensorVariable, acceptance: TensorVariable

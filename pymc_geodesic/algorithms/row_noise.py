@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Manifold, Point, Product
 
 __all__ = ["as_rows", "covariance_of_rows", "damp_rows", "no_covariances", "row_axis"]
@@ -80,8 +80,8 @@ def damp_rows(
             continue
         exponent = time * left.pop(0)
         rows = as_rows(v, axis)
-        once = pt.dot(rows, exponent)
-        damped.append(as_rows(rows - once + pt.dot(once, exponent) / 2, axis))
+        once = arrays.dot(rows, exponent)
+        damped.append(as_rows(rows - once + arrays.dot(once, exponent) / 2, axis))
     return tuple(damped)
 
 

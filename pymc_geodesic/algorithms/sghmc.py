@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.sggmc import SGHMC, State
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
@@ -45,8 +44,8 @@ def euler_transition(
     moved = []
     for r, g, z, v in terms:
         heat = 0.0 if v is None else 0.5 * step_size * v
-        c = friction if v is None else pt.maximum(friction, FRICTION_MARGIN * heat)
-        injected = pt.sqrt(2 * (c - heat) * step_size) * z
+        c = friction if v is None else arrays.maximum(friction, FRICTION_MARGIN * heat)
+        injected = arrays.sqrt(2 * (c - heat) * step_size) * z
         moved.append(r - step_size * g - step_size * c * r + injected)
     return State(position, tuple(moved))
 

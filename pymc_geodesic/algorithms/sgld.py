@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, flat_only
 from pymc_geodesic.algorithms.tuning_rules import langevin_rule
 from pymc_geodesic.kernel.interface import Dynamics
@@ -48,7 +48,7 @@ def transition(
     """
     estimate = gradient(state.position)
     terms = zip(state.position, estimate.gradient, noise, strict=True)
-    position = tuple(x - 0.5 * step_size * g + pt.sqrt(step_size) * z for x, g, z in terms)
+    position = tuple(x - 0.5 * step_size * g + arrays.sqrt(step_size) * z for x, g, z in terms)
     return State(position)
 
 

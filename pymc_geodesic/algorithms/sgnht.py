@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator, flat_only
 from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
@@ -55,7 +54,7 @@ def euler_transition(
         p
         - xi * p * step_size
         - g * step_size
-        + pt.sqrt(thermostat_noise_variance(diffusion, step_size, v)) * z
+        + arrays.sqrt(thermostat_noise_variance(diffusion, step_size, v)) * z
         for p, xi, g, z, v in terms
     )
     position, velocity = manifold.geodesic(state.position, velocity, step_size)

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
 from pymc_geodesic.algorithms.tuning_rules import trajectory_rule
@@ -136,18 +136,18 @@ def _begun(
     """Return the velocity and the trajectory, drawn anew if the last trajectory has ended."""
     *fresh_velocity, fresh_q = noise
     carried = state.trajectory
-    first = pt.eq(carried.count % n_leapfrog, 0)
+    first = arrays.equal(carried.count % n_leapfrog, 0)
     velocity = _either(first, fresh_velocity, state.velocity)
     start = _either(first, state.position, carried.start)
-    log_s = pt.switch(first, 0.0, carried.log_s)
-    q = pt.switch(first, pt.sqrt(thermal_mass) * fresh_q, carried.q)
+    log_s = arrays.where(first, 0.0, carried.log_s)
+    q = arrays.where(first, arrays.sqrt(thermal_mass) * fresh_q, carried.q)
     kinetic = _kinetic(manifold, velocity) + 0.5 * q**2 / thermal_mass
-    kinetic = pt.switch(first, kinetic, carried.kinetic)
+    kinetic = arrays.where(first, kinetic, carried.kinetic)
     return velocity, Trajectory(carried.count, log_s, q, kinetic, carried.error, start)
 
 
 def _either(condition: TensorVariable, yes: Sequence[TensorVariable], no: Point) -> Point:
-    return tuple(pt.switch(condition, a, b) for a, b in zip(yes, no, strict=True))
+    return tuple(arrays.where(condition, a, b) for a, b in zip(yes, no, strict=True))
 
 
 def _kinetic(manifold: Product, velocity: Point) -> TensorVariable:
@@ -189,7 +189,7 @@ def _rescale(velocity, log_s, q, step_size, thermal_mass):
     """Follow the flow of the kinetic energy of q for half a step: S."""
     ratio = 1 + 0.25 * step_size * q / thermal_mass
     velocity = tuple(v / ratio**2 for v in velocity)
-    return velocity, log_s + 2 * pt.log(pt.abs(ratio)), q / ratio
+    return velocity, log_s + 2 * arrays.log(arrays.abs(ratio)), q / ratio
 
 
 def statistics(state: State, **measured: Any) -> dict[str, float]:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
 from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
@@ -72,7 +72,7 @@ def enter(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> NamedTu
     position = tuple(chart.from_log(*pair) for chart, *pair in pairs)
     if state.n_accepted is None:
         return Coordinates(position)
-    return TestedCoordinates(position, pt.zeros_like(state.n_accepted))
+    return TestedCoordinates(position, arrays.zeros_like(state.n_accepted))
 
 
 def leave(
@@ -130,7 +130,7 @@ def metropolis_transition(
     *normals, decision = noise
     energy, slopes = gradient.energy_and_gradient(_log_probabilities(coordinates, state.position))
 
-    forward, proposals, inside = 0.0, [], pt.constant(np.array(True))
+    forward, proposals, inside = 0.0, [], np.array(True)
     for chart, theta, g, z in zip(coordinates, state.position, slopes, normals, strict=True):
         mean, scale = chart.move(theta, -g, step_size)
         raw = mean + chart.noise(theta, scale, z)
@@ -150,10 +150,10 @@ def metropolis_transition(
 
     log_ratio = energy - new_energy + backward - forward
     # The normal's distribution function gives a uniform number without another input.
-    log_uniform = pt.log(0.5 * pt.erfc(-decision / np.sqrt(2.0)))
-    accepted = inside & pt.lt(log_uniform, log_ratio)
+    log_uniform = arrays.log(0.5 * arrays.erfc(-decision / np.sqrt(2.0)))
+    accepted = inside & (log_uniform < log_ratio)
     kept = tuple(
-        pt.switch(accepted, new, old) for new, old in zip(proposals, state.position, strict=True)
+        arrays.where(accepted, new, old) for new, old in zip(proposals, state.position, strict=True)
     )
     count = state.n_accepted + accepted.astype(state.n_accepted.dtype)
     return TestedCoordinates(kept, count)

@@ -23,9 +23,10 @@ from abc import ABC, abstractmethod
 from typing import Literal
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
+
+from pymc_geodesic import arrays
 
 __all__ = [
     "FLOOR",
@@ -78,7 +79,7 @@ class SimplexCoordinates(ABC):
 
     def to_log(self, theta: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
         """Log probabilities, and the log of the total; zero in reduced coordinates."""
-        return self.log_pi(theta), pt.zeros_like(theta[..., :1])
+        return self.log_pi(theta), arrays.zeros_like(theta[..., :1])
 
     @abstractmethod
     def move(
@@ -96,7 +97,7 @@ class SimplexCoordinates(ABC):
 
     def contains(self, theta: TensorVariable) -> TensorVariable:
         """Return whether a step needs no reflection that its proposal density does not include."""
-        return pt.constant(np.array(True))
+        return np.array(True)
 
     @abstractmethod
     def log_density(self, theta: TensorVariable, log_pi_density: TensorVariable) -> TensorVariable:
@@ -114,7 +115,7 @@ def total_of(x: TensorVariable) -> TensorVariable:
 
 def size_of(theta: TensorVariable) -> TensorVariable:
     """Return the number of entries in the dtype of ``theta``: an integer would widen float32."""
-    return theta.shape[-1].astype(theta.dtype)
+    return arrays.size_along(theta, -1)
 
 
 def projection_of(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
@@ -124,15 +125,15 @@ def projection_of(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
 
 def log_normal(to, mean, scale) -> TensorVariable:
     """Log density of independent normals, up to a constant."""
-    return (-0.5 * ((to - mean) / scale) ** 2 - pt.log(scale)).sum()
+    return (-0.5 * ((to - mean) / scale) ** 2 - arrays.log(scale)).sum()
 
 
 def log_folded_normal(to, mean, scale) -> TensorVariable:
     """Log density of ``|x|`` for a normal x: the sum of the densities at ``to`` and ``-to``."""
     near, far = (-0.5 * ((sign * to - mean) / scale) ** 2 for sign in (1.0, -1.0))
-    return (pt.logaddexp(near, far) - pt.log(scale)).sum()
+    return (arrays.logaddexp(near, far) - arrays.log(scale)).sum()
 
 
 def floor_of(theta: TensorVariable) -> np.ndarray:
     """Smallest entry that coordinates of this type may have."""
-    return np.asarray(FLOOR[theta.dtype], dtype=theta.dtype)
+    return np.asarray(FLOOR[np.dtype(theta.dtype).name], dtype=theta.dtype)

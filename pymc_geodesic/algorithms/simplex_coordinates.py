@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import pytensor.tensor as pt
+import numpy as np
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.special import log_softmax, softmax
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.simplex_chart import (
     SimplexCoordinates,
     floor_of,
@@ -31,29 +31,29 @@ class ExpandedMean(SimplexCoordinates):
     expanded = True
 
     def from_log(self, log_pi, log_total):  # noqa: D102
-        return pt.exp(log_pi + log_total)
+        return arrays.exp(log_pi + log_total)
 
     def log_pi(self, theta):  # noqa: D102
-        return pt.log(theta / total_of(theta))
+        return arrays.log(theta / total_of(theta))
 
     def to_log(self, theta):  # noqa: D102
-        return self.log_pi(theta), pt.log(total_of(theta))
+        return self.log_pi(theta), arrays.log(total_of(theta))
 
     def move(self, theta, g, step_size):  # noqa: D102
         pi = theta / total_of(theta)
         natural = projection_of(g, pi) + (self.shape - size_of(theta)) * pi
         if self.fisher:
-            drift, scale = natural + 1 - theta, pt.sqrt(theta)
+            drift, scale = natural + 1 - theta, arrays.sqrt(theta)
         else:
-            drift, scale = natural / theta - 1, pt.ones_like(theta)
-        return theta + 0.5 * step_size * drift, pt.sqrt(step_size) * scale
+            drift, scale = natural / theta - 1, arrays.ones_like(theta)
+        return theta + 0.5 * step_size * drift, arrays.sqrt(step_size) * scale
 
     def fold(self, theta):  # noqa: D102
-        return pt.maximum(pt.abs(theta), floor_of(theta))
+        return arrays.maximum(arrays.abs(theta), floor_of(theta))
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
         total = total_of(theta)
-        weights = (self.shape - size_of(theta)) * pt.log(total) - total
+        weights = (self.shape - size_of(theta)) * arrays.log(total) - total
         return log_pi_density + weights.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
@@ -72,23 +72,23 @@ class ExpandedNatural(SimplexCoordinates):
         return log_pi + log_total
 
     def log_pi(self, theta):  # noqa: D102
-        return log_softmax(theta, axis=-1)
+        return arrays.log_softmax(theta, axis=-1)
 
     def to_log(self, theta):  # noqa: D102
-        return self.log_pi(theta), pt.logsumexp(theta, axis=-1, keepdims=True)
+        return self.log_pi(theta), arrays.logsumexp(theta, axis=-1, keepdims=True)
 
     def move(self, theta, g, step_size):  # noqa: D102
-        pi = softmax(theta, axis=-1)
+        pi = arrays.softmax(theta, axis=-1)
         natural = projection_of(g, pi) + (self.shape - size_of(theta)) * pi
         if self.fisher:
-            drift, scale = pt.exp(-theta) * natural - 1, pt.exp(-0.5 * theta)
+            drift, scale = arrays.exp(-theta) * natural - 1, arrays.exp(-0.5 * theta)
         else:
-            drift, scale = natural + 1 - pt.exp(theta), pt.ones_like(theta)
-        return theta + 0.5 * step_size * drift, pt.sqrt(step_size) * scale
+            drift, scale = natural + 1 - arrays.exp(theta), arrays.ones_like(theta)
+        return theta + 0.5 * step_size * drift, arrays.sqrt(step_size) * scale
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
-        total = pt.logsumexp(theta, axis=-1, keepdims=True)
-        weights = (self.shape - size_of(theta)) * total - pt.exp(total)
+        total = arrays.logsumexp(theta, axis=-1, keepdims=True)
+        weights = (self.shape - size_of(theta)) * total - arrays.exp(total)
         return log_pi_density + weights.sum() + theta.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
@@ -107,18 +107,18 @@ class ReducedMean(SimplexCoordinates):
     expanded = False
 
     def from_log(self, log_pi, log_total):  # noqa: D102
-        return pt.exp(log_pi)
+        return arrays.exp(log_pi)
 
     def log_pi(self, theta):  # noqa: D102
-        return pt.log(theta)
+        return arrays.log(theta)
 
     def move(self, theta, g, step_size):  # noqa: D102
         if self.fisher:
             drift = projection_of(g, theta) + 1 - size_of(theta) * theta
-            return theta + 0.5 * step_size * drift, pt.sqrt(step_size * theta)
+            return theta + 0.5 * step_size * drift, arrays.sqrt(step_size * theta)
         gradient = g / theta
         drift = _closed(gradient[..., :-1] - gradient[..., -1:])
-        return theta + 0.5 * step_size * drift, pt.sqrt(step_size) * pt.ones_like(theta)
+        return theta + 0.5 * step_size * drift, arrays.sqrt(step_size) * arrays.ones_like(theta)
 
     def noise(self, theta, scale, z):  # noqa: D102
         if self.fisher:
@@ -127,11 +127,11 @@ class ReducedMean(SimplexCoordinates):
         return _closed((scale * z)[..., :-1])
 
     def fold(self, theta):  # noqa: D102
-        folded = pt.maximum(pt.abs(theta), floor_of(theta))
+        folded = arrays.maximum(arrays.abs(theta), floor_of(theta))
         return folded / total_of(folded)
 
     def contains(self, theta):  # noqa: D102
-        return pt.all(theta > 0)
+        return arrays.all(theta > 0)
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
         return log_pi_density
@@ -154,26 +154,26 @@ class ReducedNatural(SimplexCoordinates):
         return log_pi - log_pi[..., -1:]
 
     def log_pi(self, theta):  # noqa: D102
-        return log_softmax(theta, axis=-1)
+        return arrays.log_softmax(theta, axis=-1)
 
     def move(self, theta, g, step_size):  # noqa: D102
-        pi = softmax(theta, axis=-1)
+        pi = arrays.softmax(theta, axis=-1)
         h = projection_of(g, pi)
         if self.fisher:
-            drift, scale = h / pi, 1 / pt.sqrt(pi)
+            drift, scale = h / pi, 1 / arrays.sqrt(pi)
         else:
-            drift, scale = h + 1 - size_of(theta) * pi, pt.ones_like(theta)
-            drift = pt.set_subtensor(drift[..., -1], 0.0)
+            drift, scale = h + 1 - size_of(theta) * pi, arrays.ones_like(theta)
+            drift = _without_last(drift)
         moved = theta + 0.5 * step_size * drift
-        return moved - moved[..., -1:], pt.sqrt(step_size) * scale
+        return moved - moved[..., -1:], arrays.sqrt(step_size) * scale
 
     def noise(self, theta, scale, z):  # noqa: D102
         if self.fisher:
             return scale * z - (scale * z)[..., -1:]
-        return pt.set_subtensor((scale * z)[..., -1], 0.0)
+        return _without_last(scale * z)
 
     def log_density(self, theta, log_pi_density):  # noqa: D102
-        log_pi = theta - pt.logsumexp(theta, axis=-1, keepdims=True)
+        log_pi = theta - arrays.logsumexp(theta, axis=-1, keepdims=True)
         return log_pi_density + log_pi.sum()
 
     def log_proposal(self, to, mean, scale):  # noqa: D102
@@ -185,12 +185,18 @@ class ReducedNatural(SimplexCoordinates):
         precision = scale[..., :-1] ** -2
         squares = (precision * difference**2).sum(axis=-1)
         cross = (precision * difference).sum(axis=-1) ** 2 / (scale**-2).sum(axis=-1)
-        return (-0.5 * (squares - cross)).sum() - pt.log(scale).sum()
+        return (-0.5 * (squares - cross)).sum() - arrays.log(scale).sum()
+
+
+def _without_last(x: TensorVariable) -> TensorVariable:
+    """Replace the last entry by zero."""
+    n = arrays.static_shape(x)[-1]
+    return arrays.where(np.arange(n) < n - 1, x, 0)
 
 
 def _closed(first: TensorVariable) -> TensorVariable:
     """Append the entry that makes changes of probabilities sum to zero."""
-    return pt.concatenate([first, -total_of(first)], axis=-1)
+    return arrays.concatenate([first, -total_of(first)], axis=-1)
 
 
 COORDINATES: dict[str, type[SimplexCoordinates]] = {

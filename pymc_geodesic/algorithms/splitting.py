@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.row_noise import damp_rows
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, Variance
@@ -56,7 +56,7 @@ def damp(velocity: Point, friction: Sequence[Number], time: TensorVariable) -> P
     It is broadcastable to the variable, or has a friction for each direction of a point.
     """
     pairs = zip(velocity, friction, strict=True)
-    return tuple(applied(mapped(lambda c: pt.exp(-c * time), c), v) for v, c in pairs)
+    return tuple(applied(mapped(lambda c: arrays.exp(-c * time), c), v) for v, c in pairs)
 
 
 def damp_balanced(
@@ -120,12 +120,12 @@ def damp_along(velocity: Point, difference: Point | None, *, step_size: TensorVa
     """
     if difference is None:
         return velocity
-    square = sum(pt.sum(d**2) for d in difference)
-    product = sum(pt.sum(d * v) for d, v in zip(difference, velocity, strict=True))
+    square = sum(arrays.sum(d**2) for d in difference)
+    product = sum(arrays.sum(d * v) for d, v in zip(difference, velocity, strict=True))
     heat = step_size**2 * square
     # The difference may vanish, for example that of control variates at their center.
     least = np.asarray(np.finfo(square.dtype).tiny, dtype=square.dtype)
-    share = pt.minimum(heat / 4 + 5 * heat**2 / 96, 1) * product / pt.maximum(square, least)
+    share = arrays.minimum(heat / 4 + 5 * heat**2 / 96, 1) * product / arrays.maximum(square, least)
     return tuple(v - share * d for v, d in zip(velocity, difference, strict=True))
 
 
@@ -170,7 +170,7 @@ def kick(
     velocity is projected too: it is tangent up to rounding errors, which would accumulate.
     """
     kicked = tuple(
-        v - step_size * g + applied(mapped(pt.sqrt, s), z)
+        v - step_size * g + applied(mapped(arrays.sqrt, s), z)
         for v, g, z, s in zip(velocity, gradient, noise, noise_variance, strict=True)
     )
     return manifold.to_tangent(position, kicked)
@@ -218,12 +218,12 @@ def balanced_kick(
 
 def _scale_and_noise(friction, step_size, variance, bound) -> tuple[TensorVariable, TensorVariable]:
     """Return f and s of :func:`balanced_kick`; f is the same for all entries that share a bound."""
-    total = 2 * pt.sinh(friction * step_size)
-    square = pt.cosh(0.5 * friction * step_size) ** 2
+    total = 2 * arrays.sinh(friction * step_size)
+    square = arrays.cosh(0.5 * friction * step_size) ** 2
     if variance is None:
-        return pt.sqrt(square), total
-    square = pt.minimum(square, total / (FRICTION_MARGIN * step_size**2 * bound))
-    return pt.sqrt(square), total - square * step_size**2 * variance
+        return arrays.sqrt(square), total
+    square = arrays.minimum(square, total / (FRICTION_MARGIN * step_size**2 * bound))
+    return arrays.sqrt(square), total - square * step_size**2 * variance
 
 
 def matched_friction(
@@ -246,15 +246,15 @@ def matched_friction(
             return friction
         if isinstance(v, Spectrum):
             given = v.of_points(friction)
-            return v.map(lambda values: pt.maximum(given, least_friction(step_size, values)))
-        return pt.maximum(friction, least_friction(step_size, factor.envelope(v)))
+            return v.map(lambda values: arrays.maximum(given, least_friction(step_size, values)))
+        return arrays.maximum(friction, least_friction(step_size, factor.envelope(v)))
 
     return tuple(raised(m, v) for m, v in zip(manifold.factors, variance, strict=True))
 
 
 def least_friction(step_size, variance):
     """Smallest friction that dissipates the heat of gradient noise of this variance in a step."""
-    return np.arcsinh(0.5 * FRICTION_MARGIN * step_size**2 * variance) / step_size
+    return arrays.arcsinh(0.5 * FRICTION_MARGIN * step_size**2 * variance) / step_size
 
 
 def momentum_decay(step_size: float, dim: int) -> float:

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Point, Product
 
 __all__ = ["Grouping", "Thermostat"]
@@ -83,12 +83,12 @@ class Thermostat:
             return tuple(xi + time * (temperature - 1) for xi, temperature in groups)
 
         def gain(xi):
-            fast = pt.minimum(0.25 * xi**2, pt.abs(xi) / (8 * time))
-            return pt.switch(tuning > 0, pt.maximum(1.0, fast), 1.0)
+            fast = arrays.minimum(0.25 * xi**2, arrays.abs(xi) / (8 * time))
+            return arrays.where(tuning > 0, arrays.maximum(1.0, fast), 1.0)
 
         def excess(temperature):
             # Single transitions from a poor start can be extremely hot.
-            return pt.switch(tuning > 0, pt.minimum(temperature - 1, 4.0), temperature - 1)
+            return arrays.where(tuning > 0, arrays.minimum(temperature - 1, 4.0), temperature - 1)
 
         return tuple(xi + time * gain(xi) * excess(temperature) for xi, temperature in groups)
 

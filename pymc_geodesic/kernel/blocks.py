@@ -14,10 +14,10 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable, tensor
 
+from pymc_geodesic import arrays
 from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
@@ -89,7 +89,7 @@ class Blocks:
 
     def join(self, variables: Sequence[TensorVariable]) -> Point:
         """Put the tensors of scalars side by side."""
-        return tuple(self._join(variables, pt.stack))
+        return tuple(self._join(variables, arrays.stack))
 
     def split(self, joined: Sequence[TensorVariable]) -> Point:
         """Separate the tensors of scalars: the inverse of :meth:`join`."""
@@ -203,7 +203,7 @@ def blocks_for(
     potential: Potential, noise_model: NoiseModel, state: Any, mass: Mass | None
 ) -> Blocks:
     """Join scalars if only position and velocity have a part for each variable."""
-    is_exact = isinstance(noise_model, KnownNoise) and set(noise_model.variance) == {None}
+    is_exact = isinstance(noise_model, KnownNoise) and noise_model.is_zero
     others = [part for name, part in state._asdict().items() if name not in MOVED]
     if is_exact and len(leaves_of(others)) < 2:
         return blocks_of(potential, mass)
@@ -270,8 +270,6 @@ class JoinedPotential:
             shapes=blocks.join_shapes(potential.manifold.shapes),
         )
         self.positions = tuple(variable.position for variable in self.variables)
-        self.conditioned, self.latents = potential.conditioned, potential.latents
-        self.indices, self.row_weights = potential.indices, potential.row_weights
 
     def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
         """U at a point."""
@@ -293,6 +291,10 @@ class JoinedPotential:
             self._blocks.split(position), indices
         )
         return energy, self._blocks.join(gradient)
+
+    def values(self, position: Point) -> Point:
+        """Map a point to PyMC's values."""
+        return self._blocks.join(self._potential.values(self._blocks.split(position)))
 
 
 def joined(potential: Potential, blocks: Blocks) -> PotentialEnergy:

@@ -34,9 +34,12 @@ class CompiledMap:
     Parameters
     ----------
     inputs : NamedTuple
-        Trees of tensors.
+        Trees of tensors; of anything if a function is given.
     outputs : NamedTuple
         Trees of tensors that depend on the inputs.
+    function : JAXFunction, optional
+        The function of the leaves of the inputs whose results are the leaves of the outputs; by
+        default that of the graph.
     held : collection of str
         Fields of the inputs whose arrays are often identical objects, and never written to. JAX
         receives one copy of an object as long as it stays the same: a copy takes ten microseconds,
@@ -56,6 +59,7 @@ class CompiledMap:
         inputs: Any,
         outputs: Any,
         *,
+        function: JAXFunction | None = None,
         held: Collection[str] = (),
         shareable: Collection[str] = (),
         varying: Collection[str] = (),
@@ -63,9 +67,12 @@ class CompiledMap:
     ) -> None:
         # PyMC's value of a flat variable is its position: it is one array, computed once.
         found = leaves_of(outputs)
-        different = list(dict.fromkeys(found))
-        self._output_places = [different.index(x) for x in found]
-        self.function = JAXFunction(leaves_of(inputs), different)
+        different = list(dict.fromkeys(found)) if function is None else found
+        self._output_places = [*range(len(found))]
+        if function is None:
+            self._output_places = [different.index(x) for x in found]
+            function = JAXFunction(leaves_of(inputs), different)
+        self.function = function
         self._forms = map_leaves(lambda _: 0, inputs), map_leaves(lambda _: 0, outputs)
         self._flatten, self._rebuild = flattener(self._forms[0]), rebuilder(self._forms[1])
         places = _places_of_fields(inputs)

@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
 
@@ -26,7 +27,7 @@ from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarOp
 from pytensor.scan.op import Scan
 
-__all__ = ["is_known", "name_of_graph"]
+__all__ = ["is_known", "name_of_graph", "name_of_value"]
 
 # Packages whose version says what their operations compute.
 KNOWN = frozenset({"builtins", "numpy", "pymc", "pymc_geodesic", "pytensor"})
@@ -76,6 +77,25 @@ def name_of_graph(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> st
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def name_of_value(value: Any) -> str | None:
+    """Name a setting of a kernel: arrays, functions, and objects by what is pickled of them.
+
+    Parameters
+    ----------
+    value : any
+        The setting.
+
+    Returns
+    -------
+    str or None
+        None if something of it is not known to be the same elsewhere.
+    """
+    try:
+        return hashlib.sha256(_text(value, {}, any_object=True).encode()).hexdigest()
+    except Nameless:
+        return None
+
+
 def _lines(
     inputs: Sequence[Variable], outputs: Sequence[Variable], known: dict[int, str]
 ) -> Iterator[str]:
@@ -101,11 +121,12 @@ def _constant(x: Variable, known: dict[int, str]) -> str:
     return f"{_text(x.type, known)}={_text(x.data, known)}"
 
 
-def _text(value: Any, known: dict[int, str]) -> str:
+def _text(value: Any, known: dict[int, str], *, any_object: bool = False) -> str:
     """Write an operation, a type or a parameter in words.
 
     Operations are looked up by identity: one stands in a graph hundreds of times.
     """
+    text = partial(_text, known=known, any_object=any_object)
     if isinstance(value, Op):
         if id(value) not in known:
             known[id(value)] = f"{_class(value)}({_join(_parameters(value, known))})"
@@ -120,12 +141,12 @@ def _text(value: Any, known: dict[int, str]) -> str:
     if isinstance(value, np.dtype):
         return value.str
     if isinstance(value, tuple | list):
-        return f"{_class(value)}[{_join(_text(x, known) for x in value)}]"
+        return f"{_class(value)}[{_join(text(x) for x in value)}]"
     if isinstance(value, Mapping):
-        items = (f"{_text(k, known)}:{_text(x, known)}" for k, x in value.items())
+        items = (f"{text(k)}:{text(x)}" for k, x in value.items())
         return f"{{{_join(sorted(items))}}}"
     if isinstance(value, slice):
-        return f"slice[{_join(_text(x, known) for x in (value.start, value.stop, value.step))}]"
+        return f"slice[{_join(text(x) for x in (value.start, value.stop, value.step))}]"
     if isinstance(value, type | FunctionType | BuiltinFunctionType):
         return _global(value)
     if isinstance(value, Enum):
@@ -134,9 +155,23 @@ def _text(value: Any, known: dict[int, str]) -> str:
         pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
     elif isinstance(value, Type) or hasattr(value, "__props__"):
         pairs = ((prop, getattr(value, prop)) for prop in _props(value))
+    elif isinstance(value, partial):
+        return f"partial({text((value.func, value.args, value.keywords))})"
+    elif any_object and is_known(type(value)):
+        pairs = tuple(_settings(value).items())
     else:
         raise Nameless
-    return f"{_class(value)}({_join(f'{k}={_text(x, known)}' for k, x in pairs)})"
+    return f"{_class(value)}({_join(f'{k}={text(x)}' for k, x in pairs)})"
+
+
+def _settings(value: Any) -> Mapping[str, Any]:
+    """Return what distinguishes an object from others of its class."""
+    state = value.form if hasattr(value, "form") else value.__getstate__()
+    if state is None:
+        return {}
+    if not isinstance(state, Mapping):
+        raise Nameless
+    return state
 
 
 def _parameters(op: Op, known: dict[int, str]) -> Iterator[str]:

@@ -8,27 +8,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pytensor
-import pytensor.tensor as pt
 
-from pymc_geodesic.kernel.blocks import blocks_for, joined, n_variables
-from pymc_geodesic.kernel.carry import Carry, as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic import arrays
+from pymc_geodesic.kernel.blocks import JoinedPotential, blocks_for, joined, n_variables
+from pymc_geodesic.kernel.carry import weighted
+from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
-from pymc_geodesic.kernel.jax.counted_scan import COUNTED
+from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
+from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, written_potential
 from pymc_geodesic.kernel.room import Room, turns_for
-from pymc_geodesic.kernel.trees import leaves_of, rebuilt
+from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.estimate import PotentialEnergy
 from pymc_geodesic.potential.halves import Halved
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
 __all__ = ["TransitionKernel"]
+
+IN_BOUNDS = "promise_in_bounds"
 
 
 class TransitionKernel:
@@ -76,27 +77,65 @@ class TransitionKernel:
         self._blocks = blocks = blocks_for(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
-        example = self._joined(example)
-        joint = joined(potential, blocks)
+        self._potential = written_potential(potential)
+        joint = joined(self._potential, blocks)
         if not blocks.are_single:
             mass, noise_model = blocks.join_mass(mass), KnownNoise(joint)
         self._manifold = joint.manifold
-        inputs = inputs_like("input", example)
-        n_given = len(joint.conditioned) - len(joint.row_weights)
-        inputs = inputs._replace(conditioned=joint.conditioned[:n_given], weights=joint.row_weights)
-        manifold = weighted(joint.manifold, mass, inputs.mass)
-        gradient = estimator_for(
-            joint, noise_model, manifold=manifold, center=inputs.center, halves=halves
+        self._dynamics, self._mass = dynamics, mass
+        self._noise_model, self._halves = noise_model, halves
+        inputs = map_leaves(lambda _: 0, self._joined(example))
+        self._form_of_inputs = inputs
+        outputs = _form_of_outputs(joint.manifold, inputs)
+        function = KernelFunction(
+            self._of_leaves,
+            potential=self._potential,
+            settings=(
+                *(dynamics, noise_model, halves, blocks, self._manifold, self._shares_rows),
+                *(mass, inputs),
+            ),
         )
-        outputs = _write(joint, dynamics, gradient, inputs, mass, self._shares_rows)
         self._compiled = CompiledMap(
             inputs,
             outputs,
+            function=function,
             held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            most_turns=turns_for(example) if makes_several else 1,
+            most_turns=turns_for(self._joined(example)) if makes_several else 1,
         )
+
+    def one_chain(self, inputs: Inputs, data: Sequence[Any]) -> Outputs:
+        """Make the transitions of one chain: a pure function that JAX can trace.
+
+        Parameters
+        ----------
+        inputs : Inputs
+            Arrays, as :meth:`__call__` passes them on.
+        data : sequence of array
+            The values of the shared variables of the model.
+        """
+        conditioned = [*inputs.conditioned, *inputs.weights]
+        potential = joined(self._potential.at(conditioned, data), self._blocks)
+        manifold = weighted(potential.manifold, self._mass, inputs.mass)
+        estimator = estimator_for(
+            potential,
+            self._noise_model,
+            manifold=manifold,
+            center=inputs.center,
+            halves=self._halves,
+        )
+        return _transitions(
+            potential,
+            self._dynamics,
+            estimator,
+            inputs,
+            manifold,
+            shares_rows=self._shares_rows,
+        )
+
+    def _of_leaves(self, leaves: Sequence[Any], data: Sequence[Any]) -> list[Any]:
+        return leaves_of(self.one_chain(rebuilt(self._form_of_inputs, leaves), data))
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""
@@ -156,29 +195,55 @@ class TransitionKernel:
         )
 
 
-def _write(
-    potential: PotentialEnergy,
+def _form_of_outputs(manifold: Product, inputs: Inputs) -> Outputs:
+    """Return a tree of the structure of the outputs."""
+    values = [0] * len(manifold.factors)
+    n_moments = [
+        len(factor.field_shapes(shape))
+        for factor, shape in zip(manifold.factors, manifold.shapes, strict=True)
+        if not factor.is_flat
+    ]
+    return Outputs(inputs.state, inputs.memory, values, 0, 0, 0, 0, [0] * sum(n_moments))
+
+
+def _transitions(
+    potential: PotentialOfArrays | JoinedPotential,
     dynamics: Dynamics,
     estimator: MakeEstimator,
     inputs: Inputs,
-    mass: Mass | None,
+    weighted_manifold: Product,
+    *,
     shares_rows: bool,
 ) -> Outputs:
-    """Write the outputs of all transitions."""
+    """Make all transitions of a chain."""
     manifold, virial = potential.manifold, Virial(potential.manifold, reference=inputs.reference)
-    one_transition = _one_transition(potential, dynamics, estimator, inputs, mass, virial)
-    position = manifold.project(inputs.state.position)
+    position = manifold.project(tuple(inputs.state.position))
     state = inputs.state._replace(position=position)
     if velocity := getattr(state, "velocity", ()):
-        state = state._replace(velocity=manifold.to_tangent(position, velocity))
-    state, memory, temperatures, positional, finite = _scan(
+        state = state._replace(velocity=manifold.to_tangent(position, tuple(velocity)))
+
+    def one_transition(state, memory, noise, rows, step_size):
+        gradient = estimator(
+            indices=rows, width=weighted_manifold.lengths(step_size), memory=memory
+        )
+        new = dynamics.transition(
+            state,
+            gradient,
+            noise,
+            manifold=weighted_manifold,
+            step_size=step_size,
+            **inputs.parameters,
+        )
+        return new, gradient.memory, virial.temperatures(state.position, gradient.evaluation)
+
+    state, memory, temperatures, positional, finite = _loop(
         manifold, one_transition, dynamics.enter(state), inputs, shares_rows=shares_rows
     )
     state = dynamics.leave(state)
     last_rows = inputs.rows if shares_rows else [row[-1] for row in inputs.rows]
     recorded = dynamics.recorded(
         state,
-        manifold=weighted(manifold, mass, inputs.mass),
+        manifold=weighted_manifold,
         step_size=inputs.step_sizes[0] if inputs.step_sizes.ndim else inputs.step_sizes,
         **inputs.parameters,
     )
@@ -191,77 +256,57 @@ def _write(
     return Outputs(
         state,
         memory,
-        as_values(potential, recorded),
+        potential.values(recorded),
         mean_where(temperatures, inputs.made) if is_counted else temperatures.mean(axis=0),
         mean_where(positional, inputs.fresh & finite),
-        ~pt.all(finite | ~inputs.made if is_counted else finite),
+        ~arrays.all(finite | ~inputs.made if is_counted else finite),
         energy,
         moments,
     )
 
 
-def _one_transition(
-    potential: PotentialEnergy,
-    dynamics: Dynamics,
-    estimator: MakeEstimator,
-    inputs: Inputs,
-    mass: Mass | None,
-    virial: Virial,
-) -> Callable:
-    """Write the transition as a function of the quantities that change from one to the next."""
-    manifold = weighted(potential.manifold, mass, inputs.mass)
-
-    def one_transition(state, memory, noise, rows, step_size):
-        gradient = estimator(indices=rows, width=manifold.lengths(step_size), memory=memory)
-        new = dynamics.transition(
-            state, gradient, noise, manifold=manifold, step_size=step_size, **inputs.parameters
-        )
-        return new, gradient.memory, virial.temperatures(state.position, gradient.evaluation)
-
-    return one_transition
-
-
-def _scan(
+def _loop(
     manifold: Product, one_transition: Callable, state: Any, inputs: Inputs, *, shares_rows: bool
 ):
-    """Run the transitions; return the last state and traces of temperatures and finiteness."""
-    carried = state, tuple(inputs.memory)
-    # A position in other coordinates has the shape of the point.
-    shapes = [*manifold.shapes, *(x.type.shape for x in leaves_of(carried)[len(manifold.shapes) :])]
-    carry = Carry(leaves_of(carried), shapes=shapes)
-    noises, rows = list(inputs.noise), [] if shares_rows else list(inputs.rows)
+    """Make the transitions; return the last state and traces of temperatures and finiteness."""
+    import jax
+    import jax.numpy as jnp
 
-    counter = [] if inputs.made is None else [inputs.made]
-    step_sizes = [inputs.step_sizes] if inputs.step_sizes.ndim else []
+    begin = state, tuple(inputs.memory)
 
-    def step(*arguments):
-        counted, others = arguments[: len(counter)], arguments[len(counter) :]
-        step_size = others[0] if step_sizes else inputs.step_sizes
-        others = others[len(step_sizes) :]
-        noise, arguments = tuple(others[: len(noises)]), tuple(others[len(noises) :])
-        indices = tuple(inputs.rows) if shares_rows else tuple(arguments[: len(rows)])
-        old, memory = rebuilt(carried, carry.unpack(arguments[len(rows) :]))
-        new, new_memory, positional = one_transition(old, memory, noise, indices, step_size)
+    def step(i, carried):
+        old, memory = carried
+        noise, rows = [_at(x, i) for x in inputs.noise], list(inputs.rows)
+        step_size = _at(inputs.step_sizes, i) if inputs.step_sizes.ndim else inputs.step_sizes
+        if not shares_rows:
+            rows = [_at(x, i) for x in rows]
+        new, new_memory, positional = one_transition(old, memory, tuple(noise), rows, step_size)
         (new, new_memory), temperatures, finite = undo_if_not_finite(
-            manifold, (old, memory), (new, new_memory), noise, step_size
+            manifold, (old, memory), (new, new_memory), tuple(noise), step_size
         )
+        pairs = zip(leaves_of((new, new_memory)), leaves_of(carried), strict=True)
+        typed = [jnp.asarray(x, y.dtype) for x, y in pairs]
         # One trace for all: each costs as much as a small operation on the variables.
-        told = [temperature.ravel() for temperature in (*temperatures, *positional)]
-        if counter:
-            # PyTensor would remove a sequence that nothing uses.
-            finite = finite & counted[0]
-        return [*carry.pack(leaves_of((new, new_memory))), pt.concatenate(told), finite]
+        told = [jnp.ravel(temperature) for temperature in (*temperatures, *positional)]
+        return rebuilt(begin, typed), (jnp.concatenate(told), finite)
 
-    initial = carry.pack(leaves_of(carried))
-    traces = pytensor.scan(
-        step,
-        sequences=[*counter, *step_sizes, *noises, *rows],
-        outputs_info=[*initial, None, None],
-        return_list=True,
-        return_updates=False,
-        name=COUNTED if counter else "transitions",
-    )
-    last, memory = rebuilt(carried, carry.unpack([trace[-1] for trace in traces[: len(initial)]]))
-    temperatures, finite = traces[len(initial) :]
+    def iterate(i, carried):
+        state, traces = carried
+        state, told = step(i, state)
+        pairs = zip(traces, told, strict=True)
+        return state, tuple(
+            trace.at[i].set(x, mode=IN_BOUNDS, wrap_negative_indices=False) for trace, x in pairs
+        )
+
+    room = len(inputs.fresh)
+    shapes = jax.eval_shape(lambda: step(0, begin)[1])
+    traces = tuple(jnp.zeros((room, *x.shape), x.dtype) for x in shapes)
+    n = room if inputs.made is None else inputs.made.sum()
+    (last, memory), (temperatures, finite) = jax.lax.fori_loop(0, n, iterate, (begin, traces))
     n_kinetic = n_variables(manifold) if getattr(state, "velocity", ()) else 0
     return last, memory, temperatures[:, :n_kinetic], temperatures[:, n_kinetic:], finite
+
+
+def _at(x: Any, i: Any) -> Any:
+    # JAX would compile a test of the index, which is in bounds.
+    return x.at[i].get(mode=IN_BOUNDS, wrap_negative_indices=False)

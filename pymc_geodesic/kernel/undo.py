@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytensor.tensor as pt
-
-from pytensor.conditional.op import ifelse
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.kernel.blocks import Scalars
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
@@ -46,17 +44,15 @@ def undo_if_not_finite(
                 manifold.factors, points, squares, manifold.dims, strict=True
             )
         ]
-        finite = ~pt.isinf(sum(squares)) & ~pt.isnan(sum(squares))
+        finite = ~arrays.isinf(sum(squares)) & ~arrays.isnan(sum(squares))
         for xi in getattr(state, "thermostat", ()):
-            finite = finite & pt.all(pt.abs(xi) * step_size < LARGEST_DAMPING)
+            finite = finite & arrays.all(arrays.abs(xi) * step_size < LARGEST_DAMPING)
         fresh = tuple(noise[: len(velocity)])
         old_state = old_state._replace(velocity=manifold.to_tangent(old_state.position, fresh))
     else:
         temperatures = []
         total = sum(position.sum() for position in state.position)
-        finite = ~pt.isinf(total) & ~pt.isnan(total)
-    # With `switch`, PyTensor would not fuse the operations that compute the new state.
-    proposed = leaves_of(new)
-    pairs = zip(proposed, leaves_of((old_state, old_memory)), strict=True)
-    kept = ifelse(finite, proposed, [moved.type.filter_variable(x) for moved, x in pairs])
+        finite = ~arrays.isinf(total) & ~arrays.isnan(total)
+    pairs = zip(leaves_of(new), leaves_of((old_state, old_memory)), strict=True)
+    kept = [arrays.where(finite, moved, x) for moved, x in pairs]
     return rebuilt(new, kept), temperatures, finite

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.kernel.blocks import Scalars
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.fields import Visit
@@ -89,9 +89,9 @@ class Virial:
         """Temperature of each variable from one transition; NaN if it evaluated no gradient."""
         if evaluation is None:
             pairs = zip(self.manifold.factors, start, strict=True)
-            nan = [pt.constant(np.nan, dtype=x.dtype) for x in start]
+            nan = [np.asarray(np.nan, dtype=x.dtype) for x in start]
             return [
-                pt.full_like(x, np.nan) if isinstance(factor, Scalars) else none
+                arrays.full_like(x, np.nan) if isinstance(factor, Scalars) else none
                 for (factor, x), none in zip(pairs, nan, strict=True)
             ]
         found, references = [], iter(self.reference)
@@ -108,6 +108,6 @@ class Virial:
 def mean_where(values: TensorVariable, used: TensorVariable) -> TensorVariable:
     """Mean of each column over the rows that are used; NaN if there are none."""
     n_used = used.sum(dtype="int64")
-    total = pt.switch(used[:, None], values, 0).sum(axis=0)
-    mean = total / pt.maximum(n_used, 1).astype(total.dtype)
-    return pt.switch(n_used > 0, mean, np.nan).astype(mean.dtype)
+    total = arrays.where(used[:, None], values, 0).sum(axis=0)
+    mean = total / arrays.maximum(n_used, 1).astype(total.dtype)
+    return arrays.where(n_used > 0, mean, np.nan).astype(mean.dtype)

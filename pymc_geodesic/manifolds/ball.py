@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.box import reflected
 from pymc_geodesic.manifolds.fields import Visit, Work
@@ -59,7 +59,7 @@ class Ball(Manifold):
         straight = x + t * v
         inside = (straight**2).sum(axis=-1, keepdims=True) <= 1
         y, w = _reflected(x, v, t)
-        return pt.where(inside, straight, y), pt.where(inside, v, w)
+        return arrays.where(inside, straight, y), arrays.where(inside, v, w)
 
     def project(self, x: TensorVariable) -> TensorVariable:
         """Reflect lengths at the sphere; the identity inside.
@@ -67,13 +67,13 @@ class Ball(Manifold):
         Tuning also evaluates densities off the manifold, where their even extension is used.
         """
         squares = _inner(x, x)
-        length = pt.sqrt(pt.maximum(squares, 1))
-        folded = pt.abs(reflected(length, np.asarray(1, dtype=x.dtype)))
-        return pt.where(squares <= 1, x, x * (folded / length))
+        length = arrays.sqrt(arrays.maximum(squares, 1))
+        folded = arrays.abs(reflected(length, np.asarray(1, dtype=x.dtype)))
+        return arrays.where(squares <= 1, x, x * (folded / length))
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:
         """Turn standard normals into points of any length up to one."""
-        return noise / pt.sqrt(1 + _inner(noise, noise))
+        return noise / arrays.sqrt(1 + _inner(noise, noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape, shape[:-1]]
@@ -88,7 +88,7 @@ class Ball(Manifold):
         The mean of its divergence :math:`w [n h - 2 x \cdot (x - m) / E(1 - |x|^2)]` is
         :math:`n w^2`, zero for a uniform distribution, of which any temperature is that of U = 0.
         """
-        (mean, mean_room), n = moments, float(visit.start.type.shape[-1])
+        (mean, mean_room), n = moments, float(arrays.static_shape(visit.start)[-1])
         x, away = visit.start, visit.start - mean
         spread = 1 - mean_room - (mean * mean).sum(axis=-1)
         weight = 1 - 2 * spread / (n * mean_room)
@@ -96,7 +96,7 @@ class Ball(Manifold):
         along = (away * visit.gradient).sum(axis=-1)
         work = (weight * share * along).sum()
         divergence = (weight * (n * share - 2 * (x * away).sum(axis=-1) / mean_room)).sum()
-        return Work(work, divergence, pt.maximum(n * (weight**2).sum(), LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(n * (weight**2).sum(), LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         longest = np.max(np.linalg.norm(np.asarray(value), axis=-1), initial=0.0)
@@ -113,20 +113,20 @@ def _reflected(x, v, t):
     """
     tiny = np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype)
     # Numbers and not truth values: the loop over transitions takes a truth value as its counter.
-    sense, time = pt.sign(t), pt.abs(t)
-    speed = pt.sqrt(pt.maximum(_inner(v, v), tiny))
+    sense, time = arrays.sign(t), arrays.abs(t)
+    speed = arrays.sqrt(arrays.maximum(_inner(v, v), tiny))
     heading = sense * v / speed
     along, room = _inner(x, heading), 1 - _inner(x, x)
-    first = -along + pt.sqrt(pt.maximum(along**2 + room, tiny))
+    first = -along + arrays.sqrt(arrays.maximum(along**2 + room, tiny))
     outwards = x + first * heading
-    sine = pt.clip(_inner(outwards, heading), np.asarray(LEAST_SINE, dtype=x.dtype), 1)
+    sine = arrays.clip(_inner(outwards, heading), np.asarray(LEAST_SINE, dtype=x.dtype), 1)
     rest = heading - sine * outwards
-    cosine = pt.sqrt(pt.maximum(_inner(rest, rest), tiny))
+    cosine = arrays.sqrt(arrays.maximum(_inner(rest, rest), tiny))
     sideways, left = rest / cosine, speed * time - first
-    n_chords = pt.floor(left / (2 * sine))
-    angle = 2 * n_chords * pt.arctan2(sine, cosine)
-    normal = pt.cos(angle) * outwards + pt.sin(angle) * sideways
-    tangent = pt.cos(angle) * sideways - pt.sin(angle) * outwards
+    n_chords = arrays.floor(left / (2 * sine))
+    angle = 2 * n_chords * arrays.arctan2(sine, cosine)
+    normal = arrays.cos(angle) * outwards + arrays.sin(angle) * sideways
+    tangent = arrays.cos(angle) * sideways - arrays.sin(angle) * outwards
     direction = cosine * tangent - sine * normal
     return normal + (left - 2 * n_chords * sine) * direction, sense * speed * direction
 

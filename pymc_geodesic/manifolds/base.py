@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.fields import Visit, Work
 
 __all__ = ["Manifold", "MassKind", "Shape"]
@@ -203,9 +203,9 @@ class Manifold(ABC):
         laplacian = self.laplacian(x)
         if laplacian is None:
             return None
-        size = math.prod(x.type.shape[1:])
-        units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *x.type.shape[1:]))
-        products = pt.moveaxis(self.to_tangent(x, units).reshape((size, -1, size)), 0, 1)
+        size = math.prod(arrays.static_shape(x)[1:])
+        units = np.eye(size, dtype=x.dtype).reshape(size, 1, *arrays.static_shape(x)[1:])
+        products = arrays.moveaxis(self.to_tangent(x, units).reshape((size, -1, size)), 0, 1)
         force = self.to_tangent(x, gradient) - laplacian
         return x.reshape((-1, size)), force.reshape((-1, size)), products
 
@@ -222,7 +222,7 @@ class Manifold(ABC):
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
         """Write the quantities whose means are the moments, one array for each shape."""
-        return [x for _ in self.field_shapes(x.type.shape)]
+        return [x for _ in self.field_shapes(arrays.static_shape(x))]
 
     def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
         r"""Write the work and the divergence of a vector field F at a visited point.
@@ -233,7 +233,7 @@ class Manifold(ABC):
         there, :math:`E[F \cdot \nabla U] = T E[\operatorname{div} F]` under the density
         :math:`\exp(-U / T)`. F is evaluated at the start of the transition. NaN by default.
         """
-        nan = pt.constant(float("nan"), dtype=visit.position.dtype)
+        nan = np.asarray(np.nan, dtype=visit.position.dtype)
         return Work(nan, nan, nan)
 
     def check(self, value) -> str | None:

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
@@ -23,7 +23,7 @@ def reflected(distance: TensorVariable, width: TensorVariable) -> TensorVariable
     The absolute value of the result is the distance from the first wall after all reflections. The
     result is negative if their number is odd.
     """
-    return distance - 2 * width * pt.floor(distance / (2 * width) + 0.5)
+    return distance - 2 * width * arrays.floor(distance / (2 * width) + 0.5)
 
 
 class Box(Manifold):
@@ -109,7 +109,7 @@ class Box(Manifold):
             return self.project(noise + self._wall(middle, noise) if any(self._has) else noise)
         lower, width = (self._wall(value, noise) for value in (self.lower, self.upper - self.lower))
         half, root = np.array([0.5, np.sqrt(2.0)], dtype=noise.dtype)
-        return self.project(lower + width * half * (1 + pt.erf(noise / root)))
+        return self.project(lower + width * half * (1 + arrays.erf(noise / root)))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape, shape]
@@ -129,11 +129,11 @@ class Box(Manifold):
         mean, mean_product = moments
         product, slope = self._distances(visit.start)
         at_mean, _ = self._distances(mean)
-        weight = 3 * mean_product / at_mean - 2 if self.is_compact else pt.ones_like(mean)
+        weight = 3 * mean_product / at_mean - 2 if self.is_compact else arrays.ones_like(mean)
         away = visit.start - mean
         work = (weight * away * product / at_mean * visit.gradient).sum()
         divergence = (weight * (product + away * slope) / at_mean).sum()
-        return Work(work, divergence, pt.maximum((weight**2).sum(), LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum((weight**2).sum(), LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         value = np.asarray(value)
@@ -149,7 +149,7 @@ class Box(Manifold):
         return f"Box({self.lower.tolist()}, {self.upper.tolist()})"
 
     def _wall(self, value: np.ndarray, x: TensorVariable) -> TensorVariable:
-        return pt.constant(value.astype(x.dtype))
+        return value.astype(x.dtype)
 
     def _folded(self, x, v):
         """Fold a number and turn a velocity with it; between the walls both stay as they are."""
@@ -157,13 +157,13 @@ class Box(Manifold):
         inside = (x >= lower) & (x <= upper)
         if self.is_compact:
             signed = reflected(x - lower, upper - lower)
-            folded = pt.clip(lower + pt.abs(signed), lower, upper)
-            turned = pt.switch(signed < 0, -v, v)
+            folded = arrays.clip(lower + arrays.abs(signed), lower, upper)
+            turned = arrays.where(signed < 0, -v, v)
         elif any(self._has):
             folded, turned = 2 * (lower if self._has[0] else upper) - x, -v
         else:
             return x, v
-        return pt.switch(inside, x, folded), pt.switch(inside, v, turned)
+        return arrays.where(inside, x, folded), arrays.where(inside, v, turned)
 
     def _distances(self, x: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
         """Product of the distances from the walls, and its derivative."""
@@ -172,7 +172,7 @@ class Box(Manifold):
         if below is not None and above is not None:
             return below * above, above - below
         if below is not None:
-            return below, pt.ones_like(x)
+            return below, arrays.ones_like(x)
         if above is not None:
-            return above, -pt.ones_like(x)
-        return pt.ones_like(x), pt.zeros_like(x)
+            return above, -arrays.ones_like(x)
+        return arrays.ones_like(x), arrays.zeros_like(x)

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE, Sphere
@@ -73,25 +73,25 @@ class CholeskyCorr(Manifold):
         return SPHERE.project(_lower(x))
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.where(_is_diagonal(x), pt.abs(x), x)
+        return arrays.where(_is_diagonal(x), arrays.abs(x), x)
 
     def fold(self, x, v):  # noqa: D102
         negative = _is_diagonal(x) & (x < 0)
-        return self.unembed(x), pt.where(negative, -v, v)
+        return self.unembed(x), arrays.where(negative, -v, v)
 
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.log(pt.abs(_diagonal(x))).sum(axis=-1)
+        return arrays.log(arrays.abs(_diagonal(x))).sum(axis=-1)
 
     def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
-        soft = pt.sqrt(x * x + (SOFTENING * width) ** 2)
-        return self.project(pt.where(_is_diagonal(x), soft, x))
+        soft = arrays.sqrt(x * x + (SOFTENING * width) ** 2)
+        return self.project(arrays.where(_is_diagonal(x), soft, x))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
         """Return the entries, of which those on the diagonal are squared."""
-        return [pt.where(_is_diagonal(x), x * x, x)]
+        return [arrays.where(_is_diagonal(x), x * x, x)]
 
     def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
         r"""``F = -grad sum_i (a_i . L_i + b_i L_ii^2 / 2)``, even in the diagonal.
@@ -101,17 +101,17 @@ class CholeskyCorr(Manifold):
         those of a uniform distribution, of which any temperature is that of U = 0.
         """
         [mean], x = moments, visit.start
-        n = x.type.shape[-1]
+        n = arrays.static_shape(x)[-1]
         count = np.arange(1, n + 1, dtype=x.dtype)
         is_diagonal = _is_diagonal(x)
-        below = pt.where(is_diagonal, 0, mean)
+        below = arrays.where(is_diagonal, 0, mean)
         excess = _diagonal(mean) - 1 / count
-        field = pt.where(is_diagonal, excess[..., :, None] * x, below)
+        field = arrays.where(is_diagonal, excess[..., :, None] * x, below)
         work = -(self.to_tangent(x, field) * self.to_tangent(visit.position, visit.gradient)).sum()
         of_rows = (count - 1) * (below * x).sum(axis=-1)
         divergence = (of_rows + excess * (count * _diagonal(x) ** 2 - 1)).sum()
         expected = ((count - 1) * (below**2).sum(axis=-1) + count * excess**2).sum()
-        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         value = np.asarray(value)
@@ -127,19 +127,19 @@ class CholeskyCorr(Manifold):
 
 
 def _is_diagonal(x: TensorVariable) -> np.ndarray:
-    return np.eye(x.type.shape[-1], dtype=bool)
+    return np.eye(arrays.static_shape(x)[-1], dtype=bool)
 
 
 def _lower(x: TensorVariable) -> TensorVariable:
-    return x * np.tri(x.type.shape[-1], dtype=x.dtype)
+    return x * np.tri(arrays.static_shape(x)[-1], dtype=x.dtype)
 
 
 def _free(v: TensorVariable) -> TensorVariable:
     """Leave out what does not move: entries above the diagonal and the first row, which is one."""
-    mask = np.tri(v.type.shape[-1], dtype=v.dtype)
+    mask = np.tri(arrays.static_shape(v)[-1], dtype=v.dtype)
     mask[0, 0] = 0
     return v * mask
 
 
 def _diagonal(x: TensorVariable) -> TensorVariable:
-    return pt.diagonal(x, axis1=-2, axis2=-1)
+    return arrays.diagonal(x, axis1=-2, axis2=-1)

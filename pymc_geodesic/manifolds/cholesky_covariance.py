@@ -13,6 +13,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.cholesky import CholeskyCorr
 from pymc_geodesic.manifolds.euclidean import Euclidean
@@ -72,16 +73,16 @@ class CholeskyCov(Manifold):
         return _joined((logs, ROWS.project(rows)))
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
-        *batch, n, _ = self.embedded_shape(value.type.shape)
+        *batch, n, _ = self.embedded_shape(arrays.static_shape(value))
         zeros = pt.zeros((*batch, n, n), dtype=value.dtype)
         factor = zeros[..., *np.tril_indices(n)].set(value)
-        sizes = pt.sqrt((factor * factor).sum(axis=-1, keepdims=True))
-        return _joined((pt.log(sizes), factor / sizes))
+        sizes = arrays.sqrt((factor * factor).sum(axis=-1, keepdims=True))
+        return _joined((arrays.log(sizes), factor / sizes))
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         logs, rows = _apart(x)
-        factor = pt.exp(logs) * ROWS.unembed(rows)
-        return factor[..., *np.tril_indices(x.type.shape[-2])]
+        factor = arrays.exp(logs) * ROWS.unembed(rows)
+        return factor[..., *np.tril_indices(arrays.static_shape(x)[-2])]
 
     def fold(self, x, v):  # noqa: D102
         (logs, rows), (rates, turns) = _apart(x), _apart(v)
@@ -89,7 +90,7 @@ class CholeskyCov(Manifold):
         return _joined((logs, rows)), _joined((rates, turns))
 
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        count = np.arange(1, x.type.shape[-2] + 1, dtype=x.dtype)
+        count = np.arange(1, arrays.static_shape(x)[-2] + 1, dtype=x.dtype)
         return (count * x[..., 0]).sum(axis=-1)
 
     def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
@@ -107,7 +108,7 @@ class CholeskyCov(Manifold):
         """Add the fields of both parts."""
         logs, rows = map(Visit._make, zip(*map(_apart, visit), strict=True))
         log_mean, mean = _apart(*moments)
-        n = float(visit.start.type.shape[-2])
+        n = float(arrays.static_shape(visit.start)[-2])
         n_logs = dim * 2 / (n + 1)
         first = Euclidean().field_work(logs, [log_mean], dim=n_logs)
         second = ROWS.field_work(rows, [mean], dim=dim - n_logs)
@@ -126,4 +127,4 @@ def _apart(x: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
 
 
 def _joined(parts: Sequence[TensorVariable]) -> TensorVariable:
-    return pt.concatenate(list(parts), axis=-1)
+    return arrays.concatenate(list(parts), axis=-1)

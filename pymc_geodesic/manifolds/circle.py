@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
@@ -23,7 +23,7 @@ def wrapped(x: TensorVariable) -> TensorVariable:
     """Return the angle from -pi to pi that differs from ``x`` by whole turns."""
     half = np.asarray(np.pi, dtype=x.dtype)
     # Rounding may leave the range, outside which PyMC's densities are zero.
-    return pt.clip(x - 2 * half * pt.floor(x / (2 * half) + 0.5), -half, half)
+    return arrays.clip(x - 2 * half * arrays.floor(x / (2 * half) + 0.5), -half, half)
 
 
 class Circle(Manifold):
@@ -63,24 +63,24 @@ class Circle(Manifold):
     def random_point(self, noise: TensorVariable) -> TensorVariable:
         """Turn a standard normal into a uniform angle."""
         half, root = np.array([np.pi, np.sqrt(2.0)], dtype=noise.dtype)
-        return wrapped(half * pt.erf(noise / root))
+        return wrapped(half * arrays.erf(noise / root))
 
     def stein_functions(self, x, gradient):
         """Write the cosine and the sine."""
-        cosine, sine = pt.cos(x), pt.sin(x)
-        slopes = pt.stack([-sine, cosine], axis=-1)
-        values = pt.stack([cosine, sine], axis=-1)
+        cosine, sine = arrays.cos(x), arrays.sin(x)
+        slopes = arrays.stack([-sine, cosine], axis=-1)
+        values = arrays.stack([cosine, sine], axis=-1)
         return values, slopes * gradient[:, None] + values, slopes[:, :, None] * slopes[:, None, :]
 
     def moved_along(self, x, weights):  # noqa: D102
-        return wrapped(x - pt.sin(x) * weights[:, 0] + pt.cos(x) * weights[:, 1])
+        return wrapped(x - arrays.sin(x) * weights[:, 0] + arrays.cos(x) * weights[:, 1])
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape] * 4
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
         """Cosine and sine of the angle and of its double."""
-        return [pt.cos(x), pt.sin(x), pt.cos(2 * x), pt.sin(2 * x)]
+        return [arrays.cos(x), arrays.sin(x), arrays.cos(2 * x), arrays.sin(2 * x)]
 
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
         r"""``F = -grad f``, f the first two harmonics of the angle with their means as weights.
@@ -94,7 +94,7 @@ class Circle(Manifold):
         divergence = (a * cosine + b * sine + 4 * (a_2 * cosine_2 + b_2 * sine_2)).sum()
         expected = (a**2 + b**2 + 4 * (a_2**2 + b_2**2)).sum()
         work = (field * visit.gradient).sum()
-        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         largest = np.max(np.abs(np.asarray(value)), initial=0.0)

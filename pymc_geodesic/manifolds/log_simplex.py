@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 
@@ -38,19 +38,19 @@ class LogSimplex(Manifold):
         return core_shape[0] - 1
 
     def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
-        return u - (pt.exp(x) * u).sum(axis=-1, keepdims=True)
+        return u - (arrays.exp(x) * u).sum(axis=-1, keepdims=True)
 
     def geodesic(self, x, v, t):
         """Raise an error: the coordinates are not isometric."""
         raise NotImplementedError("LogSimplex has no geodesics; use Simplex.")
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return x - pt.logsumexp(x, axis=-1, keepdims=True)
+        return x - arrays.logsumexp(x, axis=-1, keepdims=True)
 
     def stein_functions(self, x, gradient):
         """Write the probabilities, with the metric in which they move independently of facets."""
-        p, n = pt.exp(x), x.type.shape[-1]
-        products = pt.eye(n, dtype=x.dtype) * p[:, None, :] - p[:, :, None] * p[:, None, :]
+        p, n = arrays.exp(x), arrays.static_shape(x)[-1]
+        products = arrays.eye(n, dtype=x.dtype) * p[:, None, :] - p[:, :, None] * p[:, None, :]
         slope = gradient - p * gradient.sum(axis=-1, keepdims=True)
         return p, slope - 1 + np.asarray(n, x.dtype) * p, products
 
@@ -63,11 +63,11 @@ class LogSimplex(Manifold):
     def field_work(self, visit, moments, *, dim) -> Work:
         """``F = y - mean`` in log ratios at the gradient: the start has other coordinates."""
         log_p, [mean] = visit.position, moments
-        work = log_ratio_work(pt.exp(log_p), log_p - mean, visit.gradient - 1)
+        work = log_ratio_work(arrays.exp(log_p), log_p - mean, visit.gradient - 1)
         return Work(work, dim, dim)
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.log(value)
+        return arrays.log(value)
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.exp(x)
+        return arrays.exp(x)

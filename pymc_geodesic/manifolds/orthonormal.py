@@ -7,11 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import cholesky, det, solve_triangular, svd
 
+from pymc_geodesic import arrays
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
@@ -35,7 +34,7 @@ def triangle(x: TensorVariable) -> TensorVariable:
 
     Its transpose is the R of a QR decomposition with positive diagonal.
     """
-    return cholesky(x.mT @ x, lower=True)
+    return arrays.cholesky(x.mT @ x, lower=True)
 
 
 def orthonormal_columns(x: TensorVariable) -> TensorVariable:
@@ -57,8 +56,9 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
     Yamamoto, Y., Nakatsukasa, Y., Yanagisawa, Y. and Fukaya, T. (2015). Roundoff error analysis of
     the CholeskyQR2 algorithm. Electronic Transactions on Numerical Analysis 44.
     """
-    eye = pt.eye(x.shape[-1], dtype=x.dtype)
-    return x @ solve_triangular(triangle(x), eye, lower=True, b_ndim=2).mT
+    factor = triangle(x)
+    eye = arrays.broadcast_to(arrays.eye(x.shape[-1], dtype=x.dtype), factor.shape)
+    return x @ arrays.solve_triangular(factor, eye, lower=True).mT
 
 
 def rotation_near(turn: TensorVariable) -> TensorVariable:
@@ -68,7 +68,7 @@ def rotation_near(turn: TensorVariable) -> TensorVariable:
     length; it falls as the third power of the angle.
     """
     small = turn / 2**N_HALVINGS
-    found = pt.eye(turn.shape[-1], dtype=turn.dtype) + small + 0.5 * small @ small
+    found = arrays.eye(turn.shape[-1], dtype=turn.dtype) + small + 0.5 * small @ small
     for _ in range(N_HALVINGS):
         found = found @ found
     return found
@@ -82,21 +82,21 @@ def rotation_logarithm(x: TensorVariable) -> TensorVariable:
     root = _polar(x)
     for _ in range(N_HALVINGS):
         # For orthogonal Q, I + Q is the square root of Q times a positive definite matrix.
-        root = _polar(root + pt.eye(x.shape[-1], dtype=x.dtype))
+        root = _polar(root + arrays.eye(x.shape[-1], dtype=x.dtype))
     sine = 0.5 * (root - root.mT)
     return 2**N_HALVINGS * (sine + sine @ sine.mT @ sine / 6)
 
 
 def _polar(x: TensorVariable) -> TensorVariable:
-    left, _, right = svd(x, full_matrices=False)
+    left, _, right = arrays.svd(x, full_matrices=False)
     return left @ right
 
 
 def turned_right(x: TensorVariable) -> TensorVariable:
     """Change the last column's sign where the determinant is -1, which gives rotations."""
-    n = x.shape[-1]
-    side = pt.sign(det(x))[..., None, None]
-    return pt.switch(pt.eq(pt.arange(n), n - 1), side * x, x)
+    n = arrays.static_shape(x)[-1]
+    side = arrays.sign(arrays.det(x))[..., None, None]
+    return arrays.where(np.arange(n) == n - 1, side * x, x)
 
 
 def largest_overlap(x: np.ndarray) -> np.ndarray:
@@ -109,12 +109,10 @@ def largest_overlap(x: np.ndarray) -> np.ndarray:
 def has_orthonormal_columns(x: Any) -> Any:
     """Return whether ``x'x`` is the identity, norms within 1e-6, for arrays and tensors."""
     x = x.astype("float64")
-    eye = np.eye if isinstance(x, np.ndarray) else pt.eye
     # |x|^2 - 1 is 2 (|x| - 1) to first order.
-    return abs(x.mT @ x - eye(x.shape[-1])).max(axis=(-1, -2)) <= 2 * UNIT_NORM_TOLERANCE
+    return abs(x.mT @ x - arrays.eye(x.shape[-1])).max(axis=(-1, -2)) <= 2 * UNIT_NORM_TOLERANCE
 
 
 def is_rotation(x: Any) -> Any:
     """Return whether ``x`` is orthogonal with determinant 1, for arrays and tensors."""
-    side = np.linalg.det(x) if isinstance(x, np.ndarray) else det(x)
-    return has_orthonormal_columns(x) & (side > 0)
+    return has_orthonormal_columns(x) & (arrays.det(x) > 0)

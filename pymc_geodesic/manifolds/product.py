@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 
 __all__ = ["Point", "Product", "along_rows", "joined_entries", "split_entries"]
@@ -29,7 +28,7 @@ def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
 
 def joined_entries(parts: Point) -> TensorVariable:
     """Put the entries of all parts into one vector."""
-    return pt.concatenate([part.ravel() for part in parts])
+    return arrays.concatenate([part.ravel() for part in parts])
 
 
 def split_entries(vector: TensorVariable, shapes: Sequence[Shape]) -> Point:

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LARGEST_QUADRATIC, LEAST_DIVERGENCE, Sphere
@@ -48,7 +47,7 @@ class ProjectiveSphere(Sphere):
         return x * _sign(x), v * _sign(x)
 
     def align(self, u, at, x):  # noqa: D102
-        return pt.where((at * x).sum(axis=-1, keepdims=True) < 0, -u, u)
+        return arrays.where((at * x).sum(axis=-1, keepdims=True) < 0, -u, u)
 
     def nearest(self, x, reference):  # noqa: D102
         return self.align(x, x, reference)
@@ -62,22 +61,24 @@ class ProjectiveSphere(Sphere):
         return [(*shape, n)] if n <= LARGEST_QUADRATIC else []
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
-        return [x[..., :, None] * x[..., None, :]] if self.field_shapes(x.type.shape) else []
+        return (
+            [x[..., :, None] * x[..., None, :]] if self.field_shapes(arrays.static_shape(x)) else []
+        )
 
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
         r"""``F = -grad x'Bx / 2``, B the second moment less I / n: a field of axes is even."""
         if not moments:
             return Manifold.field_work(self, visit, moments, dim=dim)
-        [second], n = moments, visit.start.type.shape[-1]
-        matrix = second - pt.eye(n, dtype=second.dtype) / float(n)
+        [second], n = moments, arrays.static_shape(visit.start)[-1]
+        matrix = second - arrays.eye(n, dtype=second.dtype) / float(n)
         linear = (matrix * visit.start[..., None, :]).sum(axis=-1)
         slope = self.to_tangent(visit.position, visit.gradient)
         # In a transition the point may be at either end of its axis.
         work = -(self.to_tangent(visit.start, linear) * slope).sum()
         divergence = float(n) * (linear * visit.start).sum()
         expected = float(n) * (matrix**2).sum()
-        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
 
 def _sign(x: TensorVariable) -> TensorVariable:
-    return pt.where(x[..., -1:] < 0, -1.0, 1.0).astype(x.dtype)
+    return arrays.where(x[..., -1:] < 0, -1.0, 1.0).astype(x.dtype)

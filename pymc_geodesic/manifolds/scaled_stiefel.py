@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import expm, inv
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import (
@@ -106,22 +105,22 @@ class ScaledStiefel(Manifold):
 
     def geodesic(self, x, v, t):  # noqa: D102
         (top, extra), d = self._halves(v), self._d(v)
-        half = expm(0.5 * t * self._turn(extra))
+        half = arrays.expm(0.5 * t * self._turn(extra))
         moved, out = STIEFEL.horizontal_geodesic(self._frame(x) @ half, top * d, t)
-        return _joined(moved @ half / d, pt.zeros_like(extra)), _joined(out / d, extra)
+        return _joined(moved @ half / d, arrays.zeros_like(extra)), _joined(out / d, extra)
 
     def project(self, x: TensorVariable) -> TensorVariable:
         """Return the frame that a displaced point means, without angles."""
         extra = self._halves(x)[1]
         turned = orthonormal_columns(self._frame(x) @ rotation_near(self._turn(extra)))
-        projected = _joined(turned / self._d(x), pt.zeros_like(extra))
-        return pt.specify_shape(projected, x.type.shape)
+        projected = _joined(turned / self._d(x), arrays.zeros_like(extra))
+        return arrays.with_shape(projected, arrays.static_shape(x))
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
         return self.embed(STIEFEL.random_point(self._halves(noise)[0]))
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
-        return _joined(value / self._d(value), pt.zeros_like(value[..., : self.n_extra, :]))
+        return _joined(value / self._d(value), arrays.zeros_like(value[..., : self.n_extra, :]))
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         frame = self._frame(x)
@@ -131,12 +130,12 @@ class ScaledStiefel(Manifold):
         """Split a frame into a rotation of the columns of the reference and the rest."""
         frame = self._frame(x)
         turn = rotation_logarithm(self._frame(reference).mT @ frame)
-        back = frame @ inv(rotation_near(turn))
-        batch, p = tuple(turn.shape[:-2]), x.type.shape[-1]
-        coordinates = pt.constant(self._coordinates.astype(x.dtype))
-        extra = pt.dot(turn.reshape((*batch, p * p)), coordinates)
+        back = frame @ arrays.inv(rotation_near(turn))
+        batch, p = tuple(turn.shape[:-2]), arrays.static_shape(x)[-1]
+        coordinates = self._coordinates.astype(x.dtype)
+        extra = arrays.dot(turn.reshape((*batch, p * p)), coordinates)
         found = _joined(back / self._d(x), extra.reshape((*batch, self.n_extra, p)))
-        return pt.specify_shape(found, x.type.shape)
+        return arrays.with_shape(found, arrays.static_shape(x))
 
     def gradient_variance(self, variance: np.ndarray, shape: Shape) -> np.ndarray:
         """Variance of the entries of V and of angular velocities."""
@@ -174,16 +173,16 @@ class ScaledStiefel(Manifold):
         return self._halves(x)[0] * self._d(x)
 
     def _shaped_frame(self, x: TensorVariable) -> TensorVariable:
-        return pt.specify_shape(self._frame(x), self._base_shape(x.type.shape))
+        return arrays.with_shape(self._frame(x), self._base_shape(arrays.static_shape(x)))
 
     def _d(self, u: TensorVariable) -> np.ndarray:
         return self.columns.astype(u.dtype)
 
     def _turn(self, extra: TensorVariable) -> TensorVariable:
         """Write the antisymmetric matrix of angular velocities or angles."""
-        *batch, k, p = extra.type.shape
-        generators = pt.constant(self._generators.reshape(k * p, p * p).astype(extra.dtype))
-        return pt.dot(extra.reshape((*batch, k * p)), generators).reshape((*batch, p, p))
+        *batch, k, p = arrays.static_shape(extra)
+        generators = self._generators.reshape(k * p, p * p).astype(extra.dtype)
+        return arrays.dot(extra.reshape((*batch, k * p)), generators).reshape((*batch, p, p))
 
     def __repr__(self) -> str:
         """Name the manifold, without the scales."""
@@ -191,4 +190,4 @@ class ScaledStiefel(Manifold):
 
 
 def _joined(top: TensorVariable, extra: TensorVariable) -> TensorVariable:
-    return pt.concatenate([top, extra], axis=-2)
+    return arrays.concatenate([top, extra], axis=-2)

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Shape
 from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 from pymc_geodesic.manifolds.sphere import Sphere
@@ -52,20 +52,20 @@ class Simplex(Sphere):
     poles_below = 0.5
 
     def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.sqrt(value)
+        return arrays.sqrt(value)
 
     def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         return x * x
 
     def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
         squares = x * x + (SOFTENING * width) ** 2
-        return pt.sqrt(squares / squares.sum(axis=-1, keepdims=True))
+        return arrays.sqrt(squares / squares.sum(axis=-1, keepdims=True))
 
     def fold(self, x, v):  # noqa: D102
-        return pt.abs(x), pt.switch(x < 0, -v, v)
+        return arrays.abs(x), arrays.where(x < 0, -v, v)
 
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return pt.log(pt.abs(x)).sum(axis=-1)
+        return arrays.log(arrays.abs(x)).sum(axis=-1)
 
     def laplacian(self, x: TensorVariable) -> TensorVariable | None:
         """Return None: at a facet the density may be infinite."""
@@ -73,12 +73,14 @@ class Simplex(Sphere):
 
     def stein_functions(self, x, gradient):
         """Write the probabilities, even polynomials on the sphere; nothing is infinite at zero."""
-        p, pull, n = x * x, x * self.to_tangent(x, gradient), x.type.shape[-1]
-        products = -4 * p[:, :, None] * p[:, None, :] + 4 * pt.eye(n, dtype=x.dtype) * p[:, None, :]
+        p, pull, n = x * x, x * self.to_tangent(x, gradient), arrays.static_shape(x)[-1]
+        products = (
+            -4 * p[:, :, None] * p[:, None, :] + 4 * arrays.eye(n, dtype=x.dtype) * p[:, None, :]
+        )
         return p, 2 * pull - 2 + np.asarray(2 * n, x.dtype) * p, products
 
     def moved_along(self, x, weights):  # noqa: D102
-        return pt.abs(self.project(x + self.to_tangent(x, 2 * x * weights)))
+        return arrays.abs(self.project(x + self.to_tangent(x, 2 * x * weights)))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
@@ -111,4 +113,6 @@ class Simplex(Sphere):
 
 def _log_squares(x: TensorVariable) -> TensorVariable:
     # Squares can underflow while the entries themselves do not.
-    return 2 * pt.log(pt.maximum(pt.abs(x), np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype)))
+    return 2 * arrays.log(
+        arrays.maximum(arrays.abs(x), np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype))
+    )

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import expm
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Shape
 from pymc_geodesic.manifolds.orthonormal import turned_right
 from pymc_geodesic.manifolds.stiefel import Stiefel
@@ -47,7 +46,9 @@ class SpecialOrthogonal(Stiefel):
     def geodesic(self, x, v, t):  # noqa: D102
         inner = x.mT @ v
         turn = 0.5 * (inner - inner.mT)
-        moved = x @ (_rodrigues(t, turn) if x.type.shape[-1] == 3 else expm(t * turn))
+        moved = x @ (
+            _rodrigues(t, turn) if arrays.static_shape(x)[-1] == 3 else arrays.expm(t * turn)
+        )
         return moved, moved @ turn
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
@@ -69,6 +70,8 @@ def _rodrigues(t: TensorVariable, turn: TensorVariable) -> TensorVariable:
     """Exponential of ``t`` times an antisymmetric matrix of three rows."""
     squares = 0.5 * (turn * turn).sum(axis=(-1, -2), keepdims=True)
     # As on the sphere, points at rest must not divide by zero.
-    speed = pt.sqrt(pt.maximum(squares, np.asarray(np.finfo(turn.dtype).tiny, dtype=turn.dtype)))
-    sine, half = pt.sin(speed * t) / speed, pt.sin(0.5 * speed * t) / speed
-    return pt.eye(3, dtype=turn.dtype) + (sine * turn + 2 * half * half * (turn @ turn))
+    speed = arrays.sqrt(
+        arrays.maximum(squares, np.asarray(np.finfo(turn.dtype).tiny, dtype=turn.dtype))
+    )
+    sine, half = arrays.sin(speed * t) / speed, arrays.sin(0.5 * speed * t) / speed
+    return arrays.eye(3, dtype=turn.dtype) + (sine * turn + 2 * half * half * (turn @ turn))

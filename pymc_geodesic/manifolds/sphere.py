@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
@@ -57,22 +57,24 @@ class Sphere(Manifold):
         squares = (v * v).sum(axis=-1, keepdims=True)
         # A floor at which the cosine is 1 and sin(a t) / a is t to the last digit: at rest neither
         # the result nor its gradient then divides by zero.
-        speed = pt.sqrt(pt.maximum(squares, np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)))
-        cosine, sine = pt.cos(speed * t), pt.sin(speed * t)
+        speed = arrays.sqrt(
+            arrays.maximum(squares, np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype))
+        )
+        cosine, sine = arrays.cos(speed * t), arrays.sin(speed * t)
         return x * cosine + v * (sine / speed), v * cosine - x * (speed * sine)
 
     def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
-        return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
+        return x / arrays.sqrt((x * x).sum(axis=-1, keepdims=True))
 
     def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
-        return -(x.shape[-1] - 1).astype(x.dtype) * x
+        return -(arrays.size_along(x, -1) - 1) * x
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-1]
         return [shape, (*shape, n)] if n <= LARGEST_QUADRATIC else [shape]
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
-        n_moments = len(self.field_shapes(x.type.shape))
+        n_moments = len(self.field_shapes(arrays.static_shape(x)))
         return [x, x[..., :, None] * x[..., None, :]][:n_moments]
 
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
@@ -82,18 +84,18 @@ class Sphere(Manifold):
         zero only for moments like those of a uniform distribution, for which U = 0 at any
         temperature.
         """
-        (mean, *second), n = moments, float(visit.start.type.shape[-1])
+        (mean, *second), n = moments, float(arrays.static_shape(visit.start)[-1])
         slope = self.to_tangent(visit.position, visit.gradient)
         field, divergence = mean, (n - 1) * (mean * visit.start).sum()
         expected = (n - 1) * (mean**2).sum()
         if second:
-            matrix = second[0] - pt.eye(int(n), dtype=mean.dtype) / n
+            matrix = second[0] - arrays.eye(int(n), dtype=mean.dtype) / n
             linear = (matrix * visit.start[..., None, :]).sum(axis=-1)
             field = mean + linear
             divergence = divergence + n * (linear * visit.start).sum()
             expected = expected + n * (matrix**2).sum()
         work = -(self.to_tangent(visit.start, field) * slope).sum()
-        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         norms = np.linalg.norm(np.asarray(value), axis=-1)

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
-from pytensor.tensor.linalg import expm
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import largest_overlap, orthonormal_columns
@@ -75,9 +74,9 @@ class Stiefel(Manifold):
         p, inner = x.shape[-1], x.mT @ v
         turn = 0.5 * (inner - inner.mT)
         speed, ahead = self._ahead(v, t, turn)
-        back = expm(-t * turn)
-        both = pt.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
-        moved = pt.concatenate([x, v / speed], axis=-1) @ both
+        back = arrays.expm(-t * turn)
+        both = arrays.concatenate([ahead[..., :p] @ back, ahead[..., p:] @ back], axis=-1)
+        moved = arrays.concatenate([x, v / speed], axis=-1) @ both
         return moved[..., :p], speed * moved[..., p:]
 
     def horizontal_geodesic(
@@ -85,24 +84,24 @@ class Stiefel(Manifold):
     ) -> tuple[TensorVariable, TensorVariable]:
         """Follow a geodesic without rotation of the columns among each other: ``x'v = 0``."""
         p = x.shape[-1]
-        speed, ahead = self._ahead(v, t, pt.zeros_like(v.mT @ v))
-        moved = pt.concatenate([x, v / speed], axis=-1) @ ahead
+        speed, ahead = self._ahead(v, t, arrays.zeros_like(v.mT @ v))
+        moved = arrays.concatenate([x, v / speed], axis=-1) @ ahead
         return moved[..., :p], speed * moved[..., p:]
 
     def _ahead(self, v, t, turn) -> tuple[TensorVariable, TensorVariable]:
         """Return a speed and the exponential for the point and the velocity over the speed."""
-        p, squares = v.shape[-1], v.mT @ v
+        squares = v.mT @ v
         # The off-diagonal blocks are balanced by the speed, without which the exponential takes
         # more squarings and loses digits. The floor keeps points at rest from dividing by zero.
-        mean_square = self.over_core(v * v, keepdims=True) / p.astype(v.dtype)
+        mean_square = self.over_core(v * v, keepdims=True) / arrays.size_along(v, -1)
         tiny = np.asarray(np.finfo(v.dtype).tiny, dtype=v.dtype)
-        speed = pt.sqrt(pt.maximum(mean_square, tiny))
-        one = speed * pt.eye(p, dtype=v.dtype)
+        speed = arrays.sqrt(arrays.maximum(mean_square, tiny))
+        one = speed * np.eye(arrays.static_shape(v)[-1], dtype=v.dtype)
         rows = [
-            pt.concatenate([turn, -squares / speed], axis=-1),
-            pt.concatenate([one, turn], axis=-1),
+            arrays.concatenate([turn, -squares / speed], axis=-1),
+            arrays.concatenate([one, turn], axis=-1),
         ]
-        return speed, expm(t * pt.concatenate(rows, axis=-2))
+        return speed, arrays.expm(t * arrays.concatenate(rows, axis=-2))
 
     def project(self, x: TensorVariable) -> TensorVariable:
         """Return the Q of a QR decomposition, which is the nearest frame up to rounding.
@@ -110,21 +109,21 @@ class Stiefel(Manifold):
         Far from the manifold the nearest frame is the polar factor. Its gradient fails if
         singular values coincide, as they do on the manifold.
         """
-        return pt.specify_shape(orthonormal_columns(x), x.type.shape)
+        return arrays.with_shape(orthonormal_columns(x), arrays.static_shape(x))
 
     def random_point(self, noise: TensorVariable) -> TensorVariable:
         """Turn standard normals into uniform frames; twice, as noise can be nearly singular."""
         return self.project(self.project(noise))
 
     def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
-        return -(x.shape[-2] - 0.5 * (x.shape[-1] + 1)).astype(x.dtype) * x
+        return -(arrays.size_along(x, -2) - 0.5 * (arrays.size_along(x, -1) + 1)) * x
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-2]
         return [shape, (*shape[:-2], n, n)] if n <= LARGEST_QUADRATIC else [shape]
 
     def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
-        n_moments = len(self.field_shapes(x.type.shape))
+        n_moments = len(self.field_shapes(arrays.static_shape(x)))
         return [x, x @ x.mT][:n_moments]
 
     def field_work(self, visit: Visit, moments, *, dim) -> Work:
@@ -134,19 +133,19 @@ class Stiefel(Manifold):
         X^\top B X` has the mean :math:`(n - (p + 1) / 2) |A|^2 + n |B|^2`. It is zero only for
         moments like those of a uniform distribution, for which U = 0 at any temperature.
         """
-        (mean, *second), (n, p) = moments, self.core_shape(visit.start.type.shape)
+        (mean, *second), (n, p) = moments, self.core_shape(arrays.static_shape(visit.start))
         slope = self.to_tangent(visit.position, visit.gradient)
         linear = n - 0.5 * (p + 1)
         field, divergence = mean, linear * (mean * visit.start).sum()
         expected = linear * (mean**2).sum()
         if second:
-            matrix = second[0] - pt.eye(n, dtype=mean.dtype) * (p / n)
+            matrix = second[0] - arrays.eye(n, dtype=mean.dtype) * (p / n)
             pull = matrix @ visit.start
             field = mean + pull
             divergence = divergence + float(n) * (pull * visit.start).sum()
             expected = expected + float(n) * (matrix**2).sum()
         work = -(self.to_tangent(visit.start, field) * slope).sum()
-        return Work(work, divergence, pt.maximum(expected, LEAST_DIVERGENCE * dim))
+        return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
     def check(self, value) -> str | None:  # noqa: D102
         off = largest_overlap(value)

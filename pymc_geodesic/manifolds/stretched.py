@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import triangle
@@ -61,6 +61,12 @@ class Stretched(Manifold):
         # L is measured. As an input it leaves compiled functions unchanged for another L.
         self._shared: dict[tuple[str, str], TensorVariable] = {}
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """What a kernel is compiled for: L only where it chooses an end of an axis."""
+        form = {"base": self.base}
+        return form if self.base.covering is self.base else form | {"factor": self.factor}
+
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return self.base.dim(core_shape)
 
@@ -88,7 +94,7 @@ class Stretched(Manifold):
             return x, v
         value = self._times("factor", x)
         kept, _ = self.base.fold(value, v)
-        side = pt.sign((kept * value).sum(axis=-1, keepdims=True))
+        side = arrays.sign((kept * value).sum(axis=-1, keepdims=True))
         return side * x, side * v
 
     def align(self, u, at, x):  # noqa: D102
@@ -100,10 +106,11 @@ class Stretched(Manifold):
     def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
         moved, n = self._times("factor", x), len(self.factor)
         if self.ndim_core == 1:
-            return -0.5 * float(n) * pt.log((moved * moved).sum(axis=-1))
-        diagonal = pt.diagonal(triangle(moved), axis1=-2, axis2=-1)
-        powers = n - 1 + x.shape[-1] - 2 * pt.arange(x.shape[-1])
-        return -(powers.astype(x.dtype) * pt.log(diagonal)).sum(axis=-1)
+            return -0.5 * float(n) * arrays.log((moved * moved).sum(axis=-1))
+        diagonal = arrays.diagonal(triangle(moved), axis1=-2, axis2=-1)
+        p = arrays.static_shape(x)[-1]
+        powers = n - 1 + p - 2 * np.arange(p, dtype=x.dtype)
+        return -(powers * arrays.log(diagonal)).sum(axis=-1)
 
     def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
         return self.base.laplacian(x)
@@ -128,10 +135,14 @@ class Stretched(Manifold):
         return self.base.check(value)
 
     def _times(self, name: Literal["factor", "inverse"], x: TensorVariable) -> TensorVariable:
+        if not isinstance(x, TensorVariable):
+            return self._product(getattr(self, name).astype(x.dtype), x)
         if (name, x.dtype) not in self._shared:
             numbers = getattr(self, name).astype(x.dtype)
             self._shared[name, x.dtype] = shared_number(numbers, name=name)
-        matrix = self._shared[name, x.dtype]
+        return self._product(self._shared[name, x.dtype], x)
+
+    def _product(self, matrix: Any, x: Any) -> Any:
         if self.ndim_core == 1:
             return (matrix * x[..., None, :]).sum(axis=-1)
         return matrix @ x

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from copy import copy
 from itertools import accumulate, pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,11 @@ class Mass(Protocol):
     @property
     def arrays(self) -> list[np.ndarray]:
         """Inverse factors of the mass, the inputs of the kernel."""
+        ...
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What a kernel is compiled for: all but the values of the arrays."""
         ...
 
     @property
@@ -140,6 +145,10 @@ class VariableMasses:
         return self._inverses
 
     @property
+    def form(self) -> dict[str, Any]:  # noqa: D102
+        return {"dense": self.dense, "shapes": self.shapes}
+
+    @property
     def is_diagonal(self) -> bool:  # noqa: D102
         return not any(self.dense)
 
@@ -203,6 +212,10 @@ class JointMass:
     @property
     def arrays(self) -> list[np.ndarray]:  # noqa: D102
         return [self._inverse]
+
+    @property
+    def form(self) -> dict[str, Any]:  # noqa: D102
+        return {"shapes": self.shapes}
 
     @property
     def is_one(self) -> bool:  # noqa: D102

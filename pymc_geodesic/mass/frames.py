@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.product import Point, Product, joined_entries, split_entries
 from pymc_geodesic.potential.estimate import Variance
 from pymc_geodesic.potential.spectrum import Spectrum
@@ -67,11 +66,11 @@ class Whitening:
 
     def to_frame(self, gradient: TensorVariable) -> TensorVariable:
         """Multiply by ``1 / L``."""
-        return pt.dot(gradient, self.inverse.T)
+        return arrays.dot(gradient, self.inverse.T)
 
     def from_frame(self, velocity: TensorVariable) -> TensorVariable:
         """Multiply by the transpose of ``1 / L``."""
-        return pt.dot(velocity, self.inverse)
+        return arrays.dot(velocity, self.inverse)
 
 
 class Frame(Protocol):
@@ -149,10 +148,10 @@ class JointFrame:
         self.shapes = tuple(shapes)
 
     def to_frame(self, gradient: Point) -> Point:  # noqa: D102
-        return split_entries(pt.dot(self.inverse, joined_entries(gradient)), self.shapes)
+        return split_entries(arrays.dot(self.inverse, joined_entries(gradient)), self.shapes)
 
     def from_frame(self, velocity: Point) -> Point:  # noqa: D102
-        return split_entries(pt.dot(joined_entries(velocity), self.inverse), self.shapes)
+        return split_entries(arrays.dot(joined_entries(velocity), self.inverse), self.shapes)
 
     def variance(self, variance: Variance) -> Variance:  # noqa: D102
         # Steps raise an error for a dense mass with known noise, which would no longer be diagonal.

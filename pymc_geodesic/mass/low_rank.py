@@ -21,12 +21,13 @@ import math
 
 from collections.abc import Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.product import Point
 from pymc_geodesic.mass.arrays import averaged, joined, split
 from pymc_geodesic.mass.frames import Frame, Scaling
@@ -94,6 +95,11 @@ class LowRankMass:
     def directions(self) -> np.ndarray:
         """The directions, in units of the scales: one column each."""
         return self._directions
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What a kernel is compiled for: all but the values of the arrays."""
+        return {"shapes": self.shapes}
 
     @property
     def arrays(self) -> list[np.ndarray]:
@@ -251,7 +257,7 @@ class LowRankFrame:
 
     def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
         """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
-        return self._stretched(velocity, pt.exp(-exponents) - 1)
+        return self._stretched(velocity, arrays.exp(-exponents) - 1)
 
     def diagonal(self, index: int) -> Scaling:
         """Return the map of a variable on a curved manifold."""
@@ -265,9 +271,9 @@ class LowRankFrame:
             for start, size in zip(starts, sizes, strict=True)
         ]
         pairs = list(zip(parts, rows, strict=True))
-        along = sum(pt.dot(v.ravel(), u) for v, u in pairs)
+        along = sum(arrays.dot(v.ravel(), u) for v, u in pairs)
         moves = factors * along
-        return tuple(v + pt.dot(u, moves).reshape(v.shape) for v, u in pairs)
+        return tuple(v + arrays.dot(u, moves).reshape(v.shape) for v, u in pairs)
 
 
 def _scaled(scales: Sequence[TensorVariable], parts: Point) -> Point:

@@ -8,13 +8,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
-import pytensor.tensor as pt
-
-from pytensor.compile.builders import OpFromGraph
-from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.estimator import MinibatchEstimator
@@ -51,8 +47,6 @@ class ControlVariateEstimator(MinibatchEstimator):
     def of_rows(self, indices: Sequence[TensorVariable]) -> Self:  # noqa: D102
         other = super().of_rows(indices)
         other.__dict__.pop("_at_center", None)
-        if [rows.type for rows in indices] != [rows.type for rows in self.indices]:
-            other.__dict__.pop("_gradient", None)
         return other
 
     def __call__(self, position: Point) -> Estimate:
@@ -61,7 +55,12 @@ class ControlVariateEstimator(MinibatchEstimator):
         align = self.potential.manifold.align
         at_center = align(self._at_center, self.center, position)
         whole_gradient = align(self.center_gradient, self.center, position)
-        terms = zip(self._at(position, self.width), at_center, whole_gradient, strict=True)
+        terms = zip(
+            self.potential.gradient(position, self.indices, width=self.width),
+            at_center,
+            whole_gradient,
+            strict=True,
+        )
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 
@@ -74,22 +73,5 @@ class ControlVariateEstimator(MinibatchEstimator):
     @cached_property
     def _at_center(self) -> tuple[TensorVariable, ...]:
         # Without softened poles, because the gradient of the whole data at the center has none.
-        widths = [pt.zeros_like(width) for width in self.width]
-        return tuple(self._at(self.center, widths))
-
-    def _at(self, position: Point, width: Sequence[TensorVariable]) -> list[TensorVariable]:
-        op, fixed = self._gradient
-        found = op(*position, *self.indices, *width, *fixed)
-        return found if isinstance(found, list) else [found]
-
-    @cached_property
-    def _gradient(self) -> tuple[OpFromGraph, list[TensorVariable]]:
-        """Build a function of the gradient, so that it is compiled once and not for each point."""
-        potential = self.potential
-        rows = [index.type() for index in self.indices]
-        width = tuple(length.type() for length in self.width)
-        outputs = list(potential.gradient(potential.positions, rows, width=width))
-        data = [v for v in ancestors(outputs) if isinstance(v, SharedVariable)]
-        fixed = [*potential.conditioned, *data]
-        inputs = [*potential.positions, *rows, *width, *fixed]
-        return OpFromGraph(inputs, outputs, on_unused_input="ignore", name="gradient"), fixed
+        widths = [arrays.zeros_like(width) for width in self.width]
+        return self.potential.gradient(self.center, self.indices, width=tuple(widths))

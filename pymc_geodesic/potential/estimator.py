@@ -73,7 +73,7 @@ class MinibatchEstimator:
     def _in_frame(self, gradient: Point, position: Point, *, center=None) -> Estimate:
         self.evaluation = position, gradient
         variance, self.memory = self.noise.update(
-            self.memory, position, self.indices, self.width, center=center
+            self.memory, position, self.indices, self.width, center=center, potential=self.potential
         )
         in_frame = self.manifold.to_frame(gradient)
         if isinstance(variance, tuple):

@@ -22,10 +22,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.estimator import MinibatchEstimator
@@ -77,7 +76,9 @@ class HalvedEstimator:
         self.evaluation = position, mean(_evaluated(half), _evaluated(other_half))
         factors = self.whole.manifold.factors
         apart = tuple(
-            pt.zeros_like(a) if factor.is_flat and self.which == "curved" else _apart(a, b, share)
+            arrays.zeros_like(a)
+            if factor.is_flat and self.which == "curved"
+            else _apart(a, b, share)
             for factor, a, b in zip(factors, one.gradient, other.gradient, strict=True)
         )
         return one._replace(
@@ -132,7 +133,7 @@ def _halves(
     indices: Sequence[TensorVariable],
 ) -> tuple[list[list[TensorVariable]], float | TensorVariable]:
     """Divide the rows of each source; return the share that the first parts have."""
-    sizes = [index.type.shape[0] or index.shape[0] for index in indices]
+    sizes = [arrays.static_shape(index)[0] or index.shape[0] for index in indices]
     pairs = [(index, size // 2) for index, size in zip(indices, sizes, strict=True)]
     parts = [[rows[:n] for rows, n in pairs], [rows[n:] for rows, n in pairs]]
     return parts, sizes[0] // 2 / sizes[0]
@@ -146,7 +147,7 @@ def _evaluated(estimator: MinibatchEstimator) -> Point:
 def _means(one: Point, other: Point, *, share: float | TensorVariable) -> Point:
     if share == HALF:
         return tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
-    w = pt.as_tensor(share)
+    w = arrays.asarray(share)
     pairs = zip(one, other, strict=True)
     return tuple((w * a + (1 - w) * b).astype(a.dtype) for a, b in pairs)
 
@@ -154,5 +155,5 @@ def _means(one: Point, other: Point, *, share: float | TensorVariable) -> Point:
 def _apart(a: TensorVariable, b: TensorVariable, share: float | TensorVariable) -> TensorVariable:
     if share == HALF:
         return (a - b) / 2
-    w = pt.as_tensor(share)
-    return (pt.sqrt(w * (1 - w)) * (a - b)).astype(a.dtype)
+    w = arrays.asarray(share)
+    return (arrays.sqrt(w * (1 - w)) * (a - b)).astype(a.dtype)

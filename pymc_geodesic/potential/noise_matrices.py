@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.entry_matrices import (
     EntryArray,
@@ -66,9 +66,9 @@ class KnownCovariance:
         """Largest variance in any direction."""
         return float(np.linalg.eigvalsh(self.matrix)[-1])
 
-    def update(self, memory, position, indices, width, *, center=None):
+    def update(self, memory, position, indices, width, *, center=None, potential):
         """Return the covariance."""
-        return pt.as_tensor(self.matrix), memory
+        return self.matrix, memory
 
 
 class FisherMatrix:
@@ -104,10 +104,10 @@ class FisherMatrix:
         """Largest variance in any direction."""
         return float(np.linalg.eigvalsh(memory[0])[-1])
 
-    def update(self, memory, position, indices, width, *, center=None):
+    def update(self, memory, position, indices, width, *, center=None, potential):
         """Mix the covariance of the batch into the running mean."""
         mean, count = memory
-        scores = self.diagonal.scores(position, indices, width, center=center)
+        scores = self.diagonal.scores(position, indices, width, center=center, potential=potential)
         pairs = zip(scores, self.diagonal.finite, strict=True)
         estimate = sum(_covariance(source, n_rows) for source, n_rows in pairs)
         [mean], count = averaged([mean], [estimate], count)
@@ -116,10 +116,10 @@ class FisherMatrix:
 
 def _covariance(scores: Point, n_rows: int | None) -> TensorVariable:
     n = scores[0].shape[0]
-    rows = pt.concatenate([part.reshape((n, -1)) for part in scores], axis=1)
+    rows = arrays.concatenate([part.reshape((n, -1)) for part in scores], axis=1)
     apart = rows - rows.mean(axis=0)
-    n = n.astype(rows.dtype)
-    return share_left(n, n_rows) * pt.dot(apart.T, apart) / (n * (n - 1))
+    n = arrays.size_along(rows, 0)
+    return share_left(n, n_rows) * arrays.dot(apart.T, apart) / (n * (n - 1))
 
 
 def _require_flat(variables: Sequence[SampledVariable]) -> None:

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Variance
 from pymc_geodesic.potential.minibatch import BatchSource
@@ -50,6 +50,7 @@ class NoiseModel(Protocol):
         width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
+        potential: PotentialEnergy,
     ) -> tuple[Variance | TensorVariable, tuple[TensorVariable, ...]]:
         """Return the variance of every variable's gradient, and the memory afterwards.
 
@@ -94,7 +95,7 @@ class KnownNoise:
         )
 
     @staticmethod
-    def _checked(variable: MovedVariable, variance: ArrayLike | None) -> TensorVariable | None:
+    def _checked(variable: MovedVariable, variance: ArrayLike | None) -> np.ndarray | None:
         if variance is None:
             return None
         shape = variable.position.type.shape
@@ -112,15 +113,20 @@ class KnownNoise:
                 f"`gradient_noise` of `{variable.name}` expected a number or an array that "
                 f"broadcasts to shape {shape}, got shape {variance.shape}."
             ) from None
-        return pt.as_tensor(variance) if np.any(variance) else None
+        return variance if np.any(variance) else None
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether there is none."""
+        return all(v is None for v in self.variance)
 
     def initial(self) -> list[np.ndarray]:  # noqa: D102
         return []
 
     def largest(self, memory: Sequence[np.ndarray]) -> float:  # noqa: D102
-        return max((float(np.max(v.data)) for v in self.variance if v is not None), default=0.0)
+        return max((float(np.max(v)) for v in self.variance if v is not None), default=0.0)
 
-    def update(self, memory, position, indices, width, *, center=None):  # noqa: D102
+    def update(self, memory, position, indices, width, *, center=None, potential):  # noqa: D102
         return self.variance, memory
 
 
@@ -164,7 +170,7 @@ class FisherNoise:
                 "`gradient_noise='fisher'` expected batches of two rows or more, because it "
                 "measures the spread within a batch, got a batch of one row."
             )
-        self.potential = potential
+        self._manifold = potential.manifold
         # Number of rows, if a batch draws each of them once.
         self.finite = [
             None if replacement and isinstance(source, BatchSource) else source.n_rows
@@ -180,10 +186,6 @@ class FisherNoise:
             for (m, shape), is_matrix in zip(pairs, self._is_matrix, strict=True)
         ]
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the graph and its data, which are compiled by now."""
-        return self.__dict__ | {"potential": None}
-
     def initial(self) -> list[np.ndarray]:
         """Return zero variances, a count of zero transitions, and the largest noise of points."""
         zeros = [np.zeros(shape, dtype=self._dtype) for shape in self._shapes]
@@ -196,13 +198,13 @@ class FisherNoise:
         numbers = [mean for mean, is_matrix in means if not is_matrix]
         return max(float(np.max(x)) for x in [*numbers, *memory[len(self._shapes) + 1 :]])
 
-    def update(self, memory, position, indices, width, *, center=None):
+    def update(self, memory, position, indices, width, *, center=None, potential):
         """Mix the batch's estimate into the running mean."""
         n = len(self._shapes)
-        estimates = self.estimate(position, indices, width, center=center)
+        estimates = self.estimate(position, indices, width, center=center, potential=potential)
         means, count = averaged(memory[:n], estimates, memory[n])
         found: list[TensorVariable | Spectrum] = list(means)
-        product = self.potential.manifold
+        product = self._manifold
         for i, is_matrix in enumerate(self._is_matrix):
             if is_matrix:
                 manifold, shape = product.factors[i], product.shapes[i]
@@ -217,9 +219,10 @@ class FisherNoise:
         width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
+        potential: PotentialEnergy,
     ) -> Point:
         """Estimate the variance of the gradient, or of its change from a center, from one batch."""
-        scores = self.scores(position, indices, width, center=center)
+        scores = self.scores(position, indices, width, center=center, potential=potential)
         per_source = [
             self._source_variance(position, source, n_rows)
             for source, n_rows in zip(scores, self.finite, strict=True)
@@ -233,12 +236,13 @@ class FisherNoise:
         width: tuple[TensorVariable, ...],
         *,
         center: Point | None = None,
+        potential: PotentialEnergy,
     ) -> tuple[Point, ...]:
         """Return the scores of the rows of each source, or their change from a center."""
-        scores = self.potential.scores(position, indices, width=width)
+        scores = potential.scores(position, indices, width=width)
         if center is not None:
-            at_center = self.potential.scores(center, indices, width=width)
-            align = self.potential.manifold.align
+            at_center = potential.scores(center, indices, width=width)
+            align = self._manifold.align
             at_center = tuple(align(there, center, position) for there in at_center)
             scores = tuple(
                 tuple(a - b for a, b in zip(here, there, strict=True))
@@ -247,7 +251,7 @@ class FisherNoise:
         return scores
 
     def _source_variance(self, position: Point, scores: Point, n_rows: int | None) -> Point:
-        product = self.potential.manifold
+        product = self._manifold
         variances = []
         for factor, shape, is_matrix, dim, x, score in zip(
             product.factors,
@@ -258,7 +262,7 @@ class FisherNoise:
             scores,
             strict=True,
         ):
-            n = score.shape[0].astype(score.dtype)
+            n = arrays.size_along(score, 0)
             if is_matrix:
                 found = covariance_of_points(factor, score, shape=shape)
             else:
@@ -274,7 +278,7 @@ def averaged(
 ) -> tuple[tuple[TensorVariable, ...], TensorVariable]:
     """Mix estimates into running means of ``count`` estimates; return both."""
     count = count + 1
-    weight = pt.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
+    weight = arrays.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
     pairs = zip(means, estimates, strict=True)
     return tuple((m + weight * (x - m)).astype(m.dtype) for m, x in pairs), count
 
@@ -284,4 +288,4 @@ def share_left(n: TensorVariable, n_rows: int | None) -> TensorVariable | float:
     if n_rows is None:
         return 1.0
     # A batch may be longer than the data; it then contains rows more than once.
-    return pt.maximum(1 - n / n_rows, 0).astype(n.dtype)
+    return arrays.maximum(1 - n / n_rows, 0)

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import math
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
 
@@ -64,6 +63,6 @@ def covariance_of_points(
         The unbiased estimate.
     """
     *batch, size, _ = matrix_shape(manifold, shape)
-    n = scores.shape[0]
-    rows = pt.moveaxis((scores - scores.mean(axis=0)).reshape((n, *batch, size)), 0, -2)
-    return rows.mT @ rows / (n * (n - 1)).astype(scores.dtype)
+    n, size_of_batch = scores.shape[0], arrays.size_along(scores, 0)
+    rows = arrays.moveaxis((scores - scores.mean(axis=0)).reshape((n, *batch, size)), 0, -2)
+    return rows.mT @ rows / (size_of_batch * (size_of_batch - 1))

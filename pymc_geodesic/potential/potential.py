@@ -78,12 +78,16 @@ class Potential:
     row_weights : tuple of TensorVariable
         Inputs for the factors of rows that are :meth:`weighted`, or for their :meth:`shared_out`
         components; else empty.
+    functions : object, optional
+        What its kernels have made of it, and share.
 
     Raises
     ------
     ValueError
         If a variable is discrete, or the model's minibatches cannot be scaled to the whole data.
     """
+
+    functions: Any = None
 
     def __init__(
         self,
@@ -188,6 +192,7 @@ class Potential:
         other = copy(self)
         for name in ("_energy_terms", "_smooth_terms"):
             other.__dict__.pop(name, None)
+        other.functions = None
         factors = graph_input("weights", dtype="float32", shape=(None,))
         other.row_weights = (factors,)
         other._terms = times_factors(self._terms, self._rows[0], factors)

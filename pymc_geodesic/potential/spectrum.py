@@ -8,10 +8,9 @@ import math
 
 from collections.abc import Callable
 
-import pytensor.tensor as pt
-
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
 
@@ -47,17 +46,17 @@ class Spectrum:
         found = _product(self.vectors, along)
         if flat is x:
             return found
-        return pt.specify_shape(found.reshape(x.shape), x.type.shape)
+        return arrays.with_shape(found.reshape(x.shape), arrays.static_shape(x))
 
     def matrix(self, function: Map) -> TensorVariable:
         """Return a function of one matrix."""
         if self.vectors is None:
-            return pt.diag(function(self.values))
-        return pt.dot(self.vectors * function(self.values), self.vectors.T)
+            return arrays.diag(function(self.values))
+        return arrays.dot(self.vectors * function(self.values), self.vectors.T)
 
     def of_points(self, numbers: TensorVariable) -> TensorVariable:
         """Give numbers, one for each point or for all, the axes of the eigenvalues."""
-        numbers = pt.as_tensor(numbers)
+        numbers = arrays.asarray(numbers)
         n_batch = self.values.ndim - 1
         while numbers.ndim > n_batch + 1:
             numbers = numbers[..., 0]
@@ -65,7 +64,7 @@ class Spectrum:
 
 
 def _product(matrices, x: TensorVariable) -> TensorVariable:
-    return pt.dot(matrices, x) if x.ndim == 1 else (matrices @ x[..., None])[..., 0]
+    return arrays.dot(matrices, x) if x.ndim == 1 else (matrices @ x[..., None])[..., 0]
 
 
 def mapped(function: Map, number: TensorVariable | Spectrum) -> TensorVariable | Spectrum:
@@ -101,11 +100,11 @@ def in_tangent_space(
 
     def projected(rows: TensorVariable) -> TensorVariable:
         """Project every row of the matrices, all rows of a point along a new first axis."""
-        first = pt.moveaxis(rows, -2, 0).reshape((size, *batch, *core))
+        first = arrays.moveaxis(rows, -2, 0).reshape((size, *batch, *core))
         tangent = manifold.to_tangent(x, first).reshape((size, *batch, size))
-        return pt.moveaxis(tangent, 0, -2)
+        return arrays.moveaxis(tangent, 0, -2)
 
     both = projected(projected(matrices).mT)
-    values, vectors = pt.linalg.eigh(0.5 * (both + both.mT))
+    values, vectors = arrays.eigh(0.5 * (both + both.mT))
     # Across the manifold, and along directions without noise, rounding makes them negative.
-    return Spectrum(pt.maximum(values, 0), vectors)
+    return Spectrum(arrays.maximum(values, 0), vectors)

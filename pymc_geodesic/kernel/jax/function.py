@@ -163,13 +163,16 @@ class JAXFunction:
         if self._ready is None:
             load_jax()
             keep_compiled()
-            structure = structure_of(self._inputs, self._outputs)
-            if (compiled := MEMO.get(structure.key)) is None:
-                graph = structure.with_data_as_inputs(self._inputs, self._outputs)
-                compiled = Compiled(lambda: written(*graph), name=name_of_graph(*graph))
-                MEMO.put(structure.key, compiled)
-            self._ready = compiled, structure.data
+            self._ready = self._found()
         return self._ready
+
+    def _found(self) -> tuple[Compiled, list[SharedVariable]]:
+        structure = structure_of(self._inputs, self._outputs)
+        if (compiled := MEMO.get(structure.key)) is None:
+            graph = structure.with_data_as_inputs(self._inputs, self._outputs)
+            compiled = Compiled(lambda: written(*graph), name=name_of_graph(*graph))
+            MEMO.put(structure.key, compiled)
+        return compiled, structure.data
 
     def data(self, run: Any, arguments: Sequence[Any]) -> list[Any]:
         """Return the data on the device.
