@@ -36,7 +36,6 @@ __all__ = [
     "blocks_for",
     "blocks_of",
     "joined",
-    "n_variables",
 ]
 
 # Measured: fewer scalars compile equally fast in separate arrays.
@@ -191,12 +190,6 @@ def _with_parts(state: Any, change: Callable) -> Any:
 def _grouped(arrays: Sequence[np.ndarray], counts: Sequence[int]) -> list[list[np.ndarray]]:
     ends = accumulate(counts, initial=0)
     return [list(arrays[a:b]) for a, b in pairwise(ends)]
-
-
-def n_variables(manifold: Product) -> int:
-    """Count the variables in the arrays of a product."""
-    pairs = zip(manifold.factors, manifold.shapes, strict=True)
-    return sum(shape[0] if isinstance(factor, Scalars) else 1 for factor, shape in pairs)
 
 
 def blocks_for(

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic import arrays
-from pymc_geodesic.kernel.blocks import JoinedPotential, blocks_for, joined, n_variables
+from pymc_geodesic.kernel.blocks import JoinedPotential, blocks_for, joined
 from pymc_geodesic.kernel.carry import weighted
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
@@ -20,7 +19,7 @@ from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, written_potent
 from pymc_geodesic.kernel.room import Room, turns_for
 from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
-from pymc_geodesic.kernel.virial import Virial, joined_moments, mean_where, numbers_of_moments
+from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
@@ -236,7 +235,7 @@ def _transitions(
         )
         return new, gradient.memory, virial.temperatures(state.position, gradient.evaluation)
 
-    state, memory, temperatures, positional, finite = _loop(
+    state, memory, totals = _loop(
         manifold, one_transition, dynamics.enter(state), inputs, shares_rows=shares_rows
     )
     state = dynamics.leave(state)
@@ -252,23 +251,41 @@ def _transitions(
         recorded, _ = manifold.fold(recorded, velocity)
         position, velocity = manifold.fold(state.position, velocity)
         state = state._replace(position=position, velocity=velocity)
-    is_counted = inputs.made is not None
     return Outputs(
         state,
         memory,
         potential.values(recorded),
-        mean_where(temperatures, inputs.made) if is_counted else temperatures.mean(axis=0),
-        mean_where(positional, inputs.fresh & finite),
-        ~arrays.all(finite | ~inputs.made if is_counted else finite),
+        totals.kinetic.astype(energy.dtype),
+        (totals.configurational / totals.n_fresh).astype(energy.dtype),
+        ~totals.finite,
         energy,
         moments,
     )
 
 
+class _Totals(NamedTuple):
+    """Sums over the transitions that were made.
+
+    Attributes
+    ----------
+    kinetic, configurational : array
+        Of the temperatures; of configurational ones over fresh transitions.
+    n_fresh : array of int
+        Number of these.
+    finite : array of bool
+        Whether all states were finite.
+    """
+
+    kinetic: Any
+    configurational: Any
+    n_fresh: Any
+    finite: Any
+
+
 def _loop(
     manifold: Product, one_transition: Callable, state: Any, inputs: Inputs, *, shares_rows: bool
-):
-    """Make the transitions; return the last state and traces of temperatures and finiteness."""
+) -> tuple[Any, Any, _Totals]:
+    """Make the transitions; return the last state and memory, and totals."""
     import jax
     import jax.numpy as jnp
 
@@ -285,26 +302,30 @@ def _loop(
             manifold, (old, memory), (new, new_memory), tuple(noise), step_size
         )
         pairs = zip(leaves_of((new, new_memory)), leaves_of(carried), strict=True)
-        typed = [jnp.asarray(x, y.dtype) for x, y in pairs]
-        # One trace for all: each costs as much as a small operation on the variables.
-        told = [jnp.ravel(temperature) for temperature in (*temperatures, *positional)]
-        return rebuilt(begin, typed), (jnp.concatenate(told), finite)
+        kept = rebuilt(begin, [jnp.asarray(x, y.dtype) for x, y in pairs])
+        is_fresh = _at(inputs.fresh, i) & finite
+        positional = jnp.where(is_fresh, _joined(positional), 0)
+        return kept, _Totals(_joined(temperatures), positional, is_fresh.astype("int32"), finite)
 
     def iterate(i, carried):
-        state, traces = carried
-        state, told = step(i, state)
-        pairs = zip(traces, told, strict=True)
-        return state, tuple(
-            trace.at[i].set(x, mode=IN_BOUNDS, wrap_negative_indices=False) for trace, x in pairs
-        )
+        (state, before) = carried
+        state, one = step(i, state)
+        sums = [a + b for a, b in zip(before[:3], one[:3], strict=True)]
+        return state, _Totals(*sums, before.finite & one.finite)
 
-    room = len(inputs.fresh)
     shapes = jax.eval_shape(lambda: step(0, begin)[1])
-    traces = tuple(jnp.zeros((room, *x.shape), x.dtype) for x in shapes)
-    n = room if inputs.made is None else inputs.made.sum()
-    (last, memory), (temperatures, finite) = jax.lax.fori_loop(0, n, iterate, (begin, traces))
-    n_kinetic = n_variables(manifold) if getattr(state, "velocity", ()) else 0
-    return last, memory, temperatures[:, :n_kinetic], temperatures[:, n_kinetic:], finite
+    zeros = [jnp.zeros(x.shape, x.dtype) for x in shapes[:3]]
+    n = len(inputs.fresh) if inputs.made is None else inputs.made.sum()
+    begun = begin, _Totals(*zeros, jnp.array(True))
+    (last, memory), totals = jax.lax.fori_loop(0, n, iterate, begun)
+    return last, memory, totals._replace(kinetic=totals.kinetic / n)
+
+
+def _joined(numbers: Sequence[Any]) -> Any:
+    """Put numbers and vectors into one vector: each costs as much as a small operation."""
+    import jax.numpy as jnp
+
+    return jnp.concatenate([jnp.ravel(x) for x in numbers]) if numbers else jnp.zeros(0)
 
 
 def _at(x: Any, i: Any) -> Any:

@@ -31,7 +31,6 @@ from pymc_geodesic.manifolds.fields import Visit
 __all__ = [
     "Virial",
     "joined_moments",
-    "mean_where",
     "numbers_of_moments",
     "reference_shapes",
 ]
@@ -103,11 +102,3 @@ class Virial:
             told = factor.field_work(Visit(*visit), own, dim=dim)
             found.append(1 + (told.work - told.divergence) / told.expected)
         return found
-
-
-def mean_where(values: TensorVariable, used: TensorVariable) -> TensorVariable:
-    """Mean of each column over the rows that are used; NaN if there are none."""
-    n_used = used.sum(dtype="int64")
-    total = arrays.where(used[:, None], values, 0).sum(axis=0)
-    mean = total / arrays.maximum(n_used, 1).astype(total.dtype)
-    return arrays.where(n_used > 0, mean, np.nan).astype(mean.dtype)
