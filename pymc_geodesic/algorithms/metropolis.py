@@ -8,19 +8,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
-from pymc_geodesic.algorithms.trajectories import (
-    leapfrog_schedule,
-    run_trajectories,
-    schedule_input,
-)
+from pymc_geodesic.algorithms.trajectories import run_trajectories
 from pymc_geodesic.kernel.blocks import blocks_of, joined
-from pymc_geodesic.kernel.carry import as_values, weighted
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.kernel.carry import weighted
+from pymc_geodesic.kernel.compiled import CompiledMap
+from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
+from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.estimate import PotentialEnergy
 
 __all__ = ["MetropolisInputs", "MetropolisKernel", "MetropolisOutputs"]
 
@@ -39,8 +35,6 @@ class MetropolisInputs(NamedTuple):
         test, standard normals for the velocities.
     mass : sequence
         Arrays of the mass.
-    schedule : array or None
-        The role of each leapfrog step; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -49,7 +43,6 @@ class MetropolisInputs(NamedTuple):
     log_uniforms: Any
     noise: Sequence[Any]
     mass: Sequence[Any]
-    schedule: Any = None
 
 
 class MetropolisOutputs(NamedTuple):
@@ -101,17 +94,64 @@ class MetropolisKernel:
         n_leapfrog: int,
         mass: Mass | None = None,
     ) -> None:
-        self._n_leapfrog = n_leapfrog
-        self._blocks = blocks_of(potential, mass)
-        mass = self._blocks.join_mass(mass)
-        inputs = inputs_like("input", self._joined(example)._replace(schedule=None))
-        inputs = inputs._replace(
-            conditioned=potential.conditioned,
-            schedule=schedule_input(len(example.step_sizes), n_leapfrog),
+        self._potential, self._n_leapfrog = potential, n_leapfrog
+        self._blocks = blocks = blocks_of(potential, mass)
+        self._mass = mass = blocks.join_mass(mass)
+        example = self._joined(example)
+        function = KernelFunction(
+            self.one_chain,
+            example=example,
+            graphs=graphs_of(potential),
+            settings=(n_leapfrog, blocks, joined(potential, blocks).manifold, mass),
         )
-        outputs = _write(joined(potential, self._blocks), inputs, n_leapfrog, mass)
-        held = ("mass", "schedule")
-        self._compiled = CompiledMap(inputs, outputs, held=held, shareable=held)
+        self._compiled = CompiledMap(
+            example,
+            MetropolisOutputs(*(example.position,) * 3, *(0,) * 5),
+            function=function,
+            held=("mass",),
+            shareable=("mass",),
+        )
+
+    def one_chain(self, inputs: MetropolisInputs, data: Sequence[Any]) -> MetropolisOutputs:
+        """Run the trajectories of one chain: a pure function that JAX can trace.
+
+        Parameters
+        ----------
+        inputs : MetropolisInputs
+            Arrays, as :meth:`__call__` passes them on.
+        data : sequence of array
+            The values of the shared variables of the model.
+        """
+        potential = joined(
+            PotentialOfArrays(self._potential, conditioned=inputs.conditioned, data=data),
+            self._blocks,
+        )
+        manifold = weighted(potential.manifold, self._mass, inputs.mass)
+
+        def energy_and_gradient(x):
+            energy, gradient = potential.energy_and_gradient(x, [])
+            return energy, manifold.to_frame(gradient)
+
+        runs = run_trajectories(
+            potential.manifold.project(tuple(inputs.position)),
+            manifold=manifold,
+            energy_and_gradient=energy_and_gradient,
+            n_leapfrog=self._n_leapfrog,
+            step_sizes=inputs.step_sizes,
+            log_uniforms=inputs.log_uniforms,
+            noises=inputs.noise,
+        )
+        position, velocity = manifold.fold(runs.last.position, runs.last.velocity)
+        return MetropolisOutputs(
+            position,
+            velocity,
+            potential.values(position),
+            runs.acceptance.mean(),
+            runs.accepted.mean(),
+            runs.diverging.any(),
+            runs.energy[-1],
+            runs.last.energy,
+        )
 
     def __call__(self, inputs: MetropolisInputs, rng: np.random.Generator) -> MetropolisOutputs:
         """Run one trajectory for each step size; all random numbers are inputs."""
@@ -132,41 +172,4 @@ class MetropolisKernel:
             position=blocks.join_arrays(inputs.position),
             noise=blocks.join_arrays(inputs.noise),
             mass=blocks.join_mass_arrays(inputs.mass),
-            schedule=leapfrog_schedule(len(inputs.step_sizes), self._n_leapfrog),
         )
-
-
-PER_TRAJECTORY = ("step_sizes", "log_uniforms")
-
-
-def _write(
-    potential: PotentialEnergy, inputs: MetropolisInputs, n_leapfrog: int, mass: Mass | None
-) -> MetropolisOutputs:
-    """Write the outputs of all trajectories."""
-    manifold = weighted(potential.manifold, mass, inputs.mass)
-
-    def energy_and_gradient(x):
-        energy, gradient = potential.energy_and_gradient(x, [])
-        return energy, manifold.to_frame(gradient)
-
-    runs = run_trajectories(
-        potential.manifold.project(tuple(inputs.position)),
-        manifold=manifold,
-        energy_and_gradient=energy_and_gradient,
-        n_leapfrog=n_leapfrog,
-        schedule=inputs.schedule,
-        step_sizes=inputs.step_sizes,
-        log_uniforms=inputs.log_uniforms,
-        noises=inputs.noise,
-    )
-    position, velocity = manifold.fold(runs.last.position, runs.last.velocity)
-    return MetropolisOutputs(
-        position,
-        velocity,
-        as_values(potential, position),
-        runs.acceptance.mean(),
-        runs.accepted.mean(),
-        pt.any(runs.diverging),
-        runs.energy[-1],
-        runs.last.energy,
-    )

@@ -15,9 +15,9 @@ from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
-from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, written_potential
+from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
 from pymc_geodesic.kernel.room import Room, turns_for
-from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
+from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product
@@ -76,32 +76,27 @@ class TransitionKernel:
         self._blocks = blocks = blocks_for(potential, noise_model, example.state, mass)
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
-        self._potential = written_potential(potential)
-        joint = joined(self._potential, blocks)
+        self._potential = potential
+        joint = joined(potential, blocks)
         if not blocks.are_single:
             mass, noise_model = blocks.join_mass(mass), KnownNoise(joint)
         self._manifold = joint.manifold
         self._dynamics, self._mass = dynamics, mass
         self._noise_model, self._halves = noise_model, halves
-        inputs = map_leaves(lambda _: 0, self._joined(example))
-        self._form_of_inputs = inputs
-        outputs = _form_of_outputs(joint.manifold, inputs)
-        function = KernelFunction(
-            self._of_leaves,
-            potential=self._potential,
-            settings=(
-                *(dynamics, noise_model, halves, blocks, self._manifold, self._shares_rows),
-                *(mass, inputs),
-            ),
-        )
+        example = self._joined(example)
         self._compiled = CompiledMap(
-            inputs,
-            outputs,
-            function=function,
+            example,
+            _form_of_outputs(joint.manifold, example),
+            function=KernelFunction(
+                self.one_chain,
+                example=example,
+                graphs=graphs_of(potential),
+                settings=(dynamics, noise_model, halves, blocks, joint.manifold, mass),
+            ),
             held=("parameters", "mass", "center", "fresh", "reference", "weights", "made"),
             shareable=("mass", "center", "weights", "made"),
             varying=("step_sizes", "noise", "rows", "fresh"),
-            most_turns=turns_for(self._joined(example)) if makes_several else 1,
+            most_turns=turns_for(example) if makes_several else 1,
         )
 
     def one_chain(self, inputs: Inputs, data: Sequence[Any]) -> Outputs:
@@ -115,7 +110,9 @@ class TransitionKernel:
             The values of the shared variables of the model.
         """
         conditioned = [*inputs.conditioned, *inputs.weights]
-        potential = joined(self._potential.at(conditioned, data), self._blocks)
+        potential = joined(
+            PotentialOfArrays(self._potential, conditioned=conditioned, data=data), self._blocks
+        )
         manifold = weighted(potential.manifold, self._mass, inputs.mass)
         estimator = estimator_for(
             potential,
@@ -132,9 +129,6 @@ class TransitionKernel:
             manifold,
             shares_rows=self._shares_rows,
         )
-
-    def _of_leaves(self, leaves: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        return leaves_of(self.one_chain(rebuilt(self._form_of_inputs, leaves), data))
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make the transitions; all random numbers are inputs, and the generator is not used."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
-from pymc_geodesic.algorithms.trajectories import (
-    leapfrog_schedule,
-    run_trajectories,
-    schedule_input,
-)
-from pymc_geodesic.kernel.compiled import CompiledMap, inputs_like
+from pymc_geodesic.algorithms.trajectories import run_trajectories
+from pymc_geodesic.kernel.carry import as_points, as_values
+from pymc_geodesic.kernel.compiled import CompiledMap
+from pymc_geodesic.kernel.jax.graphs import Graphs
+from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
+from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.local import LocalPotential
 
@@ -43,8 +43,6 @@ class LocalInputs(NamedTuple):
         Factors of the step size, and the logarithms of the uniforms of the tests.
     noise : sequence
         Standard normals for the velocities of each trajectory, one array per variable.
-    schedule : array or None
-        The role of each leapfrog step; the kernel adds it.
     """
 
     conditioned: Sequence[Any]
@@ -56,7 +54,6 @@ class LocalInputs(NamedTuple):
     factors: Any
     log_uniforms: Any
     noise: Sequence[Any]
-    schedule: Any = None
 
 
 class LocalOutputs(NamedTuple):
@@ -118,61 +115,118 @@ class LocalKernel:
         target_accept: float,
         restart: bool,
     ) -> None:
-        n = len(example.gains)
-        inputs = inputs_like("input", example._replace(schedule=None))
-        inputs = inputs._replace(
-            conditioned=potential.conditioned_values,
-            rows=[index.clone() for index in potential.indices],
-            schedule=schedule_input(n, n_leapfrog),
+        self._potential, self._local, self._tune = potential, local, tune
+        self._n_leapfrog, self._target_accept = n_leapfrog, target_accept
+        self._restart = restart
+        self._graphs = _graphs(potential, local)
+        values = [0] * len(local.variables)
+        self._compiled = CompiledMap(
+            example,
+            LocalOutputs(values, values, 0, 0, 0, 0),
+            function=KernelFunction(
+                self.one_chain,
+                example=example,
+                graphs=self._graphs,
+                settings=(
+                    *(potential.manifold, local.manifold, tune, n_leapfrog),
+                    *(target_accept, restart),
+                ),
+            ),
         )
-        self._schedule = leapfrog_schedule(n, n_leapfrog)
-        outputs = _write(potential, local, inputs, tune, n_leapfrog, target_accept, restart)
-        self._compiled = CompiledMap(inputs, outputs, held=("schedule",))
 
     def __call__(self, inputs: LocalInputs) -> LocalOutputs:
         """Sample the local variables of one batch."""
-        return self._compiled(inputs._replace(schedule=self._schedule))
+        return self._compiled(inputs)
+
+    def one_chain(self, inputs: LocalInputs, data: Sequence[Any]) -> LocalOutputs:
+        """Sample the local variables of a batch: a pure function that JAX can trace.
+
+        Parameters
+        ----------
+        inputs : LocalInputs
+            Arrays.
+        data : sequence of array
+            The values of the shared variables of the model.
+        """
+        local, tune = self._local, self._tune
+        at = _LocalOfArrays(local, self._graphs, [*inputs.conditioned, *data])
+        position = self._potential.manifold.project(tuple(inputs.position))
+        rows = list(inputs.rows)
+        start = at.points(tuple(inputs.local_values))
+        if self._restart:
+            start = at.start(start, position, rows)
+        runs = run_trajectories(
+            local.manifold.project(start),
+            manifold=local.manifold,
+            energy_and_gradient=lambda x: at.energy_and_gradient(x, position, rows),
+            n_leapfrog=self._n_leapfrog,
+            step_sizes=inputs.factors,
+            log_uniforms=inputs.log_uniforms,
+            noises=inputs.noise,
+            adaptation=RowAdaptation(inputs.log_step_sizes, inputs.gains, self._target_accept),
+        )
+        pairs = zip(local.variables, [x[tune:] for x in runs.positions], strict=True)
+        draws = [variable.manifold.fold(x, x)[0] for variable, x in pairs]
+        return LocalOutputs(
+            draws,
+            at.values(tuple(x[-1] for x in draws)),
+            runs.acceptance[tune:],
+            runs.first_energy,
+            runs.accepted.max(axis=0),
+            runs.log_step_sizes,
+        )
 
 
-def _write(
-    potential: Potential,
-    local: LocalPotential,
-    inputs: LocalInputs,
-    tune: int,
-    n_leapfrog: int,
-    target_accept: float,
-    restart: bool,
-) -> LocalOutputs:
-    position = potential.manifold.project(tuple(inputs.position))
-    start = tuple(
-        variable.to_position(value)
-        for variable, value in zip(local.variables, inputs.local_values, strict=True)
-    )
-    if restart:
-        start = local.start(start, position, inputs.rows)
-    runs = run_trajectories(
-        local.manifold.project(start),
-        manifold=local.manifold,
-        energy_and_gradient=lambda x: local.energy_and_gradient(x, position, inputs.rows),
-        n_rows=local.n_rows,
-        n_leapfrog=n_leapfrog,
-        schedule=inputs.schedule,
-        step_sizes=inputs.factors,
-        log_uniforms=inputs.log_uniforms,
-        noises=inputs.noise,
-        adaptation=RowAdaptation(inputs.log_step_sizes, inputs.gains, target_accept),
-    )
-    pairs = zip(local.variables, [x[tune:] for x in runs.positions], strict=True)
-    draws = [variable.manifold.fold(x, x)[0] for variable, x in pairs]
-    values = [v.to_value(x[-1]) for v, x in zip(local.variables, draws, strict=True)]
-    return LocalOutputs(
-        draws,
-        values,
-        runs.acceptance[tune:],
-        runs.first_energy,
-        runs.accepted.max(axis=0),
-        runs.log_step_sizes,
-    )
+def _graphs(potential: Potential, local: LocalPotential) -> Graphs:
+    """Return the functions of the local variables' potential."""
+    own = tuple(variable.position for variable in local.variables)
+    rows = [index.clone() for index in potential.indices]
+    values = tuple(variable.value for variable in local.variables)
+    energy, gradient = local.energy_and_gradient(own, potential.positions, rows)
+    outputs = [
+        *(energy, *gradient, *local.start(own, potential.positions, rows)),
+        *(*as_points(local, values), *as_values(local, own)),
+    ]
+    inputs = [*own, *values, *potential.positions, *rows, *potential.conditioned_values]
+    return Graphs(inputs, outputs, conditioned=potential.conditioned_values)
+
+
+class _LocalOfArrays:
+    """The potential of local variables at points of arrays.
+
+    Parameters
+    ----------
+    local : LocalPotential
+        The potential.
+    graphs : Graphs
+        Its functions.
+    given : sequence of array
+        Conditioned values, then data.
+    """
+
+    def __init__(self, local: LocalPotential, graphs: Graphs, given: Sequence[Any]) -> None:
+        self._local, self._graphs, self._given = local, graphs, given
+
+    def energy_and_gradient(self, own: Point, position: Point, rows: list) -> tuple[Any, Point]:
+        """Energy of each row, and its gradient."""
+        write = self._local.energy_and_gradient
+        energy, *gradient = self._call("energy_and_gradient", write, own, position, rows)
+        return energy, tuple(gradient)
+
+    def start(self, default: Point, position: Point, rows: list) -> Point:
+        """Return the point to start from."""
+        return tuple(self._call("start", self._local.start, default, position, rows))
+
+    def points(self, values: Point) -> Point:
+        """Map PyMC's values to points."""
+        return tuple(self._call("points", lambda x: as_points(self._local, x), values))
+
+    def values(self, position: Point) -> Point:
+        """Map points to PyMC's values."""
+        return tuple(self._call("values", lambda x: as_values(self._local, x), position))
+
+    def _call(self, name: str, write: Any, *arguments: Any) -> list[Any]:
+        return self._graphs.call(name, write, self._given, *arguments)
 
 
 def spread_of(draws: Sequence[np.ndarray]) -> float:

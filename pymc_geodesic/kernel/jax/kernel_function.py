@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""A function of arrays and of a potential, compiled once for all data of the same form."""
+"""A function of arrays and of the graphs of a model, compiled once for all data of one form."""
 
 from __future__ import annotations
 
@@ -9,53 +9,57 @@ from typing import Any
 
 from pytensor.compile.sharedvalue import SharedVariable
 
-from pymc_geodesic.kernel.graph_names import name_of_graph, name_of_value
+from pymc_geodesic.kernel.graph_names import name_of_value
 from pymc_geodesic.kernel.jax.function import MEMO, Compiled, JAXFunction
-from pymc_geodesic.kernel.jax.potential import WrittenPotential
+from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.resident import load_jax
 from pymc_geodesic.kernel.kept_files import key_of
+from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
 
 __all__ = ["KernelFunction"]
 
 
 class KernelFunction(JAXFunction):
-    """A function of JAX that its first call compiles.
+    """A function that its first call compiles, of the leaves of a tree.
 
     Parameters
     ----------
     run : callable
-        ``(arguments, data) -> outputs``, of lists of arrays.
-    potential : WrittenPotential
-        Gives the data, and names the model.
+        ``(inputs, data) -> outputs``, which JAX traces: trees of arrays, and a list of arrays.
+    example : tree of array
+        Inputs of the structure with which it is called.
+    graphs : Graphs
+        Has the data, and names what the function takes from the model.
     settings : object
-        All that determines what ``run`` does, apart from the model and the shapes of arguments.
+        All that determines what it does, apart from the graphs and the shapes of arguments.
     """
 
     def __init__(
         self,
-        run: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]],
+        run: Callable[[Tree, Sequence[Any]], Tree],
         *,
-        potential: WrittenPotential,
+        example: Tree,
+        graphs: Graphs,
         settings: Any,
     ) -> None:
         load_jax()
-        self._run, self._potential, self._settings = run, potential, settings
+        self._run, self._graphs, self._settings = run, graphs, settings
+        self._form = map_leaves(lambda _: 0, example)
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
         self._on_device: list[Any] | None = None
         self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}
 
     def _found(self) -> tuple[Compiled, list[SharedVariable]]:
-        data = self._potential.data
-        settings = name_of_value(self._settings)
-        key = self._potential.structure.key, self if settings is None else settings
+        settings = name_of_value((self._settings, self._form))
+        # A function that has no name equals no other.
+        key = self._graphs.key, self if settings is None else settings
         if (compiled := MEMO.get(key)) is None:
-            graph = name_of_graph(*self._potential.graph())
-            name = None if None in (graph, settings) else key_of(graph, settings)
-            run, n = self._run, len(data)
-
-            def function(*values: Any) -> Sequence[Any]:
-                return run(values[: len(values) - n], values[len(values) - n :])
-
-            compiled = Compiled(lambda: function, name=name)
+            graph = self._graphs.name
+            name = None if graph is None or settings is None else key_of(graph, settings)
+            compiled = Compiled(lambda: self._of_leaves, name=name)
             MEMO.put(key, compiled)
-        return compiled, data
+        return compiled, self._graphs.data
+
+    def _of_leaves(self, *values: Any) -> list[Any]:
+        n = len(values) - len(self._graphs.data)
+        return leaves_of(self._run(rebuilt(self._form, values[:n]), values[n:]))

@@ -20,12 +20,6 @@ from pytensor.graph.traversal import apply_ancestors
 
 from pymc_geodesic.kernel.jax.barriers import add_barrier, register_barrier_with_jax
 from pymc_geodesic.kernel.jax.constants import register_constants_with_jax
-from pymc_geodesic.kernel.jax.counted_scan import (
-    CountedScan,
-    count_iterations,
-    register_counted_scan_with_jax,
-    require_counted,
-)
 from pymc_geodesic.kernel.jax.sums import register_sums_with_jax
 from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
 from pymc_geodesic.potential.stacking import Stacking
@@ -48,7 +42,6 @@ def written(
     from pytensor.link.jax.dispatch import jax_funcify
 
     graph = rewritten(inputs, outputs)
-    require_counted(graph)
     try:
         return jax_funcify(graph)
     except NotImplementedError as error:
@@ -71,9 +64,8 @@ def unknown_to_jax(outputs: Sequence[Variable]) -> list[str]:
 def _operations(outputs: Sequence[Variable]) -> Iterator[Op]:
     for node in apply_ancestors(list(outputs)):
         yield node.op
-        looped = node.op.scan if isinstance(node.op, CountedScan) else node.op
-        if isinstance(looped, HasInnerGraph):
-            yield from _operations(looped.fgraph.outputs)
+        if isinstance(node.op, HasInnerGraph):
+            yield from _operations(node.op.fgraph.outputs)
 
 
 def lacking(names: str) -> NotImplementedError:
@@ -89,7 +81,6 @@ def lacking(names: str) -> NotImplementedError:
 def rewritten(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
     """Rewrite a copy of a graph for JAX."""
     register_barrier_with_jax()
-    register_counted_scan_with_jax()
     register_constants_with_jax()
     register_sums_with_jax()
     forget_lines_of_constants(outputs)
@@ -128,5 +119,3 @@ def _precision(variables: Sequence[Variable]) -> str:
 # Before fusion, while similar operations can be recognised and barriers put between operations.
 optdb.register(Stacking.__name__, Stacking(), TAG, position=48.4)
 optdb.register(add_barrier.__name__, dfs_rewriter(add_barrier), TAG, position=48.5)
-# After PyTensor has rewritten the inner graphs of scans.
-optdb.register(count_iterations.__name__, dfs_rewriter(count_iterations), TAG, position=101)

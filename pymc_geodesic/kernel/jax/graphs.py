@@ -1,0 +1,120 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Graphs of PyTensor as functions of JAX: what a kernel takes from a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+from pytensor.tensor import TensorVariable
+
+from pymc_geodesic.graph_inputs import graph_input
+from pymc_geodesic.kernel.building import quick_building
+from pymc_geodesic.kernel.graph_names import name_of_graph
+from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
+from pymc_geodesic.kernel.memo import structure_of
+from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves
+
+__all__ = ["Graphs"]
+
+
+class Graphs:
+    """Functions that PyTensor writes when something that calls them is traced.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of Variable
+        A graph from which all functions follow. Graphs with the same name or structure mean that
+        all functions are the same.
+    conditioned : sequence of TensorVariable
+        Inputs on which functions depend, beside their arguments.
+
+    Attributes
+    ----------
+    data : list of SharedVariable
+        Shared variables on which they depend.
+
+    Raises
+    ------
+    NotImplementedError
+        If PyTensor cannot write an operation for JAX.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        *,
+        conditioned: Sequence[TensorVariable],
+    ) -> None:
+        self._inputs, self._outputs = list(inputs), list(outputs)
+        self._structure, self._conditioned = structure_of(inputs, outputs), list(conditioned)
+        self._written: dict[Hashable, Callable[..., Any]] = {}
+        # Rewrites may replace what is unknown.
+        if unknown_to_jax(self._outputs):
+            graph = rewritten(*self._structure.with_data_as_inputs(inputs, outputs))
+            if names := unknown_to_jax(graph.outputs):
+                raise lacking(", ".join(names))
+
+    @property
+    def data(self) -> list[SharedVariable]:  # noqa: D102
+        return self._structure.data
+
+    @property
+    def key(self) -> Hashable:
+        """The same for graphs that differ only in data, in this process."""
+        return self._structure.key
+
+    @property
+    def name(self) -> str | None:
+        """The same for such graphs in every process, if that can be told."""
+        return name_of_graph(*self._structure.with_data_as_inputs(self._inputs, self._outputs))
+
+    def call(
+        self, name: str, write: Callable[..., Tree], given: Sequence[Any], *arguments: Tree
+    ) -> list[Any]:
+        """Call a function, which is written unless it was called with arrays of these forms.
+
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        write : callable
+            Writes its graph: a tree of tensors, given trees of tensors.
+        given : sequence of array
+            Values of the conditioned inputs, then of the data.
+        *arguments : trees of array
+            Its arguments.
+
+        Returns
+        -------
+        list of array
+            The leaves of what was written.
+        """
+        arrays = leaves_of(arguments)
+        key = name, *((x.shape, str(x.dtype)) for x in arrays)
+        if key not in self._written:
+            self._written[key] = self._write(write, arguments)
+        return list(self._written[key](*arrays, *given))
+
+    def _write(
+        self, write: Callable[..., Tree], arguments: tuple[Tree, ...]
+    ) -> Callable[..., Sequence[Any]]:
+        import jax
+
+        # It is written while a function that calls it is traced, and has constants of its own.
+        with jax.ensure_compile_time_eval(), quick_building():
+            inputs = map_leaves(
+                lambda x: graph_input("argument", dtype=str(x.dtype), shape=x.shape), arguments
+            )
+            data = {x: x.type() for x in self.data}
+            outputs = clone_replace(leaves_of(write(*inputs)), replace=data, rebuild_strict=False)
+            return written([*leaves_of(inputs), *self._conditioned, *data.values()], outputs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the functions: another process writes its own."""
+        return self.__dict__ | {"_written": {}}
