@@ -17,6 +17,7 @@ ORDER = (
         "parquet",
         "run_record",
         "schedules",
+        "arrays",
         "graph_inputs",
         "shared_values",
         "rank_statistics",

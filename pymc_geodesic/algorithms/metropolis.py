@@ -97,7 +97,9 @@ class MetropolisKernel:
         self._potential, self._n_leapfrog = potential, n_leapfrog
         self._blocks = blocks = blocks_of(potential, mass)
         self._mass = mass = blocks.join_mass(mass)
-        example = self._joined(example)
+        # Of these only the number is needed.
+        conditioned = [0] * len(potential.conditioned)
+        example = self._joined(example)._replace(conditioned=conditioned)
         function = KernelFunction(
             self.one_chain,
             example=example,

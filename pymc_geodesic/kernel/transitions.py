@@ -83,7 +83,11 @@ class TransitionKernel:
         self._manifold = joint.manifold
         self._dynamics, self._mass = dynamics, mass
         self._noise_model, self._halves = noise_model, halves
-        example = self._joined(example)
+        n_weights = len(potential.row_weights)
+        # Of these only the number is needed.
+        example = self._joined(example)._replace(
+            conditioned=[0] * (len(potential.conditioned) - n_weights), weights=[0] * n_weights
+        )
         self._compiled = CompiledMap(
             example,
             _form_of_outputs(joint.manifold, example),

@@ -119,6 +119,10 @@ class LocalKernel:
         self._n_leapfrog, self._target_accept = n_leapfrog, target_accept
         self._restart = restart
         self._graphs = _graphs(potential, local)
+        # Of these only the number is needed.
+        example = example._replace(
+            conditioned=[0] * len(potential.conditioned_values), rows=[0] * len(potential.indices)
+        )
         values = [0] * len(local.variables)
         self._compiled = CompiledMap(
             example,

@@ -73,7 +73,11 @@ def test_noise_of_a_batch_and_injected_noise_keep_the_velocity(what, mass, frict
     maps = [Scaling(pt.as_tensor(mass**-0.5)) for _ in position]
     manifold = WeightedProduct(potential.manifold, frame=VariableFrames(maps))
     variance, _ = noise.update(
-        tuple(map(pt.as_tensor, noise.initial())), position, potential.indices, pt.zeros(())
+        tuple(map(pt.as_tensor, noise.initial())),
+        position,
+        potential.indices,
+        pt.zeros(()),
+        potential=potential,
     )
     variance = manifold.variance_to_frame(variance)
     frictions = matched_friction(manifold, pt.as_tensor(friction), STEP_SIZE, variance)

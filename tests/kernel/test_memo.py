@@ -13,7 +13,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.jax import function, traced
+from pymc_geodesic.kernel.jax import function, graphs, traced
 from pymc_geodesic.kernel.jax.function import MEMO, JAXFunction
 from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.sampling import begin, run
@@ -37,8 +37,10 @@ def drawn(made):
 def makes(monkeypatch):
     """Count what is compiled, beginning with nothing."""
     made, written = [], function.written
-    monkeypatch.setattr(function, "written", lambda *graph: made.append(1) or written(*graph))
-    monkeypatch.setattr(MEMO, "_kept", type(MEMO._kept)())
+    for module in (function, graphs):
+        monkeypatch.setattr(module, "written", lambda *graph: made.append(1) or written(*graph))
+    for memo in (MEMO, graphs.WRITTEN):
+        monkeypatch.setattr(memo, "_kept", type(memo._kept)())
     # Nothing is found on disk either.
     monkeypatch.setattr(traced, "_folder", lambda: None)
     return made
@@ -47,8 +49,8 @@ def makes(monkeypatch):
 def test_other_data_compile_nothing_and_have_draws_of_their_own(makes):
     first, n_made = drawn(sampler(1)), len(makes)
     second = drawn(sampler(2))
-    # The gradient and the terms of rows, by which the step tunes itself, and the transitions.
-    assert len(makes) == n_made == 3
+    # Gradient and terms of rows, by which the step tunes itself; gradient and energy of a kernel.
+    assert len(makes) == n_made == 4
     assert np.abs(first.mean((0, 1)) - second.mean((0, 1))).max() > 0.02
     # The same as if they had been compiled for.
     MEMO._kept.clear()
@@ -102,7 +104,7 @@ def test_another_number_of_rows_has_the_same_graph(makes):
     """XLA compiles for other shapes, but PyTensor does not write the graph again."""
     drawn(sampler(1))
     found = drawn(sampler(1, n_rows=417))
-    assert len(makes) == 3
+    assert len(makes) == 4
     MEMO._kept.clear()
     np.testing.assert_array_equal(drawn(sampler(1, n_rows=417)), found)
 
@@ -111,7 +113,7 @@ def test_another_model_is_compiled(makes):
     drawn(sampler(1))
     drawn(sampler(1, scale=2.0))
     # The likelihood of each row is the same.
-    assert len(makes) == 5
+    assert len(makes) == 7
 
 
 def test_data_of_a_model_that_is_gone_are_freed(makes):

@@ -1,12 +1,11 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The symbolic fields are those of the diagnostics, at the same points."""
+"""The fields of transitions are those of the diagnostics, at the same points."""
 
 import numpy as np
 import pytest
 
 from pymc_geodesic.diagnostics.fields import Field
-from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.virial import Virial, reference_shapes
 from pymc_geodesic.manifolds import Euclidean, LogSimplex, Manifold, Product, Simplex, Sphere
 from pymc_geodesic.manifolds.fields import log_ratio_work
@@ -14,8 +13,6 @@ from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
 
 RNG = np.random.default_rng(1)
 DRAWS = 200
-# Python is at once there, and fast enough.
-MODE = "FAST_COMPILE"
 
 
 def points(manifold, shape):
@@ -26,27 +23,13 @@ def points(manifold, shape):
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
 
-def virial_of(product):
-    arrays = [np.zeros(shape) for shape in reference_shapes(product)]
-    return Virial(product, reference=inputs_like("reference", arrays))
-
-
 def evaluated(manifold, x, gradient, draws):
     """Temperatures at the points, with the mean of the moments at the draws as reference."""
-    virial = virial_of(Product([manifold], shapes=[x.shape[1:]]))
-    position, slope = (v.type() for v in virial.reference[:1] * 2)
-    moments = virial.moments((position,)) or [position]
-    reference = [
-        np.mean([m.eval({position: y}, mode=MODE) for y in draws], axis=0) for m in moments
-    ]
-    [temperature] = virial.temperatures((position,), ((position,), (slope,)))
-    given = dict(zip(virial.reference, reference, strict=True))
-    return np.array(
-        [
-            temperature.eval({position: y, slope: g} | given, mode=MODE)
-            for y, g in zip(x, gradient, strict=True)
-        ]
-    )
+    product = Product([manifold], shapes=[x.shape[1:]])
+    moments = [manifold.field_moments(y) for y in draws]
+    virial = Virial(product, reference=[np.mean(m, axis=0) for m in zip(*moments, strict=True)])
+    visits = [((y,), ((y,), (g,))) for y, g in zip(x, gradient, strict=True)]
+    return np.concatenate([virial.temperatures(*visit) for visit in visits])
 
 
 @pytest.mark.parametrize("manifold", [Euclidean(), Sphere(), Simplex()], ids=repr)
@@ -102,10 +85,9 @@ def test_manifolds_without_a_field_have_no_temperature():
             return x
 
     product = Product([Line(), Euclidean()], shapes=[(2,), (3,)])
-    virial = virial_of(product)
+    virial = Virial(product, reference=[np.zeros(3)])
     assert reference_shapes(product) == [(3,)]
-    [center] = virial.reference
-    x, y = center.type("x"), center.type("y")
-    line, flat = virial.temperatures((x, y), ((x, y), (x, y)))
-    assert np.isnan(line.eval(mode=MODE))
-    assert np.isfinite(flat.eval({y: np.ones(3), center: np.zeros(3)}, mode=MODE))
+    point = np.ones(2), np.ones(3)
+    line, flat = virial.temperatures(point, (point, point))
+    assert np.isnan(line)
+    assert np.isfinite(flat)

@@ -104,7 +104,10 @@ def exact_variance():
 
 def test_fisher_noise_is_unbiased(potential):
     noise = FisherNoise(potential)
-    estimate = compiled(potential, noise.estimate(potential.positions, potential.indices, WIDTH))
+    estimate = compiled(
+        potential,
+        noise.estimate(potential.positions, potential.indices, WIDTH, potential=potential),
+    )
     rng = np.random.default_rng(2)
     draws = [estimate(rng.integers(0, N, 6), rng.integers(0, N, 5)) for _ in range(600)]
     tangent = np.eye(3) - np.outer(MU, MU)
@@ -130,7 +133,10 @@ def test_fisher_noise_is_the_variance_of_the_gradient(gradient):
 def test_rows_drawn_once_give_less_noise(potential, gradient):
     """The variance of a total of n rows out of N, each drawn once: N^2 / n (1 - n / N) S^2."""
     noise = FisherNoise(potential, replacement=False)
-    estimate = compiled(potential, noise.estimate(potential.positions, potential.indices, WIDTH))
+    estimate = compiled(
+        potential,
+        noise.estimate(potential.positions, potential.indices, WIDTH, potential=potential),
+    )
     rng = np.random.default_rng(2)
     found, gradients = [], []
     for _ in range(3000):
@@ -164,9 +170,13 @@ def test_fisher_noise_averages_and_forgets(potential):
     noise = FisherNoise(potential)
     placeholders = [pt.as_tensor(array).type() for array in noise.initial()]
     (of_mu, of_theta), memory = noise.update(
-        tuple(placeholders), potential.positions, potential.indices, WIDTH
+        tuple(placeholders),
+        potential.positions,
+        potential.indices,
+        WIDTH,
+        potential=potential,
     )
-    estimate = noise.estimate(potential.positions, potential.indices, WIDTH)
+    estimate = noise.estimate(potential.positions, potential.indices, WIDTH, potential=potential)
     in_tangent_space = (of_mu.vectors * of_mu.values) @ of_mu.vectors.T
     function = pytensor.function(
         [*potential.positions, *(potential.indices[i] for i in order(potential)), *placeholders],

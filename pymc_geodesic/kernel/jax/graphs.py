@@ -16,10 +16,13 @@ from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
-from pymc_geodesic.kernel.memo import structure_of
+from pymc_geodesic.kernel.memo import Memo, structure_of
 from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves
 
-__all__ = ["Graphs"]
+__all__ = ["WRITTEN", "Graphs"]
+
+# Of the same graphs with other data, such as those of the next fold of a cross-validation.
+WRITTEN = Memo[dict[Hashable, Callable[..., Any]]](32)
 
 
 class Graphs:
@@ -53,7 +56,6 @@ class Graphs:
     ) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._structure, self._conditioned = structure_of(inputs, outputs), list(conditioned)
-        self._written: dict[Hashable, Callable[..., Any]] = {}
         # Rewrites may replace what is unknown.
         if unknown_to_jax(self._outputs):
             graph = rewritten(*self._structure.with_data_as_inputs(inputs, outputs))
@@ -97,9 +99,11 @@ class Graphs:
         """
         arrays = leaves_of(arguments)
         key = name, *((x.shape, str(x.dtype)) for x in arrays)
-        if key not in self._written:
-            self._written[key] = self._write(write, arguments)
-        return list(self._written[key](*arrays, *given))
+        if (made := WRITTEN.get(self.key)) is None:
+            WRITTEN.put(self.key, made := {})
+        if key not in made:
+            made[key] = self._write(write, arguments)
+        return list(made[key](*arrays, *given))
 
     def _write(
         self, write: Callable[..., Tree], arguments: tuple[Tree, ...]
@@ -114,7 +118,3 @@ class Graphs:
             data = {x: x.type() for x in self.data}
             outputs = clone_replace(leaves_of(write(*inputs)), replace=data, rebuild_strict=False)
             return written([*leaves_of(inputs), *self._conditioned, *data.values()], outputs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out the functions: another process writes its own."""
-        return self.__dict__ | {"_written": {}}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 from pytensor.compile.sharedvalue import SharedVariable
 
@@ -17,6 +18,15 @@ from pymc_geodesic.kernel.kept_files import key_of
 from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
 
 __all__ = ["KernelFunction"]
+
+
+class _Latest:
+    """Calls the function of its kind that was asked for last, without keeping its data alive."""
+
+    function: Callable[[], Any]
+
+    def __call__(self, *values: Any) -> list[Any]:
+        return self.function().of_leaves(*values)
 
 
 class KernelFunction(JAXFunction):
@@ -56,10 +66,12 @@ class KernelFunction(JAXFunction):
         if (compiled := MEMO.get(key)) is None:
             graph = self._graphs.name
             name = None if graph is None or settings is None else key_of(graph, settings)
-            compiled = Compiled(lambda: self._of_leaves, name=name)
+            compiled = Compiled(_Latest, name=name)
             MEMO.put(key, compiled)
+        compiled.run.function = ref(self)
         return compiled, self._graphs.data
 
-    def _of_leaves(self, *values: Any) -> list[Any]:
+    def of_leaves(self, *values: Any) -> list[Any]:
+        """Call it with the leaves of its inputs, then its data; JAX traces it."""
         n = len(values) - len(self._graphs.data)
         return leaves_of(self._run(rebuilt(self._form, values[:n]), values[n:]))
