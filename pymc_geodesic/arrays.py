@@ -19,7 +19,10 @@ import numpy as np
 
 from pytensor.graph.basic import Variable
 
-__all__ = ["size_along", "static_shape", "with_shape"]
+__all__ = ["Array", "size_along", "static_shape", "with_shape"]
+
+Array = Any
+"""An array of NumPy or JAX, or a tensor of PyTensor."""
 
 # Functions that the libraries have in other modules than the others, or under other names.
 ELSEWHERE = {

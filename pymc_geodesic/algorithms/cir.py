@@ -11,13 +11,12 @@ import numpy as np
 from pymc.exceptions import SamplingError
 
 from pymc_geodesic.algorithms.simplex_chart import FLOOR
-from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interface import Inputs, Outputs
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.manifolds.fields import log_ratio_work
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.variables import SampledVariable
+from pymc_geodesic.potential.variables import SampledVariable, as_values
 
 __all__ = ["CoxIngersollRoss", "cir_transition", "require_positive_shapes"]
 
@@ -81,7 +80,7 @@ class CoxIngersollRoss:
         inputs = [*potential.conditioned, *positions, *indices]
         self._gradient = JAXFunction(inputs, [*gradient, energy])
         # A map of a few operations, called once per draw, is not worth compiling.
-        self._to_values = Interpreted(positions, as_values(potential, positions))
+        self._to_values = Interpreted(positions, as_values(potential.variables, positions))
 
     def __call__(self, inputs: Inputs, rng: np.random.Generator) -> Outputs:
         """Make one transition for each step size."""

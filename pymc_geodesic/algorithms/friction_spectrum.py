@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.potential.spectrum import Map, Spectrum
 
 __all__ = ["MatrixBalance", "balanced_matrix"]
@@ -24,7 +23,7 @@ class MatrixBalance(NamedTuple):
 
 
 def balanced_matrix(
-    spectrum: Spectrum, covariance: TensorVariable | None, step_size: TensorVariable
+    spectrum: Spectrum, covariance: Array | None, step_size: Array
 ) -> MatrixBalance:
     r"""Balance friction C, injected noise and gradient noise V, as matrices.
 
@@ -41,7 +40,7 @@ def balanced_matrix(
     matrix above both, so that the covariance to inject is positive definite.
     """
 
-    def scale(x: TensorVariable) -> TensorVariable:
+    def scale(x: Array) -> Array:
         return spectrum.times(lambda c: arrays.cosh(0.5 * step_size * c), x)
 
     if covariance is None:

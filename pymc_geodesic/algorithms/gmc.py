@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pytensor.tensor import TensorVariable
-
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 
@@ -20,24 +19,24 @@ class Phase(NamedTuple):
 
     Attributes
     ----------
-    position, velocity, gradient : tuple of TensorVariable
+    position, velocity, gradient : tuple of array
         One tensor per variable.
-    energy : TensorVariable
+    energy : array
         Potential energy at the position: a scalar, or one for each row of independent rows.
     """
 
     position: Point
     velocity: Point
     gradient: Point
-    energy: TensorVariable
+    energy: Array
 
 
 def leapfrog(
     phase: Phase,
     *,
     manifold: Product,
-    energy_and_gradient: Callable[[Point], tuple[TensorVariable, Point]],
-    step_size: TensorVariable,
+    energy_and_gradient: Callable[[Point], tuple[Array, Point]],
+    step_size: Array,
 ) -> Phase:
     r"""One step of Algorithm 1 of Byrne and Girolami (2013).
 
@@ -56,14 +55,14 @@ def leapfrog(
     return moved._replace(velocity=_half_kick(manifold, moved, step_size))
 
 
-def hamiltonian(phase: Phase) -> TensorVariable:
+def hamiltonian(phase: Phase) -> Array:
     """Total energy ``U(x) + v.v / 2``, one number or one per row, like the potential energy."""
     n_row_axes = phase.energy.ndim
     squares = [(v * v).sum(axis=tuple(range(n_row_axes, v.ndim))) for v in phase.velocity]
     return phase.energy + 0.5 * sum(squares)
 
 
-def _half_kick(manifold: Product, phase: Phase, step_size: TensorVariable) -> Point:
+def _half_kick(manifold: Product, phase: Phase, step_size: Array) -> Point:
     kicked = tuple(
         v - along_rows(0.5 * step_size, v) * g
         for v, g in zip(phase.velocity, phase.gradient, strict=True)

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity
 from pymc_geodesic.algorithms.splitting import (
@@ -23,6 +21,7 @@ from pymc_geodesic.algorithms.splitting import (
 )
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
 from pymc_geodesic.algorithms.tuning_rules import thermostat_rule
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -36,7 +35,7 @@ class State(NamedTuple):
 
     position: Point
     velocity: Point
-    thermostat: tuple[TensorVariable, ...]
+    thermostat: tuple[Array, ...]
 
 
 def init(setup: Setup, rng: np.random.Generator, *, grouping: Grouping) -> State:
@@ -48,10 +47,10 @@ def init(setup: Setup, rng: np.random.Generator, *, grouping: Grouping) -> State
 
 
 def thermostat_noise_variance(
-    diffusion: TensorVariable,
-    step_size: TensorVariable,
-    variance: TensorVariable | Spectrum | None,
-) -> TensorVariable | Spectrum:
+    diffusion: Array,
+    step_size: Array,
+    variance: Array | Spectrum | None,
+) -> Array | Spectrum:
     """Variance to inject in O: ``(2 A - eps V) eps``, but at least zero.
 
     Zero as a lower bound is enough: the thermostat finds the friction that balances
@@ -69,10 +68,10 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    diffusion: TensorVariable,
+    step_size: Array,
+    diffusion: Array,
     grouping: Grouping,
-    tuning: TensorVariable | None = None,
+    tuning: Array | None = None,
     measured_noise: Point = (),
 ) -> State:
     r"""One transition of Algorithm 2 of Liu, Zhu and Song (2016), in the order A, B, O, B, A.
@@ -133,9 +132,9 @@ def recorded(
     state: State,
     *,
     manifold: Product,
-    step_size: TensorVariable,
+    step_size: Array,
     measured_noise: Point = (),
-    **parameters: TensorVariable,
+    **parameters: Array,
 ) -> Point:
     r"""Return the point that becomes the draw: with measured noise, that of the next gradient.
 

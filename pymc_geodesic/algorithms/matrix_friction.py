@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms import sggmc
 from pymc_geodesic.algorithms.algorithm import Algorithm
@@ -34,6 +32,7 @@ from pymc_geodesic.algorithms.splitting import (
     least_friction,
     matched_friction,
 )
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import joined_entries, split_entries
@@ -59,9 +58,9 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
+    step_size: Array,
     given: GivenFriction | None,
-    friction: TensorVariable | None = None,
+    friction: Array | None = None,
 ) -> State:
     r"""One transition of Algorithm 1 of Liu, Zhu and Song (2016) with a matrix C.
 
@@ -103,7 +102,7 @@ def transition(
 
 
 def _gathered(places: Sequence[Sequence[int]], parts: Sequence[Point]) -> Point:
-    found: dict[int, TensorVariable] = {}
+    found: dict[int, Array] = {}
     for at, part in zip(places, parts, strict=True):
         found |= dict(zip(at, part, strict=True))
     return tuple(found[i] for i in range(len(found)))
@@ -112,7 +111,7 @@ def _gathered(places: Sequence[Sequence[int]], parts: Sequence[Point]) -> Point:
 def _parts(
     manifold: Product,
     given: GivenFriction | None,
-    friction: TensorVariable | None,
+    friction: Array | None,
     estimate: Estimate,
 ) -> list[tuple[list[int], Any]]:
     """Divide the variables: those of the matrix form one part, each other variable its own."""
@@ -139,9 +138,7 @@ def _parts(
     return parts
 
 
-def _alone(
-    index: int, manifold: Product, friction: TensorVariable, estimate, noise, step_size
-) -> Balance:
+def _alone(index: int, manifold: Product, friction: Array, estimate, noise, step_size) -> Balance:
     variance = (estimate.variance[index],)
     frictions = matched_friction(manifold, friction, step_size, variance)
     [scale], [injected] = balanced_kick(manifold, frictions, step_size, variance)
@@ -166,7 +163,7 @@ def _together(places, shapes, spectrum: Spectrum, estimate: Estimate, noise, ste
     )
 
 
-def _covariance(estimate: Estimate, places, shapes) -> TensorVariable | None:
+def _covariance(estimate: Estimate, places, shapes) -> Array | None:
     if estimate.covariance is not None:
         return estimate.covariance
     variances = [estimate.variance[i] for i in places]

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.gsgnht import thermostat_noise_variance
 from pymc_geodesic.algorithms.splitting import drift, kick, momentum_decay
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import joined_entries, split_entries
@@ -32,7 +31,7 @@ class State(NamedTuple):
 
     position: Point
     velocity: Point
-    thermostat: tuple[TensorVariable]
+    thermostat: tuple[Array]
 
 
 def init(setup: Setup, rng: np.random.Generator) -> State:
@@ -47,8 +46,8 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    diffusion: TensorVariable,
+    step_size: Array,
+    diffusion: Array,
 ) -> State:
     r"""One transition with the matrix of Ding et al. (2014), equation 11, as A, B, O, B, A.
 
@@ -89,9 +88,7 @@ def transition(
     return State(position, velocity, (_heat(frictions, momentum, step_size / 2),))
 
 
-def _heat(
-    frictions: TensorVariable, momentum: TensorVariable, time: TensorVariable
-) -> TensorVariable:
+def _heat(frictions: Array, momentum: Array, time: Array) -> Array:
     return frictions + time * (
         arrays.outer(momentum, momentum)
         - np.eye(arrays.static_shape(momentum)[0], dtype=momentum.dtype)

@@ -11,11 +11,11 @@ import numpy as np
 
 from pymc_geodesic.algorithms.trajectories import run_trajectories
 from pymc_geodesic.kernel.blocks import blocks_of, joined
-from pymc_geodesic.kernel.carry import weighted
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.mass.frames import weighted
 from pymc_geodesic.potential import Potential
 
 __all__ = ["MetropolisInputs", "MetropolisKernel", "MetropolisOutputs"]
@@ -128,7 +128,8 @@ class MetropolisKernel:
             PotentialOfArrays(self._potential, conditioned=inputs.conditioned, data=data),
             self._blocks,
         )
-        manifold = weighted(potential.manifold, self._mass, inputs.mass)
+        frame = None if self._mass is None else self._mass.frame(inputs.mass)
+        manifold = weighted(potential.manifold, frame)
 
         def energy_and_gradient(x):
             energy, gradient = potential.energy_and_gradient(x, [])

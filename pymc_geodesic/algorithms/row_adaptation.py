@@ -8,9 +8,8 @@ import math
 
 from typing import NamedTuple
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 
 __all__ = ["RowAdaptation"]
 
@@ -23,20 +22,20 @@ class RowAdaptation(NamedTuple):
 
     Attributes
     ----------
-    log_start : TensorVariable, shape (n_rows,)
+    log_start : array, shape (n_rows,)
         Logarithms of the step sizes at the start.
-    gains : TensorVariable, shape (n_trajectories,)
+    gains : array, shape (n_trajectories,)
         Change of the logarithm for an excess of one over the target; zero after the
         trajectories that adapt.
     target_accept : float
         Target of the acceptance probability.
     """
 
-    log_start: TensorVariable
-    gains: TensorVariable
+    log_start: Array
+    gains: Array
     target_accept: float
 
-    def step_size(self, log_own: TensorVariable, which: TensorVariable) -> TensorVariable:
+    def step_size(self, log_own: Array, which: Array) -> Array:
         r"""Return the rows' step sizes in a trajectory: their own step sizes while they adapt.
 
         A row's own step size depends on the states that it has visited, and so on its present
@@ -56,8 +55,6 @@ class RowAdaptation(NamedTuple):
         kept = self.log_start + arrays.sign(found) * arrays.minimum(size, line)
         return arrays.exp(arrays.where(self.gains[which] > 0, log_own, kept))
 
-    def adapted(
-        self, log_own: TensorVariable, which: TensorVariable, acceptance: TensorVariable
-    ) -> TensorVariable:
+    def adapted(self, log_own: Array, which: Array, acceptance: Array) -> Array:
         """Return the logarithms of the rows' own step sizes after a trajectory."""
         return log_own + self.gains[which] * (acceptance - self.target_accept)

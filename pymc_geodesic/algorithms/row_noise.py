@@ -16,9 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Manifold, Point, Product
 
 __all__ = ["as_rows", "covariance_of_rows", "damp_rows", "no_covariances", "row_axis"]
@@ -63,9 +62,9 @@ def covariance_of_rows(manifold: Product, velocity: Sequence[np.ndarray]) -> lis
 def damp_rows(
     manifold: Product,
     velocity: Point,
-    covariances: Sequence[TensorVariable],
+    covariances: Sequence[Array],
     *,
-    time: TensorVariable,
+    time: Array,
 ) -> Point:
     r"""Damp rows by :math:`\exp(-t K)`, one K for each variable with rows.
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import (
     balanced_kick,
@@ -23,6 +21,7 @@ from pymc_geodesic.algorithms.splitting import (
     momentum_decay,
 )
 from pymc_geodesic.algorithms.tuning_rules import friction_noise, friction_rule
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -49,8 +48,8 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    friction: TensorVariable,
+    step_size: Array,
+    friction: Array,
 ) -> State:
     r"""One transition of Algorithm 1 of Liu, Zhu and Song (2016), in the order A, B, O, B, A.
 

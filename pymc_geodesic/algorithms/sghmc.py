@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator
 from pymc_geodesic.algorithms.sggmc import SGHMC, State
 from pymc_geodesic.algorithms.splitting import FRICTION_MARGIN
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -25,8 +24,8 @@ def euler_transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    friction: TensorVariable,
+    step_size: Array,
+    friction: Array,
 ) -> State:
     r"""One transition of Algorithm 2 of Chen, Fox and Guestrin (2014), first order.
 

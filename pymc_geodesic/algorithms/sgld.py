@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, flat_only
 from pymc_geodesic.algorithms.tuning_rules import langevin_rule
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -37,7 +36,7 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
+    step_size: Array,
 ) -> State:
     r"""One step of Welling and Teh (2011), equation 4.
 

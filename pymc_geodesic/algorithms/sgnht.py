@@ -7,12 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Integrator, flat_only
 from pymc_geodesic.algorithms.gsgnht import State, gsgnht, thermostat_noise_variance
 from pymc_geodesic.algorithms.thermostat import Grouping, Thermostat
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimator
@@ -26,8 +25,8 @@ def euler_transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    diffusion: TensorVariable,
+    step_size: Array,
+    diffusion: Array,
     grouping: Grouping,
 ) -> State:
     r"""One transition of Algorithm 1 of Ding et al. (2014), first order, on Euclidean space.

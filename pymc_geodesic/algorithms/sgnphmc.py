@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup, draw_velocity, flat_only
 from pymc_geodesic.algorithms.splitting import damp, drift, kick, least_friction
 from pymc_geodesic.algorithms.tuning_rules import trajectory_rule
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, Estimator
@@ -31,25 +30,25 @@ class Trajectory(NamedTuple):
 
     Attributes
     ----------
-    count : TensorVariable
+    count : array
         Steps made in this trajectory.
-    log_s : TensorVariable
+    log_s : array
         Logarithm of the time scaling s.
-    q : TensorVariable
+    q : array
         Momentum of s.
-    kinetic : TensorVariable
+    kinetic : array
         Kinetic energy ``v.v / 2 + q^2 / 2Q`` at the start of the trajectory.
-    error : TensorVariable
+    error : array
         The Hamiltonian without its factor s, at the last kick; zero for exact dynamics.
     start : Point
         Position at the start of the trajectory.
     """
 
-    count: TensorVariable
-    log_s: TensorVariable
-    q: TensorVariable
-    kinetic: TensorVariable
-    error: TensorVariable
+    count: Array
+    log_s: Array
+    q: Array
+    kinetic: Array
+    error: Array
     start: Point
 
 
@@ -74,8 +73,8 @@ def transition(
     noise: Point,
     *,
     manifold: Product,
-    step_size: TensorVariable,
-    thermal_mass: TensorVariable,
+    step_size: Array,
+    thermal_mass: Array,
     n_leapfrog: int,
 ) -> State:
     r"""One explicit step of the dynamics of the Nose-Poincare Hamiltonian.
@@ -130,7 +129,7 @@ def _begun(
     noise: Point,
     *,
     manifold: Product,
-    thermal_mass: TensorVariable,
+    thermal_mass: Array,
     n_leapfrog: int,
 ) -> tuple[Point, Trajectory]:
     """Return the velocity and the trajectory, drawn anew if the last trajectory has ended."""
@@ -146,11 +145,11 @@ def _begun(
     return velocity, Trajectory(carried.count, log_s, q, kinetic, carried.error, start)
 
 
-def _either(condition: TensorVariable, yes: Sequence[TensorVariable], no: Point) -> Point:
+def _either(condition: Array, yes: Sequence[Array], no: Point) -> Point:
     return tuple(arrays.where(condition, a, b) for a, b in zip(yes, no, strict=True))
 
 
-def _kinetic(manifold: Product, velocity: Point) -> TensorVariable:
+def _kinetic(manifold: Product, velocity: Point) -> Array:
     return 0.5 * sum(square.sum() for square in manifold.squared_norm(velocity))
 
 
@@ -166,7 +165,7 @@ def _kick(
     velocity: Point,
     estimate: Estimate,
     noise: Point,
-    step_size: TensorVariable,
+    step_size: Array,
 ) -> Point:
     """Follow the force for a step, between two halves of the damping: B, O, B for velocities."""
     friction = tuple(

@@ -11,14 +11,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.cir import CoxIngersollRoss, require_positive_shapes
 from pymc_geodesic.algorithms.simplex_chart import Metric, SimplexCoordinates
 from pymc_geodesic.algorithms.simplex_coordinates import COORDINATES
 from pymc_geodesic.algorithms.simplex_rules import cir_rule, euler_rule
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.distributions.concentration import known_concentration
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.manifolds import LogSimplex, Point, Product, Simplex
@@ -49,8 +48,8 @@ class State(NamedTuple):
     """
 
     position: Point
-    log_totals: tuple[TensorVariable, ...]
-    n_accepted: TensorVariable | None = None
+    log_totals: tuple[Array, ...]
+    n_accepted: Array | None = None
 
 
 class Coordinates(NamedTuple):
@@ -63,7 +62,7 @@ class TestedCoordinates(NamedTuple):
     """Coordinates, and how many steps have been accepted."""
 
     position: Point
-    n_accepted: TensorVariable
+    n_accepted: Array
 
 
 def enter(state: State, *, coordinates: Sequence[SimplexCoordinates]) -> NamedTuple:
@@ -89,7 +88,7 @@ def transition(
     gradient: Estimator,
     noise: Point,
     *,
-    step_size: TensorVariable,
+    step_size: Array,
     coordinates: Sequence[SimplexCoordinates],
     **unused: Any,
 ) -> Coordinates:
@@ -118,7 +117,7 @@ def metropolis_transition(
     gradient: Estimator,
     noise: Point,
     *,
-    step_size: TensorVariable,
+    step_size: Array,
     coordinates: Sequence[SimplexCoordinates],
     **unused: Any,
 ) -> TestedCoordinates:
@@ -160,7 +159,7 @@ def metropolis_transition(
 
 
 def _log_probabilities(
-    coordinates: Sequence[SimplexCoordinates], position: Sequence[TensorVariable]
+    coordinates: Sequence[SimplexCoordinates], position: Sequence[Array]
 ) -> Point:
     return tuple(chart.log_pi(theta) for chart, theta in zip(coordinates, position, strict=True))
 

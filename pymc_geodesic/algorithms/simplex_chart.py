@@ -24,9 +24,8 @@ from typing import Literal
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 
 __all__ = [
     "FLOOR",
@@ -70,70 +69,68 @@ class SimplexCoordinates(ABC):
         self.fisher = metric == "fisher"
 
     @abstractmethod
-    def from_log(self, log_pi: TensorVariable, log_total: TensorVariable) -> TensorVariable:
+    def from_log(self, log_pi: Array, log_total: Array) -> Array:
         """Coordinates of a point given by log probabilities and the log of the total."""
 
     @abstractmethod
-    def log_pi(self, theta: TensorVariable) -> TensorVariable:
+    def log_pi(self, theta: Array) -> Array:
         """Log probabilities, normalised."""
 
-    def to_log(self, theta: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    def to_log(self, theta: Array) -> tuple[Array, Array]:
         """Log probabilities, and the log of the total; zero in reduced coordinates."""
         return self.log_pi(theta), arrays.zeros_like(theta[..., :1])
 
     @abstractmethod
-    def move(
-        self, theta: TensorVariable, g: TensorVariable, step_size: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
+    def move(self, theta: Array, g: Array, step_size: Array) -> tuple[Array, Array]:
         """Mean of Euler's step, and the standard deviation of every entry's own noise."""
 
-    def noise(self, theta: TensorVariable, scale: TensorVariable, z: TensorVariable):
+    def noise(self, theta: Array, scale: Array, z: Array):
         """Noise with the covariance of the step, from standard normals."""
         return scale * z
 
-    def fold(self, theta: TensorVariable) -> TensorVariable:
+    def fold(self, theta: Array) -> Array:
         """Bring a point that left the coordinates' domain back by reflection."""
         return theta
 
-    def contains(self, theta: TensorVariable) -> TensorVariable:
+    def contains(self, theta: Array) -> Array:
         """Return whether a step needs no reflection that its proposal density does not include."""
         return np.array(True)
 
     @abstractmethod
-    def log_density(self, theta: TensorVariable, log_pi_density: TensorVariable) -> TensorVariable:
+    def log_density(self, theta: Array, log_pi_density: Array) -> Array:
         """Log density of the coordinates, from that of the probabilities; a scalar."""
 
     @abstractmethod
-    def log_proposal(self, to: TensorVariable, mean: TensorVariable, scale: TensorVariable):
+    def log_proposal(self, to: Array, mean: Array, scale: Array):
         """Log density of the folded step at ``to``, up to constants; a scalar."""
 
 
-def total_of(x: TensorVariable) -> TensorVariable:
+def total_of(x: Array) -> Array:
     """Sum over the last axis, which stays."""
     return x.sum(axis=-1, keepdims=True)
 
 
-def size_of(theta: TensorVariable) -> TensorVariable:
+def size_of(theta: Array) -> Array:
     """Return the number of entries in the dtype of ``theta``: an integer would widen float32."""
     return arrays.size_along(theta, -1)
 
 
-def projection_of(g: TensorVariable, pi: TensorVariable) -> TensorVariable:
+def projection_of(g: Array, pi: Array) -> Array:
     """Subtract the mean under the probabilities from a gradient."""
     return g - pi * total_of(g)
 
 
-def log_normal(to, mean, scale) -> TensorVariable:
+def log_normal(to, mean, scale) -> Array:
     """Log density of independent normals, up to a constant."""
     return (-0.5 * ((to - mean) / scale) ** 2 - arrays.log(scale)).sum()
 
 
-def log_folded_normal(to, mean, scale) -> TensorVariable:
+def log_folded_normal(to, mean, scale) -> Array:
     """Log density of ``|x|`` for a normal x: the sum of the densities at ``to`` and ``-to``."""
     near, far = (-0.5 * ((sign * to - mean) / scale) ** 2 for sign in (1.0, -1.0))
     return (arrays.logaddexp(near, far) - arrays.log(scale)).sum()
 
 
-def floor_of(theta: TensorVariable) -> np.ndarray:
+def floor_of(theta: Array) -> np.ndarray:
     """Smallest entry that coordinates of this type may have."""
     return np.asarray(FLOOR[np.dtype(theta.dtype).name], dtype=theta.dtype)

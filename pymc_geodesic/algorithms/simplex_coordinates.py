@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.simplex_chart import (
     SimplexCoordinates,
@@ -18,6 +16,7 @@ from pymc_geodesic.algorithms.simplex_chart import (
     size_of,
     total_of,
 )
+from pymc_geodesic.arrays import Array
 
 __all__ = ["COORDINATES", "ExpandedMean", "ExpandedNatural", "ReducedMean", "ReducedNatural"]
 
@@ -188,13 +187,13 @@ class ReducedNatural(SimplexCoordinates):
         return (-0.5 * (squares - cross)).sum() - arrays.log(scale).sum()
 
 
-def _without_last(x: TensorVariable) -> TensorVariable:
+def _without_last(x: Array) -> Array:
     """Replace the last entry by zero."""
     n = arrays.static_shape(x)[-1]
     return arrays.where(np.arange(n) < n - 1, x, 0)
 
 
-def _closed(first: TensorVariable) -> TensorVariable:
+def _closed(first: Array) -> Array:
     """Append the entry that makes changes of probabilities sum to zero."""
     return arrays.concatenate([first, -total_of(first)], axis=-1)
 

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.row_noise import damp_rows
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, Variance
 from pymc_geodesic.potential.spectrum import Spectrum, applied, mapped
@@ -34,7 +33,7 @@ __all__ = [
     "momentum_decay",
 ]
 
-type Number = TensorVariable | Spectrum
+type Number = Array | Spectrum
 """A number for each entry of a variable, or for each direction of its points."""
 
 # The SGGMC paper recommends 0.01 to 0.1; the cautious end suits other models.
@@ -43,14 +42,12 @@ DEFAULT_MOMENTUM_DECAY = 0.01
 FRICTION_MARGIN = 1.001
 
 
-def drift(
-    manifold: Product, position: Point, velocity: Point, time: TensorVariable
-) -> tuple[Point, Point]:
+def drift(manifold: Product, position: Point, velocity: Point, time: Array) -> tuple[Point, Point]:
     """Follow the geodesic for ``time``: the piece A."""
     return manifold.geodesic(position, velocity, time)
 
 
-def damp(velocity: Point, friction: Sequence[Number], time: TensorVariable) -> Point:
+def damp(velocity: Point, friction: Sequence[Number], time: Array) -> Point:
     """B: ``v exp(-friction time)``, with a friction for each variable.
 
     It is broadcastable to the variable, or has a friction for each direction of a point.
@@ -62,10 +59,10 @@ def damp(velocity: Point, friction: Sequence[Number], time: TensorVariable) -> P
 def damp_balanced(
     manifold: Product,
     velocity: Point,
-    friction: tuple[TensorVariable, ...],
+    friction: tuple[Array, ...],
     noise: Point,
     *,
-    step_size: TensorVariable,
+    step_size: Array,
 ) -> Point:
     r"""B for half a step, with additional friction that balances the measured gradient noise.
 
@@ -90,7 +87,7 @@ def damp_balanced(
     return manifold.damp_directions(damped, time * directions)
 
 
-def damp_along(velocity: Point, difference: Point | None, *, step_size: TensorVariable) -> Point:
+def damp_along(velocity: Point, difference: Point | None, *, step_size: Array) -> Point:
     r"""B for half a step along the noise of the gradient, as a pair of half batches shows it.
 
     For a difference d with :math:`E\, d\, d^\top = V`, the covariance of the noise at this place,
@@ -111,11 +108,11 @@ def damp_along(velocity: Point, difference: Point | None, *, step_size: TensorVa
 
     Parameters
     ----------
-    velocity : tuple of TensorVariable
+    velocity : tuple of array
         Velocities in the frame of unit mass, one tensor of the shape of each variable.
-    difference : tuple of TensorVariable or None
+    difference : tuple of array or None
         d, of the same shapes and tangent to the manifold; without it nothing is damped.
-    step_size : TensorVariable
+    step_size : array
         A scalar.
     """
     if difference is None:
@@ -134,9 +131,9 @@ def balanced_estimate(
     estimate: Estimate,
     noise: Point,
     *,
-    friction: TensorVariable,
-    step_size: TensorVariable,
-) -> tuple[Estimate, tuple[TensorVariable, ...]]:
+    friction: Array,
+    step_size: Array,
+) -> tuple[Estimate, tuple[Array, ...]]:
     """Scale a gradient, and find the variance to inject, for entries whose noise is measured.
 
     ``friction`` is the friction without noise; ``noise`` is that of :func:`damp_balanced`.
@@ -149,8 +146,8 @@ def balanced_estimate(
 
 
 def _with_noise(
-    friction: tuple[TensorVariable, ...], noise: Sequence[TensorVariable], step_size: TensorVariable
-) -> tuple[TensorVariable, ...]:
+    friction: tuple[Array, ...], noise: Sequence[Array], step_size: Array
+) -> tuple[Array, ...]:
     return tuple(xi + 0.5 * step_size * v for xi, v in zip(friction, noise, strict=True))
 
 
@@ -161,7 +158,7 @@ def kick(
     *,
     gradient: Point,
     noise: Point,
-    step_size: TensorVariable,
+    step_size: Array,
     noise_variance: Sequence[Number],
 ) -> Point:
     r"""O: :math:`v \leftarrow \Lambda(x)[v - \epsilon \nabla U + \sqrt{s}\, z]`.
@@ -179,7 +176,7 @@ def kick(
 def balanced_kick(
     manifold: Product,
     friction: Sequence[Number],
-    step_size: TensorVariable,
+    step_size: Array,
     variance: Variance,
 ) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
     r"""Scale of the gradient and variance of the noise in O that fit the damping of B.
@@ -216,7 +213,7 @@ def balanced_kick(
     return tuple(scales), tuple(variances)
 
 
-def _scale_and_noise(friction, step_size, variance, bound) -> tuple[TensorVariable, TensorVariable]:
+def _scale_and_noise(friction, step_size, variance, bound) -> tuple[Array, Array]:
     """Return f and s of :func:`balanced_kick`; f is the same for all entries that share a bound."""
     total = 2 * arrays.sinh(friction * step_size)
     square = arrays.cosh(0.5 * friction * step_size) ** 2
@@ -228,8 +225,8 @@ def _scale_and_noise(friction, step_size, variance, bound) -> tuple[TensorVariab
 
 def matched_friction(
     manifold: Product,
-    friction: TensorVariable,
-    step_size: TensorVariable,
+    friction: Array,
+    step_size: Array,
     variance: Variance,
 ) -> tuple[Number, ...]:
     r"""Friction that balances the gradient noise: at least ``asinh(eps^2 V / 2) / eps``.

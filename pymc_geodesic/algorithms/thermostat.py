@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point, Product
 
 __all__ = ["Grouping", "Thermostat"]
@@ -50,7 +49,7 @@ class Thermostat:
             return tuple(() for _ in self.manifold.factors)
         return self.manifold.batch_shapes
 
-    def temperature(self, velocity: Point) -> tuple[TensorVariable, ...]:
+    def temperature(self, velocity: Point) -> tuple[Array, ...]:
         """Kinetic temperature ``v.v / m`` of each group; its expectation is one."""
         squares = self.manifold.squared_norm(velocity)
         # As floats, because large integers would widen single precision.
@@ -64,12 +63,12 @@ class Thermostat:
 
     def heat(
         self,
-        thermostat: tuple[TensorVariable, ...],
+        thermostat: tuple[Array, ...],
         velocity: Point,
-        time: TensorVariable,
+        time: Array,
         *,
-        tuning: TensorVariable | None = None,
-    ) -> tuple[TensorVariable, ...]:
+        tuning: Array | None = None,
+    ) -> tuple[Array, ...]:
         """Advance xi by ``time (v.v / m - 1)``, the thermostat's share of the A piece.
 
         While ``tuning`` is not zero, xi moves faster by a factor of ``max(1, xi^2 / 4)``. The plain
@@ -92,7 +91,7 @@ class Thermostat:
 
         return tuple(xi + time * gain(xi) * excess(temperature) for xi, temperature in groups)
 
-    def friction(self, thermostat: tuple[TensorVariable, ...]) -> tuple[TensorVariable, ...]:
+    def friction(self, thermostat: tuple[Array, ...]) -> tuple[Array, ...]:
         """One friction per variable, broadcastable to its velocity."""
         if self.grouping == "shared":
             return thermostat * len(self.manifold.factors)

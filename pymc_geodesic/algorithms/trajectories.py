@@ -5,18 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.gmc import Phase, hamiltonian, leapfrog
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.trees import Tree, leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 
 __all__ = ["Trajectories", "run_trajectories"]
-
-Array = Any
 
 
 class Trajectories(NamedTuple):

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable, tensor
+from pytensor.tensor import tensor
 
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.trees import leaves_of
 from pymc_geodesic.manifolds import Euclidean, Point, Product
 from pymc_geodesic.manifolds.fields import Work
@@ -86,11 +87,11 @@ class Blocks:
     def _join(self, items: Sequence, stack: Callable) -> list:
         return [stack(part)[..., None] if len(part) > 1 else part[0] for part in self.cut(items)]
 
-    def join(self, variables: Sequence[TensorVariable]) -> Point:
+    def join(self, variables: Sequence[Array]) -> Point:
         """Put the tensors of scalars side by side."""
         return tuple(self._join(variables, arrays.stack))
 
-    def split(self, joined: Sequence[TensorVariable]) -> Point:
+    def split(self, joined: Sequence[Array]) -> Point:
         """Separate the tensors of scalars: the inverse of :meth:`join`."""
         pairs = zip(joined, self.sizes, strict=True)
         return tuple(
@@ -223,14 +224,14 @@ class _ScalarBlock:
     """The variables of one array, with the interface of one variable."""
 
     name: str
-    position: TensorVariable
+    position: Array
     manifold: Scalars
 
-    def to_position(self, value: TensorVariable) -> TensorVariable:
+    def to_position(self, value: Array) -> Array:
         """Return the values, which are the points."""
         return value
 
-    def to_value(self, position: TensorVariable) -> TensorVariable:
+    def to_value(self, position: Array) -> Array:
         """Return the points, which are the values."""
         return position
 
@@ -249,13 +250,13 @@ class JoinedPotential:
 
     Parameters
     ----------
-    potential : Potential
+    potential : PotentialEnergy
         The potential of the variables.
     blocks : Blocks
         The variables to join.
     """
 
-    def __init__(self, potential: Potential, blocks: Blocks) -> None:
+    def __init__(self, potential: PotentialEnergy, blocks: Blocks) -> None:
         self._potential, self._blocks = potential, blocks
         self.variables = [_joined_variable(part) for part in blocks.cut(potential.variables)]
         self.manifold = Product(
@@ -264,21 +265,17 @@ class JoinedPotential:
         )
         self.positions = tuple(variable.position for variable in self.variables)
 
-    def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
+    def energy(self, position: Point, indices: Sequence[Array]) -> Array:
         """U at a point."""
         return self._potential.energy(self._blocks.split(position), indices)
 
-    def gradient(
-        self, position: Point, indices: Sequence[TensorVariable], *, width: Width
-    ) -> Point:
+    def gradient(self, position: Point, indices: Sequence[Array], *, width: Width) -> Point:
         """dU/dx, side by side like the points."""
         widths = tuple(self._blocks.repeat(width)) if isinstance(width, tuple) else width
         apart = self._blocks.split(position)
         return self._blocks.join(self._potential.gradient(apart, indices, width=widths))
 
-    def energy_and_gradient(
-        self, position: Point, indices: Sequence[TensorVariable]
-    ) -> tuple[TensorVariable, Point]:
+    def energy_and_gradient(self, position: Point, indices: Sequence[Array]) -> tuple[Array, Point]:
         """U and dU/dx."""
         energy, gradient = self._potential.energy_and_gradient(
             self._blocks.split(position), indices
@@ -290,6 +287,6 @@ class JoinedPotential:
         return self._blocks.join(self._potential.values(self._blocks.split(position)))
 
 
-def joined(potential: Potential, blocks: Blocks) -> PotentialEnergy:
+def joined(potential: PotentialEnergy, blocks: Blocks) -> PotentialEnergy:
     """Return a potential with its scalars side by side, or unchanged if there are none to join."""
     return potential if blocks.are_single else JoinedPotential(potential, blocks)

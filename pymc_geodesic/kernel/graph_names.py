@@ -158,7 +158,7 @@ def _text(value: Any, known: dict[int, str], *, any_object: bool = False) -> str
     elif isinstance(value, partial):
         return f"partial({text((value.func, value.args, value.keywords))})"
     elif any_object and is_known(type(value)):
-        pairs = tuple(_settings(value).items())
+        pairs = (pair for pair in _settings(value).items())
     else:
         raise Nameless
     return f"{_class(value)}({_join(f'{k}={text(x)}' for k, x in pairs)})"

@@ -13,12 +13,12 @@ import pytensor.tensor as pt
 from pytensor.gradient import pullback
 from pytensor.tensor import tensor
 
-from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.evaluated import Evaluated
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import as_points, as_values
 
 __all__ = [
     "added",
@@ -71,8 +71,8 @@ def geometry(potential: Potential) -> dict[str, Any]:
     time = tensor("time", dtype=dtype, shape=())
     found = {
         "representatives": Representatives(manifold, dtype=dtype),
-        "to_points": Interpreted(values, as_points(potential, values)),
-        "to_values": Interpreted(points, as_values(potential, points)),
+        "to_points": Interpreted(values, as_points(potential.variables, values)),
+        "to_values": Interpreted(points, as_values(potential.variables, points)),
         "project": Interpreted(points, manifold.project(points)),
         "random_point": Interpreted(vectors, manifold.random_point(vectors)),
         "to_tangent": Interpreted([*points, *vectors], manifold.to_tangent(points, vectors)),

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.blocks import JoinedPotential, blocks_for, joined
-from pymc_geodesic.kernel.carry import weighted
+from pymc_geodesic.kernel.blocks import blocks_for, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
@@ -22,7 +21,9 @@ from pymc_geodesic.kernel.undo import undo_if_not_finite
 from pymc_geodesic.kernel.virial import Virial, joined_moments, numbers_of_moments
 from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
+from pymc_geodesic.mass.frames import weighted
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.estimate import PotentialEnergy
 from pymc_geodesic.potential.halves import Halved
 from pymc_geodesic.potential.noise_models import KnownNoise, NoiseModel
 
@@ -117,7 +118,8 @@ class TransitionKernel:
         potential = joined(
             PotentialOfArrays(self._potential, conditioned=conditioned, data=data), self._blocks
         )
-        manifold = weighted(potential.manifold, self._mass, inputs.mass)
+        frame = None if self._mass is None else self._mass.frame(inputs.mass)
+        manifold = weighted(potential.manifold, frame)
         estimator = estimator_for(
             potential,
             self._noise_model,
@@ -204,7 +206,7 @@ def _form_of_outputs(manifold: Product, inputs: Inputs) -> Outputs:
 
 
 def _transitions(
-    potential: PotentialOfArrays | JoinedPotential,
+    potential: PotentialEnergy,
     dynamics: Dynamics,
     estimator: MakeEstimator,
     inputs: Inputs,
@@ -308,13 +310,13 @@ def _loop(
     def iterate(i, carried):
         (state, before) = carried
         state, one = step(i, state)
-        sums = [a + b for a, b in zip(before[:3], one[:3], strict=True)]
-        return state, _Totals(*sums, before.finite & one.finite)
+        sums = [a + b for a, b in zip(before[:-1], one[:-1], strict=True)]
+        return state, _Totals._make([*sums, before.finite & one.finite])
 
     shapes = jax.eval_shape(lambda: step(0, begin)[1])
-    zeros = [jnp.zeros(x.shape, x.dtype) for x in shapes[:3]]
+    zeros = [jnp.zeros(x.shape, x.dtype) for x in shapes[:-1]]
     n = len(inputs.fresh) if inputs.made is None else inputs.made.sum()
-    begun = begin, _Totals(*zeros, jnp.array(True))
+    begun = begin, _Totals._make([*zeros, jnp.array(True)])
     (last, memory), totals = jax.lax.fori_loop(0, n, iterate, begun)
     return last, memory, totals._replace(kinetic=totals.kinetic / n)
 

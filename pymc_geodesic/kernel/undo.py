@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.blocks import Scalars
 from pymc_geodesic.kernel.trees import leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
@@ -25,8 +24,8 @@ def undo_if_not_finite(
     old: tuple[Any, Any],
     new: tuple[Any, Any],
     noise: Point,
-    step_size: TensorVariable,
-) -> tuple[tuple[Any, Any], list[TensorVariable], TensorVariable]:
+    step_size: Array,
+) -> tuple[tuple[Any, Any], list[Array], Array]:
     """Keep the old state and memory if the new ones are not finite, with a velocity drawn anew.
 
     The kinetic energy is finite exactly if every velocity is, and a position can only become

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.kernel.carry import as_points
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import as_points
 
 __all__ = ["PointMap"]
 
@@ -27,7 +27,7 @@ class PointMap:
     def __init__(self, potential: Potential) -> None:
         self._is_flat = [variable.is_flat for variable in potential.variables]
         values = [variable.value for variable in potential.variables]
-        points = as_points(potential, values)
+        points = as_points(potential.variables, values)
         curved = [x for x, flat in zip(points, self._is_flat, strict=True) if not flat]
         self._function = Interpreted(values, curved)
 

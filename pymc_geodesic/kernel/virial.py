@@ -21,9 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.blocks import Scalars
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.fields import Visit
@@ -67,14 +66,14 @@ class Virial:
     ----------
     manifold : Product
         The manifold of the variables.
-    reference : sequence of TensorVariable
+    reference : sequence of array
         The means that choose the fields.
     """
 
-    def __init__(self, manifold: Product, *, reference: Sequence[TensorVariable]) -> None:
+    def __init__(self, manifold: Product, *, reference: Sequence[Array]) -> None:
         self.manifold, self.reference = manifold, reference
 
-    def moments(self, position: Point) -> list[TensorVariable]:
+    def moments(self, position: Point) -> list[Array]:
         """Write the quantities whose means are the reference, at the last position of a call.
 
         Flat variables are left out: :func:`joined_moments` uses their values.
@@ -82,9 +81,7 @@ class Virial:
         pairs = zip(self.manifold.factors, position, strict=True)
         return [m for factor, x in pairs if not factor.is_flat for m in factor.field_moments(x)]
 
-    def temperatures(
-        self, start: Point, evaluation: tuple[Point, Point] | None
-    ) -> list[TensorVariable]:
+    def temperatures(self, start: Point, evaluation: tuple[Point, Point] | None) -> list[Array]:
         """Temperature of each variable from one transition; NaN if it evaluated no gradient."""
         if evaluation is None:
             pairs = zip(self.manifold.factors, start, strict=True)

@@ -11,13 +11,13 @@ import numpy as np
 
 from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
 from pymc_geodesic.algorithms.trajectories import run_trajectories
-from pymc_geodesic.kernel.carry import as_points, as_values
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
 from pymc_geodesic.potential.local import LocalPotential
+from pymc_geodesic.potential.variables import as_points, as_values
 
 __all__ = ["LocalInputs", "LocalKernel", "LocalOutputs", "spread_of"]
 
@@ -189,7 +189,7 @@ def _graphs(potential: Potential, local: LocalPotential) -> Graphs:
     energy, gradient = local.energy_and_gradient(own, potential.positions, rows)
     outputs = [
         *(energy, *gradient, *local.start(own, potential.positions, rows)),
-        *(*as_points(local, values), *as_values(local, own)),
+        *(*as_points(local.variables, values), *as_values(local.variables, own)),
     ]
     inputs = [*own, *values, *potential.positions, *rows, *potential.conditioned_values]
     return Graphs(inputs, outputs, conditioned=potential.conditioned_values)
@@ -223,11 +223,11 @@ class _LocalOfArrays:
 
     def points(self, values: Point) -> Point:
         """Map PyMC's values to points."""
-        return tuple(self._call("points", lambda x: as_points(self._local, x), values))
+        return tuple(self._call("points", lambda x: as_points(self._local.variables, x), values))
 
     def values(self, position: Point) -> Point:
         """Map points to PyMC's values."""
-        return tuple(self._call("values", lambda x: as_values(self._local, x), position))
+        return tuple(self._call("values", lambda x: as_values(self._local.variables, x), position))
 
     def _call(self, name: str, write: Any, *arguments: Any) -> list[Any]:
         return self._graphs.call(name, write, self._given, *arguments)

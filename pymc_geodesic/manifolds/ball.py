@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.box import reflected
 from pymc_geodesic.manifolds.fields import Visit, Work
@@ -52,7 +51,7 @@ class Ball(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return core_shape[0]
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u
 
     def geodesic(self, x, v, t):  # noqa: D102
@@ -61,7 +60,7 @@ class Ball(Manifold):
         y, w = _reflected(x, v, t)
         return arrays.where(inside, straight, y), arrays.where(inside, v, w)
 
-    def project(self, x: TensorVariable) -> TensorVariable:
+    def project(self, x: Array) -> Array:
         """Reflect lengths at the sphere; the identity inside.
 
         Tuning also evaluates densities off the manifold, where their even extension is used.
@@ -71,14 +70,14 @@ class Ball(Manifold):
         folded = arrays.abs(reflected(length, np.asarray(1, dtype=x.dtype)))
         return arrays.where(squares <= 1, x, x * (folded / length))
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:
+    def random_point(self, noise: Array) -> Array:
         """Turn standard normals into points of any length up to one."""
         return noise / arrays.sqrt(1 + _inner(noise, noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape, shape[:-1]]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+    def field_moments(self, x: Array) -> list[Array]:
         """Return the vector itself, and one minus its square."""
         return [x, _room(x)]
 
@@ -131,9 +130,9 @@ def _reflected(x, v, t):
     return normal + (left - 2 * n_chords * sine) * direction, sense * speed * direction
 
 
-def _inner(a: TensorVariable, b: TensorVariable) -> TensorVariable:
+def _inner(a: Array, b: Array) -> Array:
     return (a * b).sum(axis=-1, keepdims=True)
 
 
-def _room(x: TensorVariable) -> TensorVariable:
+def _room(x: Array) -> Array:
     return 1 - (x * x).sum(axis=-1)

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from numpy.typing import ArrayLike
-from pytensor.tensor import TensorVariable
 
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.fields import Visit, Work
 
 __all__ = ["Manifold", "MassKind", "Shape"]
@@ -86,20 +86,18 @@ class Manifold(ABC):
         """Intrinsic dimension of one point of this shape, which has ``ndim_core`` axes."""
 
     @abstractmethod
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:
+    def to_tangent(self, x: Array, u: Array) -> Array:
         """Project the vector ``u`` orthogonally onto the tangent space at ``x``."""
 
     @abstractmethod
-    def geodesic(
-        self, x: TensorVariable, v: TensorVariable, t: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
+    def geodesic(self, x: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """Follow the geodesic that leaves ``x`` with velocity ``v`` for time ``t``."""
 
     @abstractmethod
-    def project(self, x: TensorVariable) -> TensorVariable:
+    def project(self, x: Array) -> Array:
         """Return the point of the manifold nearest to ``x``, to remove rounding drift."""
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:
+    def random_point(self, noise: Array) -> Array:
         """Turn independent standard normals of the points' shape into random points.
 
         They are uniform where :meth:`project` maps the normal distribution to the uniform one, as
@@ -107,15 +105,15 @@ class Manifold(ABC):
         """
         return self.project(noise)
 
-    def embed(self, value: TensorVariable) -> TensorVariable:
+    def embed(self, value: Array) -> Array:
         """Map a value of the random variable to its point in the embedding."""
         return value
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:
+    def unembed(self, x: Array) -> Array:
         """Map a point of the embedding back to a value of the random variable."""
         return x
 
-    def fold(self, x: TensorVariable, v: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    def fold(self, x: Array, v: Array) -> tuple[Array, Array]:
         """Choose one representative of the points that mean the same value.
 
         The same isometry maps ``v``. Afterwards ``embed(unembed(x)) == x`` holds.
@@ -131,14 +129,14 @@ class Manifold(ABC):
         """
         return self
 
-    def align(self, u: TensorVariable, at: TensorVariable, x: TensorVariable) -> TensorVariable:
+    def align(self, u: Array, at: Array, x: Array) -> Array:
         """Carry the vector ``u`` at one point to the representative of that point nearest to ``x``.
 
         Control variates use it to compare gradients at two points.
         """
         return u
 
-    def nearest(self, x: TensorVariable, reference: TensorVariable) -> TensorVariable:
+    def nearest(self, x: Array, reference: Array) -> Array:
         """Return the representative of ``x`` nearest to a reference, perhaps off the manifold.
 
         ``x`` may have a further axis in front, for many draws. Tuning, convergence checks and
@@ -148,14 +146,14 @@ class Manifold(ABC):
         """
         return x
 
-    def log_volume(self, x: TensorVariable) -> TensorVariable | None:
+    def log_volume(self, x: Array) -> Array | None:
         """Log density of the value's own reference measure with respect to surface measure.
 
         Shape ``(...)``, up to a constant; None if it is constant.
         """
         return None
 
-    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:
+    def soften(self, x: Array, width: Array) -> Array:
         """Move ``x`` away, by about ``width``, from where densities on the manifold have poles.
 
         An unadjusted integrator evaluates its gradient at the moved point, so that a pole within
@@ -163,11 +161,11 @@ class Manifold(ABC):
         """
         return x
 
-    def squared_norm(self, v: TensorVariable) -> TensorVariable:
+    def squared_norm(self, v: Array) -> Array:
         """Squared length of every tangent vector, shape ``(...)``."""
         return self.over_core(v * v)
 
-    def envelope(self, variance: TensorVariable) -> TensorVariable:
+    def envelope(self, variance: Array) -> Array:
         """Bound a diagonal covariance by one that commutes with :meth:`to_tangent`.
 
         Broadcastable to ``variance``: the largest entry of each point.
@@ -182,16 +180,14 @@ class Manifold(ABC):
         """
         return variance
 
-    def laplacian(self, x: TensorVariable) -> TensorVariable | None:
+    def laplacian(self, x: Array) -> Array | None:
         """Laplace-Beltrami operator of every coordinate of the embedding, for checks of draws.
 
         None by default: directions are then not checked.
         """
         return None
 
-    def stein_functions(
-        self, x: TensorVariable, gradient: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable, TensorVariable] | None:
+    def stein_functions(self, x: Array, gradient: Array) -> tuple[Array, Array, Array] | None:
         r"""Write functions h of points, whose means gradients of the log density correct.
 
         For points of shape ``(n, *core)`` with the gradient of the potential energy U: the
@@ -209,7 +205,7 @@ class Manifold(ABC):
         force = self.to_tangent(x, gradient) - laplacian
         return x.reshape((-1, size)), force.reshape((-1, size)), products
 
-    def moved_along(self, x: TensorVariable, weights: TensorVariable) -> TensorVariable:
+    def moved_along(self, x: Array, weights: Array) -> Array:
         """Move points by small steps along the gradients of the functions, with these weights."""
         return self.project(x + self.to_tangent(x, weights.reshape(x.shape)))
 
@@ -220,11 +216,11 @@ class Manifold(ABC):
         """
         return []
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+    def field_moments(self, x: Array) -> list[Array]:
         """Write the quantities whose means are the moments, one array for each shape."""
         return [x for _ in self.field_shapes(arrays.static_shape(x))]
 
-    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+    def field_work(self, visit: Visit, moments: Sequence[Array], *, dim: float) -> Work:
         r"""Write the work and the divergence of a vector field F at a visited point.
 
         ``dim`` is the intrinsic dimension of the variable, summed over its points.

@@ -7,9 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from numpy.typing import ArrayLike
-from pytensor.tensor import TensorVariable
 
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
@@ -17,7 +17,7 @@ from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
 __all__ = ["Box", "reflected"]
 
 
-def reflected(distance: TensorVariable, width: TensorVariable) -> TensorVariable:
+def reflected(distance: Array, width: Array) -> Array:
     """Fold the line between walls at 0 and ``width``.
 
     The absolute value of the result is the distance from the first wall after all reflections. The
@@ -89,20 +89,20 @@ class Box(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return 1
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u
 
     def geodesic(self, x, v, t):  # noqa: D102
         return self._folded(x + t * v, v)
 
-    def project(self, x: TensorVariable) -> TensorVariable:
+    def project(self, x: Array) -> Array:
         """Reflect at the walls; the identity between them.
 
         Tuning also evaluates densities off the manifold, where their even extension is used.
         """
         return self._folded(x, x)[0]
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:
+    def random_point(self, noise: Array) -> Array:
         """Turn a standard normal into a uniform number, or into a distance from the only wall."""
         if not self.is_compact:
             middle = self.lower if self._has[0] else self.upper
@@ -114,7 +114,7 @@ class Box(Manifold):
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape, shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+    def field_moments(self, x: Array) -> list[Array]:
         """Return the number itself, and the product of its distances from the walls."""
         product, _ = self._distances(x)
         return [x, product]
@@ -148,7 +148,7 @@ class Box(Manifold):
         """Show the walls."""
         return f"Box({self.lower.tolist()}, {self.upper.tolist()})"
 
-    def _wall(self, value: np.ndarray, x: TensorVariable) -> TensorVariable:
+    def _wall(self, value: np.ndarray, x: Array) -> Array:
         return value.astype(x.dtype)
 
     def _folded(self, x, v):
@@ -165,7 +165,7 @@ class Box(Manifold):
             return x, v
         return arrays.where(inside, x, folded), arrays.where(inside, v, turned)
 
-    def _distances(self, x: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    def _distances(self, x: Array) -> tuple[Array, Array]:
         """Product of the distances from the walls, and its derivative."""
         below = x - self._wall(self.lower, x) if self._has[0] else None
         above = self._wall(self.upper, x) - x if self._has[1] else None

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE, Sphere
@@ -62,38 +61,38 @@ class CholeskyCorr(Manifold):
         n = core_shape[-1]
         return n * (n - 1) // 2
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return SPHERE.to_tangent(x, _free(u))
 
     def geodesic(self, x, v, t):  # noqa: D102
         y, w = SPHERE.geodesic(x, v, t)
         return y, _free(w)
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return SPHERE.project(_lower(x))
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         return arrays.where(_is_diagonal(x), arrays.abs(x), x)
 
     def fold(self, x, v):  # noqa: D102
         negative = _is_diagonal(x) & (x < 0)
         return self.unembed(x), arrays.where(negative, -v, v)
 
-    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def log_volume(self, x: Array) -> Array:  # noqa: D102
         return arrays.log(arrays.abs(_diagonal(x))).sum(axis=-1)
 
-    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
+    def soften(self, x: Array, width: Array) -> Array:  # noqa: D102
         soft = arrays.sqrt(x * x + (SOFTENING * width) ** 2)
         return self.project(arrays.where(_is_diagonal(x), soft, x))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+    def field_moments(self, x: Array) -> list[Array]:
         """Return the entries, of which those on the diagonal are squared."""
         return [arrays.where(_is_diagonal(x), x * x, x)]
 
-    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+    def field_work(self, visit: Visit, moments: Sequence[Array], *, dim: float) -> Work:
         r"""``F = -grad sum_i (a_i . L_i + b_i L_ii^2 / 2)``, even in the diagonal.
 
         :math:`a_i` are the means below the diagonal, :math:`b_i = E L_{ii}^2 - 1 / i`. The
@@ -126,20 +125,20 @@ class CholeskyCorr(Manifold):
         )
 
 
-def _is_diagonal(x: TensorVariable) -> np.ndarray:
+def _is_diagonal(x: Array) -> np.ndarray:
     return np.eye(arrays.static_shape(x)[-1], dtype=bool)
 
 
-def _lower(x: TensorVariable) -> TensorVariable:
+def _lower(x: Array) -> Array:
     return x * np.tri(arrays.static_shape(x)[-1], dtype=x.dtype)
 
 
-def _free(v: TensorVariable) -> TensorVariable:
+def _free(v: Array) -> Array:
     """Leave out what does not move: entries above the diagonal and the first row, which is one."""
     mask = np.tri(arrays.static_shape(v)[-1], dtype=v.dtype)
     mask[0, 0] = 0
     return v * mask
 
 
-def _diagonal(x: TensorVariable) -> TensorVariable:
+def _diagonal(x: Array) -> Array:
     return arrays.diagonal(x, axis1=-2, axis2=-1)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.cholesky import CholeskyCorr
 from pymc_geodesic.manifolds.euclidean import Euclidean
@@ -59,7 +58,7 @@ class CholeskyCov(Manifold):
         n = core_shape[0]
         return n * (n + 1) // 2
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         (_, rows), (rates, turns) = _apart(x), _apart(u)
         return _joined((rates, ROWS.to_tangent(rows, turns)))
 
@@ -68,18 +67,18 @@ class CholeskyCov(Manifold):
         rows, turns = ROWS.geodesic(rows, turns, t)
         return _joined((logs + t * rates, rows)), _joined((rates, turns))
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         logs, rows = _apart(x)
         return _joined((logs, ROWS.project(rows)))
 
-    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+    def embed(self, value: Array) -> Array:  # noqa: D102
         *batch, n, _ = self.embedded_shape(arrays.static_shape(value))
         zeros = pt.zeros((*batch, n, n), dtype=value.dtype)
         factor = zeros[..., *np.tril_indices(n)].set(value)
         sizes = arrays.sqrt((factor * factor).sum(axis=-1, keepdims=True))
         return _joined((arrays.log(sizes), factor / sizes))
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         logs, rows = _apart(x)
         factor = arrays.exp(logs) * ROWS.unembed(rows)
         return factor[..., *np.tril_indices(arrays.static_shape(x)[-2])]
@@ -89,22 +88,22 @@ class CholeskyCov(Manifold):
         rows, turns = ROWS.fold(rows, turns)
         return _joined((logs, rows)), _joined((rates, turns))
 
-    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def log_volume(self, x: Array) -> Array:  # noqa: D102
         count = np.arange(1, arrays.static_shape(x)[-2] + 1, dtype=x.dtype)
         return (count * x[..., 0]).sum(axis=-1)
 
-    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
+    def soften(self, x: Array, width: Array) -> Array:  # noqa: D102
         logs, rows = _apart(x)
         return _joined((logs, ROWS.soften(rows, width)))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         logs, rows = _apart(x)
         return [_joined((logs, *ROWS.field_moments(rows)))]
 
-    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+    def field_work(self, visit: Visit, moments: Sequence[Array], *, dim: float) -> Work:
         """Add the fields of both parts."""
         logs, rows = map(Visit._make, zip(*map(_apart, visit), strict=True))
         log_mean, mean = _apart(*moments)
@@ -122,9 +121,9 @@ class CholeskyCov(Manifold):
         return f"expected a diagonal of numbers of zero or more, got {np.min(value[..., ends]):.6g}"
 
 
-def _apart(x: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+def _apart(x: Array) -> tuple[Array, Array]:
     return x[..., :1], x[..., 1:]
 
 
-def _joined(parts: Sequence[TensorVariable]) -> TensorVariable:
+def _joined(parts: Sequence[Array]) -> Array:
     return arrays.concatenate(list(parts), axis=-1)

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LEAST_DIVERGENCE
@@ -19,7 +18,7 @@ __all__ = ["Circle", "wrapped"]
 TOLERANCE = 1e-6
 
 
-def wrapped(x: TensorVariable) -> TensorVariable:
+def wrapped(x: Array) -> Array:
     """Return the angle from -pi to pi that differs from ``x`` by whole turns."""
     half = np.asarray(np.pi, dtype=x.dtype)
     # Rounding may leave the range, outside which PyMC's densities are zero.
@@ -48,19 +47,19 @@ class Circle(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return 1
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u
 
     def geodesic(self, x, v, t):  # noqa: D102
         return wrapped(x + t * v), v
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return wrapped(x)
 
     def nearest(self, x, reference):  # noqa: D102
         return reference + wrapped(x - reference)
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:
+    def random_point(self, noise: Array) -> Array:
         """Turn a standard normal into a uniform angle."""
         half, root = np.array([np.pi, np.sqrt(2.0)], dtype=noise.dtype)
         return wrapped(half * arrays.erf(noise / root))
@@ -78,7 +77,7 @@ class Circle(Manifold):
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape] * 4
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:
+    def field_moments(self, x: Array) -> list[Array]:
         """Cosine and sine of the angle and of its double."""
         return [arrays.cos(x), arrays.sin(x), arrays.cos(2 * x), arrays.sin(2 * x)]
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from pytensor.tensor import TensorVariable
-
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Work
 
@@ -35,13 +34,13 @@ class Euclidean(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return math.prod(core_shape)
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u
 
     def geodesic(self, x, v, t):  # noqa: D102
         return x + t * v, v
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return x
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102

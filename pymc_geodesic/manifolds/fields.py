@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytensor.tensor import TensorVariable
+from pymc_geodesic.arrays import Array
 
 __all__ = ["Visit", "Work", "log_ratio_work"]
 
@@ -14,9 +14,9 @@ __all__ = ["Visit", "Work", "log_ratio_work"]
 class Visit(NamedTuple):
     """The start of a transition, the point where it evaluates a gradient, and the gradient."""
 
-    start: TensorVariable
-    position: TensorVariable
-    gradient: TensorVariable
+    start: Array
+    position: Array
+    gradient: Array
 
 
 class Work(NamedTuple):
@@ -24,17 +24,17 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    work : TensorVariable
+    work : array
         ``F . dU``.
-    divergence : TensorVariable or float
+    divergence : array or float
         ``div F``.
-    expected : TensorVariable or float
+    expected : array or float
         Mean of the divergence, computed from the moments that choose the field.
     """
 
-    work: TensorVariable
-    divergence: TensorVariable | float
-    expected: TensorVariable | float
+    work: Array
+    divergence: Array | float
+    expected: Array | float
 
 
 def log_ratio_work(p, eta, excess):

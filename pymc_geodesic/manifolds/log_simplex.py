@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 
@@ -37,14 +36,14 @@ class LogSimplex(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return core_shape[0] - 1
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u - (arrays.exp(x) * u).sum(axis=-1, keepdims=True)
 
     def geodesic(self, x, v, t):
         """Raise an error: the coordinates are not isometric."""
         raise NotImplementedError("LogSimplex has no geodesics; use Simplex.")
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return x - arrays.logsumexp(x, axis=-1, keepdims=True)
 
     def stein_functions(self, x, gradient):
@@ -66,8 +65,8 @@ class LogSimplex(Manifold):
         work = log_ratio_work(arrays.exp(log_p), log_p - mean, visit.gradient - 1)
         return Work(work, dim, dim)
 
-    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+    def embed(self, value: Array) -> Array:  # noqa: D102
         return arrays.log(value)
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         return arrays.exp(x)

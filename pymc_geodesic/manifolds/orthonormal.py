@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
 
 __all__ = [
@@ -29,7 +28,7 @@ __all__ = [
 N_HALVINGS = 4
 
 
-def triangle(x: TensorVariable) -> TensorVariable:
+def triangle(x: Array) -> Array:
     r"""Return the lower triangular factor L of :math:`x^\top x = L L^\top`, shape ``(..., p, p)``.
 
     Its transpose is the R of a QR decomposition with positive diagonal.
@@ -37,7 +36,7 @@ def triangle(x: TensorVariable) -> TensorVariable:
     return arrays.cholesky(x.mT @ x, lower=True)
 
 
-def orthonormal_columns(x: TensorVariable) -> TensorVariable:
+def orthonormal_columns(x: Array) -> Array:
     r"""Return the Q of the QR decomposition of ``x`` with positive diagonal of R.
 
     Computed as :math:`x L^{-\top}` at a cost of :math:`n p^2`, without a decomposition of ``x``
@@ -48,7 +47,7 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
 
     Parameters
     ----------
-    x : TensorVariable, shape (..., n, p)
+    x : array, shape (..., n, p)
         Matrices with linearly independent columns.
 
     References
@@ -61,7 +60,7 @@ def orthonormal_columns(x: TensorVariable) -> TensorVariable:
     return x @ arrays.solve_triangular(factor, eye, lower=True).mT
 
 
-def rotation_near(turn: TensorVariable) -> TensorVariable:
+def rotation_near(turn: Array) -> Array:
     """Approximate the exponential of antisymmetric matrices, shape ``(..., p, p)``.
 
     For an angle of half a turn the error is two hundredths of a radian, and a hundredth of the
@@ -74,7 +73,7 @@ def rotation_near(turn: TensorVariable) -> TensorVariable:
     return found
 
 
-def rotation_logarithm(x: TensorVariable) -> TensorVariable:
+def rotation_logarithm(x: Array) -> Array:
     """Return the antisymmetric logarithm of the orthogonal matrix nearest to ``x``.
 
     Angles up to half a turn, which it halves by square roots until they are small.
@@ -87,12 +86,12 @@ def rotation_logarithm(x: TensorVariable) -> TensorVariable:
     return 2**N_HALVINGS * (sine + sine @ sine.mT @ sine / 6)
 
 
-def _polar(x: TensorVariable) -> TensorVariable:
+def _polar(x: Array) -> Array:
     left, _, right = arrays.svd(x, full_matrices=False)
     return left @ right
 
 
-def turned_right(x: TensorVariable) -> TensorVariable:
+def turned_right(x: Array) -> Array:
     """Change the last column's sign where the determinant is -1, which gives rotations."""
     n = arrays.static_shape(x)[-1]
     side = arrays.sign(arrays.det(x))[..., None, None]

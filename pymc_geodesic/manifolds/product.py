@@ -10,28 +10,27 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 
 __all__ = ["Point", "Product", "along_rows", "joined_entries", "split_entries"]
 
-Point = tuple[TensorVariable, ...]
+Point = tuple[Array, ...]
 """One tensor per factor: a point, a tangent vector or a gradient on a product."""
 
 
-def along_rows(per_row: TensorVariable, x: TensorVariable) -> TensorVariable:
+def along_rows(per_row: Array, x: Array) -> Array:
     """Give an array with one entry per row the axes of ``x``; a scalar is unchanged."""
     return per_row[(..., *[None] * (x.ndim - 1))] if per_row.ndim else per_row
 
 
-def joined_entries(parts: Point) -> TensorVariable:
+def joined_entries(parts: Point) -> Array:
     """Put the entries of all parts into one vector."""
     return arrays.concatenate([part.ravel() for part in parts])
 
 
-def split_entries(vector: TensorVariable, shapes: Sequence[Shape]) -> Point:
+def split_entries(vector: Array, shapes: Sequence[Shape]) -> Point:
     """Give the entries of a vector to parts of these shapes: undo :func:`joined_entries`."""
     sizes = [math.prod(shape) for shape in shapes]
     ends = accumulate(sizes)
@@ -89,7 +88,7 @@ class Product:
         """Project ``u`` onto the tangent space at ``x``, factor by factor."""
         return tuple(m.to_tangent(*pair) for m, *pair in zip(self.factors, x, u, strict=True))
 
-    def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
+    def geodesic(self, x: Point, v: Point, t: Array) -> tuple[Point, Point]:
         """Follow the geodesic from ``x`` along ``v`` for time ``t``, and remove rounding drift.
 
         The time is one number, or one for each entry of the first axis that all factors share.
@@ -127,7 +126,7 @@ class Product:
         """Squared length of every tangent vector, one array per factor, of its batch shape."""
         return tuple(m.squared_norm(velocity) for m, velocity in zip(self.factors, v, strict=True))
 
-    def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:
+    def lengths(self, time: Array) -> tuple[Array, ...]:
         """Distance that a point of each factor moves in ``time`` at unit velocity."""
         return tuple(time for _ in self.factors)
 
@@ -139,7 +138,7 @@ class Product:
         """Map the variance of a gradient's noise to that frame."""
         return variance
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:
         """Damp a velocity along the directions of the frame: here there are none."""
         return velocity
 

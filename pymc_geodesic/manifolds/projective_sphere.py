@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.sphere import LARGEST_QUADRATIC, LEAST_DIVERGENCE, Sphere
@@ -40,7 +39,7 @@ class ProjectiveSphere(Sphere):
         """The sphere."""
         return Sphere()
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         return x * _sign(x)
 
     def fold(self, x, v):  # noqa: D102
@@ -60,7 +59,7 @@ class ProjectiveSphere(Sphere):
         n = shape[-1]
         return [(*shape, n)] if n <= LARGEST_QUADRATIC else []
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         return (
             [x[..., :, None] * x[..., None, :]] if self.field_shapes(arrays.static_shape(x)) else []
         )
@@ -80,5 +79,5 @@ class ProjectiveSphere(Sphere):
         return Work(work, divergence, arrays.maximum(expected, LEAST_DIVERGENCE * dim))
 
 
-def _sign(x: TensorVariable) -> TensorVariable:
+def _sign(x: Array) -> Array:
     return arrays.where(x[..., -1:] < 0, -1.0, 1.0).astype(x.dtype)

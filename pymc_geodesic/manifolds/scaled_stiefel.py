@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import (
@@ -99,7 +98,7 @@ class ScaledStiefel(Manifold):
             )
         return (*shape[:-2], shape[-2] + self.n_extra, shape[-1])
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         (top, extra), frame = self._halves(u), self._frame(x)
         return _joined(top - frame @ (frame.mT @ top), extra * self._is_used.astype(u.dtype))
 
@@ -109,20 +108,20 @@ class ScaledStiefel(Manifold):
         moved, out = STIEFEL.horizontal_geodesic(self._frame(x) @ half, top * d, t)
         return _joined(moved @ half / d, arrays.zeros_like(extra)), _joined(out / d, extra)
 
-    def project(self, x: TensorVariable) -> TensorVariable:
+    def project(self, x: Array) -> Array:
         """Return the frame that a displaced point means, without angles."""
         extra = self._halves(x)[1]
         turned = orthonormal_columns(self._frame(x) @ rotation_near(self._turn(extra)))
         projected = _joined(turned / self._d(x), arrays.zeros_like(extra))
         return arrays.with_shape(projected, arrays.static_shape(x))
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
+    def random_point(self, noise: Array) -> Array:  # noqa: D102
         return self.embed(STIEFEL.random_point(self._halves(noise)[0]))
 
-    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+    def embed(self, value: Array) -> Array:  # noqa: D102
         return _joined(value / self._d(value), arrays.zeros_like(value[..., : self.n_extra, :]))
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         frame = self._frame(x)
         return frame + frame @ self._turn(self._halves(x)[1])
 
@@ -151,10 +150,10 @@ class ScaledStiefel(Manifold):
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return STIEFEL.field_shapes(self._base_shape(shape))
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         return STIEFEL.field_moments(self._shaped_frame(x))
 
-    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+    def field_work(self, visit: Visit, moments: Sequence[Array], *, dim: float) -> Work:
         """Take the field of the Stiefel manifold."""
         top, _ = self._halves(visit.gradient)
         points = self._shaped_frame(visit.start), self._shaped_frame(visit.position)
@@ -166,19 +165,19 @@ class ScaledStiefel(Manifold):
     def _base_shape(self, shape: Shape) -> Shape:
         return (*shape[:-2], shape[-2] - self.n_extra, shape[-1])
 
-    def _halves(self, u: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
+    def _halves(self, u: Array) -> tuple[Array, Array]:
         return u[..., : -self.n_extra, :], u[..., -self.n_extra :, :]
 
-    def _frame(self, x: TensorVariable) -> TensorVariable:
+    def _frame(self, x: Array) -> Array:
         return self._halves(x)[0] * self._d(x)
 
-    def _shaped_frame(self, x: TensorVariable) -> TensorVariable:
+    def _shaped_frame(self, x: Array) -> Array:
         return arrays.with_shape(self._frame(x), self._base_shape(arrays.static_shape(x)))
 
-    def _d(self, u: TensorVariable) -> np.ndarray:
+    def _d(self, u: Array) -> np.ndarray:
         return self.columns.astype(u.dtype)
 
-    def _turn(self, extra: TensorVariable) -> TensorVariable:
+    def _turn(self, extra: Array) -> Array:
         """Write the antisymmetric matrix of angular velocities or angles."""
         *batch, k, p = arrays.static_shape(extra)
         generators = self._generators.reshape(k * p, p * p).astype(extra.dtype)
@@ -189,5 +188,5 @@ class ScaledStiefel(Manifold):
         return f"ScaledStiefel(<{len(self.columns)} columns>)"
 
 
-def _joined(top: TensorVariable, extra: TensorVariable) -> TensorVariable:
+def _joined(top: Array, extra: Array) -> Array:
     return arrays.concatenate([top, extra], axis=-2)

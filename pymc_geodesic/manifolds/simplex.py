@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Shape
 from pymc_geodesic.manifolds.fields import Work, log_ratio_work
 from pymc_geodesic.manifolds.sphere import Sphere
@@ -51,23 +50,23 @@ class Simplex(Sphere):
     # Dirichlet(alpha) has the density |x|^(2 alpha - 1).
     poles_below = 0.5
 
-    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+    def embed(self, value: Array) -> Array:  # noqa: D102
         return arrays.sqrt(value)
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         return x * x
 
-    def soften(self, x: TensorVariable, width: TensorVariable) -> TensorVariable:  # noqa: D102
+    def soften(self, x: Array, width: Array) -> Array:  # noqa: D102
         squares = x * x + (SOFTENING * width) ** 2
         return arrays.sqrt(squares / squares.sum(axis=-1, keepdims=True))
 
     def fold(self, x, v):  # noqa: D102
         return arrays.abs(x), arrays.where(x < 0, -v, v)
 
-    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def log_volume(self, x: Array) -> Array:  # noqa: D102
         return arrays.log(arrays.abs(x)).sum(axis=-1)
 
-    def laplacian(self, x: TensorVariable) -> TensorVariable | None:
+    def laplacian(self, x: Array) -> Array | None:
         """Return None: at a facet the density may be infinite."""
         return None
 
@@ -85,7 +84,7 @@ class Simplex(Sphere):
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return [shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         return [_log_squares(x)]
 
     def field_work(self, visit, moments, *, dim) -> Work:
@@ -111,7 +110,7 @@ class Simplex(Sphere):
         )
 
 
-def _log_squares(x: TensorVariable) -> TensorVariable:
+def _log_squares(x: Array) -> Array:
     # Squares can underflow while the entries themselves do not.
     return 2 * arrays.log(
         arrays.maximum(arrays.abs(x), np.asarray(np.finfo(x.dtype).tiny, dtype=x.dtype))

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Shape
 from pymc_geodesic.manifolds.orthonormal import turned_right
 from pymc_geodesic.manifolds.stiefel import Stiefel
@@ -51,7 +50,7 @@ class SpecialOrthogonal(Stiefel):
         )
         return moved, moved @ turn
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
+    def random_point(self, noise: Array) -> Array:  # noqa: D102
         return turned_right(super().random_point(noise))
 
     def field_shapes(self, shape: Shape) -> list[Shape]:
@@ -66,7 +65,7 @@ class SpecialOrthogonal(Stiefel):
         return "expected rotation matrices in the last two axes, got reflections of determinant -1"
 
 
-def _rodrigues(t: TensorVariable, turn: TensorVariable) -> TensorVariable:
+def _rodrigues(t: Array, turn: Array) -> Array:
     """Exponential of ``t`` times an antisymmetric matrix of three rows."""
     squares = 0.5 * (turn * turn).sum(axis=(-1, -2), keepdims=True)
     # As on the sphere, points at rest must not divide by zero.

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.validation import UNIT_NORM_TOLERANCE
@@ -50,7 +49,7 @@ class Sphere(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return core_shape[0] - 1
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return u - x * (x * u).sum(axis=-1, keepdims=True)
 
     def geodesic(self, x, v, t):  # noqa: D102
@@ -63,17 +62,17 @@ class Sphere(Manifold):
         cosine, sine = arrays.cos(speed * t), arrays.sin(speed * t)
         return x * cosine + v * (sine / speed), v * cosine - x * (speed * sine)
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return x / arrays.sqrt((x * x).sum(axis=-1, keepdims=True))
 
-    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+    def laplacian(self, x: Array) -> Array | None:  # noqa: D102
         return -(arrays.size_along(x, -1) - 1) * x
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-1]
         return [shape, (*shape, n)] if n <= LARGEST_QUADRATIC else [shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         n_moments = len(self.field_shapes(arrays.static_shape(x)))
         return [x, x[..., :, None] * x[..., None, :]][:n_moments]
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import largest_overlap, orthonormal_columns
@@ -66,7 +65,7 @@ class Stiefel(Manifold):
         n, p = core_shape
         return n * p - p * (p + 1) // 2
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         inner = x.mT @ u
         return u - x @ (0.5 * (inner + inner.mT))
 
@@ -79,16 +78,14 @@ class Stiefel(Manifold):
         moved = arrays.concatenate([x, v / speed], axis=-1) @ both
         return moved[..., :p], speed * moved[..., p:]
 
-    def horizontal_geodesic(
-        self, x: TensorVariable, v: TensorVariable, t: TensorVariable
-    ) -> tuple[TensorVariable, TensorVariable]:
+    def horizontal_geodesic(self, x: Array, v: Array, t: Array) -> tuple[Array, Array]:
         """Follow a geodesic without rotation of the columns among each other: ``x'v = 0``."""
         p = x.shape[-1]
         speed, ahead = self._ahead(v, t, arrays.zeros_like(v.mT @ v))
         moved = arrays.concatenate([x, v / speed], axis=-1) @ ahead
         return moved[..., :p], speed * moved[..., p:]
 
-    def _ahead(self, v, t, turn) -> tuple[TensorVariable, TensorVariable]:
+    def _ahead(self, v, t, turn) -> tuple[Array, Array]:
         """Return a speed and the exponential for the point and the velocity over the speed."""
         squares = v.mT @ v
         # The off-diagonal blocks are balanced by the speed, without which the exponential takes
@@ -103,7 +100,7 @@ class Stiefel(Manifold):
         ]
         return speed, arrays.expm(t * arrays.concatenate(rows, axis=-2))
 
-    def project(self, x: TensorVariable) -> TensorVariable:
+    def project(self, x: Array) -> Array:
         """Return the Q of a QR decomposition, which is the nearest frame up to rounding.
 
         Far from the manifold the nearest frame is the polar factor. Its gradient fails if
@@ -111,18 +108,18 @@ class Stiefel(Manifold):
         """
         return arrays.with_shape(orthonormal_columns(x), arrays.static_shape(x))
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:
+    def random_point(self, noise: Array) -> Array:
         """Turn standard normals into uniform frames; twice, as noise can be nearly singular."""
         return self.project(self.project(noise))
 
-    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+    def laplacian(self, x: Array) -> Array | None:  # noqa: D102
         return -(arrays.size_along(x, -2) - 0.5 * (arrays.size_along(x, -1) + 1)) * x
 
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         n = shape[-2]
         return [shape, (*shape[:-2], n, n)] if n <= LARGEST_QUADRATIC else [shape]
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         n_moments = len(self.field_shapes(arrays.static_shape(x)))
         return [x, x @ x.mT][:n_moments]
 

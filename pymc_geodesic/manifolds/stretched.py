@@ -12,6 +12,7 @@ import numpy as np
 from pytensor.tensor import TensorVariable
 
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.base import Manifold, Shape
 from pymc_geodesic.manifolds.fields import Visit, Work
 from pymc_geodesic.manifolds.orthonormal import triangle
@@ -70,22 +71,22 @@ class Stretched(Manifold):
     def dim(self, core_shape: Shape) -> int:  # noqa: D102
         return self.base.dim(core_shape)
 
-    def to_tangent(self, x: TensorVariable, u: TensorVariable) -> TensorVariable:  # noqa: D102
+    def to_tangent(self, x: Array, u: Array) -> Array:  # noqa: D102
         return self.base.to_tangent(x, u)
 
     def geodesic(self, x, v, t):  # noqa: D102
         return self.base.geodesic(x, v, t)
 
-    def project(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def project(self, x: Array) -> Array:  # noqa: D102
         return self.base.project(x)
 
-    def random_point(self, noise: TensorVariable) -> TensorVariable:  # noqa: D102
+    def random_point(self, noise: Array) -> Array:  # noqa: D102
         return self.base.random_point(noise)
 
-    def embed(self, value: TensorVariable) -> TensorVariable:  # noqa: D102
+    def embed(self, value: Array) -> Array:  # noqa: D102
         return self.base.project(self._times("inverse", value))
 
-    def unembed(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def unembed(self, x: Array) -> Array:  # noqa: D102
         return self.base.unembed(self.base.project(self._times("factor", x)))
 
     def fold(self, x, v):
@@ -103,7 +104,7 @@ class Stretched(Manifold):
     def nearest(self, x, reference):  # noqa: D102
         return self.base.nearest(x, reference)
 
-    def log_volume(self, x: TensorVariable) -> TensorVariable:  # noqa: D102
+    def log_volume(self, x: Array) -> Array:  # noqa: D102
         moved, n = self._times("factor", x), len(self.factor)
         if self.ndim_core == 1:
             return -0.5 * float(n) * arrays.log((moved * moved).sum(axis=-1))
@@ -112,7 +113,7 @@ class Stretched(Manifold):
         powers = n - 1 + p - 2 * np.arange(p, dtype=x.dtype)
         return -(powers * arrays.log(diagonal)).sum(axis=-1)
 
-    def laplacian(self, x: TensorVariable) -> TensorVariable | None:  # noqa: D102
+    def laplacian(self, x: Array) -> Array | None:  # noqa: D102
         return self.base.laplacian(x)
 
     def stein_functions(self, x, gradient):  # noqa: D102
@@ -124,17 +125,17 @@ class Stretched(Manifold):
     def field_shapes(self, shape: Shape) -> list[Shape]:  # noqa: D102
         return self.base.field_shapes(shape)
 
-    def field_moments(self, x: TensorVariable) -> list[TensorVariable]:  # noqa: D102
+    def field_moments(self, x: Array) -> list[Array]:  # noqa: D102
         return self.base.field_moments(x)
 
-    def field_work(self, visit: Visit, moments: Sequence[TensorVariable], *, dim: float) -> Work:
+    def field_work(self, visit: Visit, moments: Sequence[Array], *, dim: float) -> Work:
         """Take the field of the base: z is distributed there with the volume's density."""
         return self.base.field_work(visit, moments, dim=dim)
 
     def check(self, value) -> str | None:  # noqa: D102
         return self.base.check(value)
 
-    def _times(self, name: Literal["factor", "inverse"], x: TensorVariable) -> TensorVariable:
+    def _times(self, name: Literal["factor", "inverse"], x: Array) -> Array:
         if not isinstance(x, TensorVariable):
             return self._product(getattr(self, name).astype(x.dtype), x)
         if (name, x.dtype) not in self._shared:

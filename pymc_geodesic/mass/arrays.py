@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
 from scipy.linalg import solve_triangular
 
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.mass.frames import Frame, JointFrame, Scaling, VariableFrames, Whitening
 
 __all__ = ["JointMass", "Mass", "VariableMasses", "averaged", "inverse_cholesky", "joined", "split"]
@@ -44,7 +44,7 @@ class Mass(Protocol):
         """Whether the mass is exactly one."""
         ...
 
-    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
+    def frame(self, arrays: Sequence[Array]) -> Frame:
         """Write the map to the frame of unit mass for symbolic ``arrays``."""
         ...
 
@@ -157,7 +157,7 @@ class VariableMasses:
         pairs = zip(self._inverses, self.dense, strict=True)
         return all(np.array_equal(w, np.eye(len(w)) if m else np.ones_like(w)) for w, m in pairs)
 
-    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
+    def frame(self, arrays: Sequence[Array]) -> Frame:  # noqa: D102
         pairs = zip(arrays, self.dense, strict=True)
         return VariableFrames([Whitening(w) if dense else Scaling(w) for w, dense in pairs])
 
@@ -221,7 +221,7 @@ class JointMass:
     def is_one(self) -> bool:  # noqa: D102
         return np.array_equal(self._inverse, np.eye(len(self._inverse)))
 
-    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:  # noqa: D102
+    def frame(self, arrays: Sequence[Array]) -> Frame:  # noqa: D102
         [inverse] = arrays
         return JointFrame(inverse, shapes=self.shapes)
 

@@ -13,14 +13,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.product import Point, Product, joined_entries, split_entries
 from pymc_geodesic.potential.estimate import Variance
 from pymc_geodesic.potential.spectrum import Spectrum
 
-__all__ = ["Frame", "JointFrame", "Scaling", "VariableFrames", "WeightedProduct", "Whitening"]
+__all__ = [
+    "Frame",
+    "JointFrame",
+    "Scaling",
+    "VariableFrames",
+    "WeightedProduct",
+    "Whitening",
+    "weighted",
+]
 
 
 class Scaling:
@@ -28,22 +35,22 @@ class Scaling:
 
     Parameters
     ----------
-    scale : TensorVariable
+    scale : array
         ``1 / sqrt(mass)``, broadcastable to the variable's shape.
     """
 
-    def __init__(self, scale: TensorVariable) -> None:
+    def __init__(self, scale: Array) -> None:
         self.scale = scale
 
-    def to_frame(self, gradient: TensorVariable) -> TensorVariable:
+    def to_frame(self, gradient: Array) -> Array:
         """Multiply by ``1 / L``."""
         return self.scale * gradient
 
-    def from_frame(self, velocity: TensorVariable) -> TensorVariable:
+    def from_frame(self, velocity: Array) -> Array:
         """Multiply by the transpose of ``1 / L``."""
         return self.scale * velocity
 
-    def variance(self, variance: TensorVariable | Spectrum) -> TensorVariable | Spectrum:
+    def variance(self, variance: Array | Spectrum) -> Array | Spectrum:
         """Variance in the frame of a gradient's noise, independent or of curved points."""
         if isinstance(variance, Spectrum):
             # The mass of a curved point is a number.
@@ -57,18 +64,18 @@ class Whitening:
 
     Parameters
     ----------
-    inverse : TensorVariable
+    inverse : array
         The inverse of L, of shape ``(n, n)`` for a variable of shape ``(..., n)``.
     """
 
-    def __init__(self, inverse: TensorVariable) -> None:
+    def __init__(self, inverse: Array) -> None:
         self.inverse = inverse
 
-    def to_frame(self, gradient: TensorVariable) -> TensorVariable:
+    def to_frame(self, gradient: Array) -> Array:
         """Multiply by ``1 / L``."""
         return arrays.dot(gradient, self.inverse.T)
 
-    def from_frame(self, velocity: TensorVariable) -> TensorVariable:
+    def from_frame(self, velocity: Array) -> Array:
         """Multiply by the transpose of ``1 / L``."""
         return arrays.dot(velocity, self.inverse)
 
@@ -88,7 +95,7 @@ class Frame(Protocol):
         """Map the variance of a gradient's noise to the frame."""
         ...
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:
         """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
         ...
 
@@ -119,7 +126,7 @@ class VariableFrames:
         parts = enumerate(variance)
         return tuple(None if v is None else self.diagonal(i).variance(v) for i, v in parts)
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:  # noqa: D102
         return velocity
 
     def diagonal(self, index: int) -> Scaling:
@@ -137,13 +144,13 @@ class JointFrame:
 
     Parameters
     ----------
-    inverse : TensorVariable
+    inverse : array
         The inverse of L, of shape ``(D, D)`` for the D entries of all variables in order.
     shapes : sequence of tuple of int
         Shape of each variable.
     """
 
-    def __init__(self, inverse: TensorVariable, *, shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, inverse: Array, *, shapes: Sequence[tuple[int, ...]]) -> None:
         self.inverse = inverse
         self.shapes = tuple(shapes)
 
@@ -157,7 +164,7 @@ class JointFrame:
         # Steps raise an error for a dense mass with known noise, which would no longer be diagonal.
         return variance
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:  # noqa: D102
         return velocity
 
     def diagonal(self, index: int) -> Scaling:  # noqa: D102
@@ -179,7 +186,7 @@ class WeightedProduct(Product):
         super().__init__(product.factors, shapes=product.shapes)
         self.frame = frame
 
-    def geodesic(self, x: Point, v: Point, t: TensorVariable) -> tuple[Point, Point]:
+    def geodesic(self, x: Point, v: Point, t: Array) -> tuple[Point, Point]:
         """Follow the geodesic; a factor of mass m moves as one of mass one does in t / sqrt(m)."""
         rates = self.frame.from_frame(v)
         moved = [
@@ -193,7 +200,7 @@ class WeightedProduct(Product):
         positions, velocities = zip(*moved, strict=True)
         return self.project(positions), velocities
 
-    def lengths(self, time: TensorVariable) -> tuple[TensorVariable, ...]:  # noqa: D102
+    def lengths(self, time: Array) -> tuple[Array, ...]:  # noqa: D102
         return tuple(
             time if factor.is_flat else self._duration(time, i)
             for i, factor in enumerate(self.factors)
@@ -205,8 +212,13 @@ class WeightedProduct(Product):
     def variance_to_frame(self, variance: Variance) -> Variance:  # noqa: D102
         return self.frame.variance(variance)
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:  # noqa: D102
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:  # noqa: D102
         return self.frame.damp_directions(velocity, exponents)
 
-    def _duration(self, time: TensorVariable, index: int) -> TensorVariable:
+    def _duration(self, time: Array, index: int) -> Array:
         return time * self.frame.diagonal(index).scale
+
+
+def weighted(manifold: Product, frame: Frame | None) -> Product:
+    """Give a product the frame of a mass, if there is one."""
+    return manifold if frame is None else WeightedProduct(manifold, frame=frame)

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds.product import Point
 from pymc_geodesic.mass.arrays import averaged, joined, split
 from pymc_geodesic.mass.frames import Frame, Scaling
@@ -106,7 +105,7 @@ class LowRankMass:
         """Scales, corrections, directions, and the stretch of each direction."""
         return [*self._scales, *self._corrections, self._directions, self._factors]
 
-    def frame(self, arrays: Sequence[TensorVariable]) -> Frame:
+    def frame(self, arrays: Sequence[Array]) -> Frame:
         """Write the map to the frame of unit mass for symbolic ``arrays``."""
         n = len(self.shapes)
         scales, corrections, (directions, factors) = arrays[:n], arrays[n : 2 * n], arrays[2 * n :]
@@ -218,11 +217,11 @@ class LowRankFrame:
 
     Parameters
     ----------
-    scales, corrections : sequence of TensorVariable
+    scales, corrections : sequence of array
         One per variable, which broadcasts to it.
-    directions : TensorVariable
+    directions : array
         Orthonormal columns over the entries of all variables.
-    factors : TensorVariable
+    factors : array
         Stretch of each direction: ``1 / sqrt(curvature) - 1``.
     shapes : sequence of tuple of int
         Shape of each variable.
@@ -230,10 +229,10 @@ class LowRankFrame:
 
     def __init__(
         self,
-        scales: Sequence[TensorVariable],
-        corrections: Sequence[TensorVariable],
-        directions: TensorVariable,
-        factors: TensorVariable,
+        scales: Sequence[Array],
+        corrections: Sequence[Array],
+        directions: Array,
+        factors: Array,
         *,
         shapes: Sequence[tuple[int, ...]],
     ) -> None:
@@ -255,7 +254,7 @@ class LowRankFrame:
         """Return the variance unchanged: steps raise an error for known noise with such a mass."""
         return variance
 
-    def damp_directions(self, velocity: Point, exponents: TensorVariable) -> Point:
+    def damp_directions(self, velocity: Point, exponents: Array) -> Point:
         """Multiply the components of a velocity along each direction by ``exp(-exponent)``."""
         return self._stretched(velocity, arrays.exp(-exponents) - 1)
 
@@ -263,7 +262,7 @@ class LowRankFrame:
         """Return the map of a variable on a curved manifold."""
         return Scaling(self._scales[index] * self._corrections[index])
 
-    def _stretched(self, parts: Point, factors: TensorVariable) -> Point:
+    def _stretched(self, parts: Point, factors: Array) -> Point:
         sizes = [math.prod(shape) for shape in self.shapes]
         starts = np.cumsum([0, *sizes[:-1]])
         rows = [
@@ -276,5 +275,5 @@ class LowRankFrame:
         return tuple(v + arrays.dot(u, moves).reshape(v.shape) for v, u in pairs)
 
 
-def _scaled(scales: Sequence[TensorVariable], parts: Point) -> Point:
+def _scaled(scales: Sequence[Array], parts: Point) -> Point:
     return tuple(scale * part for scale, part in zip(scales, parts, strict=True))

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.estimator import MinibatchEstimator
@@ -36,7 +35,7 @@ class ControlVariateEstimator(MinibatchEstimator):
     ----------
     potential, noise, manifold, indices, width, memory
         See :class:`~pymc_geodesic.potential.estimator.MinibatchEstimator`.
-    center, center_gradient : tuple of TensorVariable
+    center, center_gradient : tuple of array
         c, and the gradient of the whole data there, in the embedding.
     """
 
@@ -44,7 +43,7 @@ class ControlVariateEstimator(MinibatchEstimator):
         super().__init__(*arguments, **keywords)
         self.center, self.center_gradient = center, center_gradient
 
-    def of_rows(self, indices: Sequence[TensorVariable]) -> Self:  # noqa: D102
+    def of_rows(self, indices: Sequence[Array]) -> Self:  # noqa: D102
         other = super().of_rows(indices)
         other.__dict__.pop("_at_center", None)
         return other
@@ -64,14 +63,14 @@ class ControlVariateEstimator(MinibatchEstimator):
         gradient = tuple(here - there + whole for here, there, whole in terms)
         return self._in_frame(gradient, position, center=self.center)
 
-    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+    def energy_change(self, start: Point, end: Point) -> Array:
         """Correct the change by that of the energy's linear part at the center."""
         terms = zip(start, end, self._at_center, self.center_gradient, strict=True)
         linear = sum(((whole - there) * (b - a)).sum() for a, b, there, whole in terms)
         return super().energy_change(start, end) + linear
 
     @cached_property
-    def _at_center(self) -> tuple[TensorVariable, ...]:
+    def _at_center(self) -> tuple[Array, ...]:
         # Without softened poles, because the gradient of the whole data at the center has none.
         widths = [arrays.zeros_like(width) for width in self.width]
         return self.potential.gradient(self.center, self.indices, width=tuple(widths))

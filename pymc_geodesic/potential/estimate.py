@@ -7,17 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from pytensor.tensor import TensorVariable
-
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Manifold, Point, Product
 from pymc_geodesic.potential.spectrum import Spectrum
 
 __all__ = ["Estimate", "Estimator", "MovedVariable", "PotentialEnergy", "Variance", "Width"]
 
-type Width = TensorVariable | tuple[TensorVariable, ...]
+type Width = Array | tuple[Array, ...]
 """Length over which poles are softened, for all variables or one for each."""
 
-type Variance = tuple[TensorVariable | Spectrum | None, ...]
+type Variance = tuple[Array | Spectrum | None, ...]
 """Variance of each variable's gradient; see :class:`Estimate`."""
 
 
@@ -26,21 +25,21 @@ class Estimate(NamedTuple):
 
     Attributes
     ----------
-    gradient : tuple of TensorVariable
+    gradient : tuple of array
         Estimate of dU/dx in the frame of the velocities, one tensor per variable.
-    variance : tuple of (TensorVariable, Spectrum or None)
+    variance : tuple of (array, Spectrum or None)
         Variance of every gradient coordinate, broadcastable to the variable, or covariance of the
         gradient of each of its points in the tangent space there; None means zero.
-    covariance : TensorVariable or None
+    covariance : array or None
         Covariance between the entries of all variables, instead of variances.
-    difference : tuple of TensorVariable or None
+    difference : tuple of array or None
         A random tangent vector in the frame of the velocities, whose covariance is that of the
         gradient's noise, independent of it; see :class:`~pymc_geodesic.potential.HalvedEstimator`.
     """
 
     gradient: Point
     variance: Variance
-    covariance: TensorVariable | None = None
+    covariance: Array | None = None
     difference: Point | None = None
 
 
@@ -51,15 +50,15 @@ class Estimator(Protocol):
         """Return the estimate at ``position``; called once per transition."""
         ...
 
-    def energy(self, position: Point) -> TensorVariable:
+    def energy(self, position: Point) -> Array:
         """Return an estimate of the energy, from the same rows as the gradient."""
         ...
 
-    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+    def energy_change(self, start: Point, end: Point) -> Array:
         """Return an estimate of the change of the energy, whose gradient is the estimate's."""
         ...
 
-    def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
+    def energy_and_gradient(self, position: Point) -> tuple[Array, Point]:
         """Return the energy and its gradient, for exact tests."""
         ...
 
@@ -73,7 +72,7 @@ class MovedVariable(Protocol):
         ...
 
     @property
-    def position(self) -> TensorVariable:
+    def position(self) -> Array:
         """Placeholder for the point of the embedding."""
         ...
 
@@ -82,11 +81,11 @@ class MovedVariable(Protocol):
         """The manifold on which it moves."""
         ...
 
-    def to_position(self, value: TensorVariable) -> TensorVariable:
+    def to_position(self, value: Array) -> Array:
         """Map PyMC's value to the point of the embedding."""
         ...
 
-    def to_value(self, position: TensorVariable) -> TensorVariable:
+    def to_value(self, position: Array) -> Array:
         """Map a point of the embedding to PyMC's value."""
         ...
 
@@ -104,38 +103,18 @@ class PotentialEnergy(Protocol):
         """The product of manifolds on which they move."""
         ...
 
-    @property
-    def positions(self) -> Point:
-        """Placeholders for the embedded points."""
+    def values(self, position: Point) -> Point:
+        """Map a point to PyMC's values."""
         ...
 
-    @property
-    def conditioned(self) -> list[TensorVariable]:
-        """Inputs that are constant during the transitions of a call."""
-        ...
-
-    @property
-    def row_weights(self) -> Sequence[TensorVariable]:
-        """Those of them that are factors of rows, the last ones."""
-        ...
-
-    @property
-    def indices(self) -> tuple[TensorVariable, ...]:
-        """Inputs for the rows of each source of minibatches."""
-        ...
-
-    def energy(self, position: Point, indices: Sequence[TensorVariable]) -> TensorVariable:
+    def energy(self, position: Point, indices: Sequence[Array]) -> Array:
         """U at a point."""
         ...
 
-    def gradient(
-        self, position: Point, indices: Sequence[TensorVariable], *, width: Width
-    ) -> Point:
+    def gradient(self, position: Point, indices: Sequence[Array], *, width: Width) -> Point:
         """dU/dx in the embedding, with poles softened over ``width``."""
         ...
 
-    def energy_and_gradient(
-        self, position: Point, indices: Sequence[TensorVariable]
-    ) -> tuple[TensorVariable, Point]:
+    def energy_and_gradient(self, position: Point, indices: Sequence[Array]) -> tuple[Array, Point]:
         """U and dU/dx."""
         ...

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Self
 
-from pytensor.tensor import TensorVariable
-
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential.estimate import Estimate, PotentialEnergy
 from pymc_geodesic.potential.noise_models import NoiseModel
@@ -30,16 +29,16 @@ class MinibatchEstimator:
         Model of the gradient's noise.
     manifold : Product
         Gives the frame of velocities and gradients.
-    indices : sequence of TensorVariable
+    indices : sequence of array
         Rows of each source of minibatches.
-    width : tuple of TensorVariable
+    width : tuple of array
         Length of a step of each variable, over which poles of the density are softened.
-    memory : tuple of TensorVariable
+    memory : tuple of array
         Memory of the noise model.
 
     Attributes
     ----------
-    memory : tuple of TensorVariable
+    memory : tuple of array
         Memory after the transition.
     evaluation : tuple of Point or None
         The point at which the gradient was evaluated, and the gradient in the embedding.
@@ -51,15 +50,15 @@ class MinibatchEstimator:
         noise: NoiseModel,
         *,
         manifold: Product,
-        indices: Sequence[TensorVariable],
-        width: tuple[TensorVariable, ...],
-        memory: tuple[TensorVariable, ...],
+        indices: Sequence[Array],
+        width: tuple[Array, ...],
+        memory: tuple[Array, ...],
     ) -> None:
         self.potential, self.noise, self.manifold = potential, noise, manifold
         self.indices, self.width, self.memory = indices, width, memory
         self.evaluation: tuple[Point, Point] | None = None
 
-    def of_rows(self, indices: Sequence[TensorVariable]) -> Self:
+    def of_rows(self, indices: Sequence[Array]) -> Self:
         """Return the same estimator for other rows."""
         other = copy(self)
         other.indices = indices
@@ -81,14 +80,14 @@ class MinibatchEstimator:
         # Steps raise an error for a mass with it, so that the frame is the embedding.
         return Estimate(in_frame, (None,) * len(gradient), covariance=variance)
 
-    def energy(self, position: Point) -> TensorVariable:
+    def energy(self, position: Point) -> Array:
         """Estimate the potential energy from the same rows."""
         return self.potential.energy(position, self.indices)
 
-    def energy_change(self, start: Point, end: Point) -> TensorVariable:
+    def energy_change(self, start: Point, end: Point) -> Array:
         """Estimate the change of the energy between two positions from the same rows."""
         return self.energy(end) - self.energy(start)
 
-    def energy_and_gradient(self, position: Point) -> tuple[TensorVariable, Point]:
+    def energy_and_gradient(self, position: Point) -> tuple[Array, Point]:
         """Return the potential energy and its gradient in the embedding, for exact tests."""
         return self.potential.energy_and_gradient(position, self.indices)

@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import Estimate
 from pymc_geodesic.potential.estimator import MinibatchEstimator
@@ -51,7 +50,7 @@ class HalvedEstimator:
 
     Attributes
     ----------
-    memory : tuple of TensorVariable
+    memory : tuple of array
         Memory after the transition.
     evaluation : tuple of Point or None
         The point at which the gradient was evaluated, and the gradient in the embedding.
@@ -130,8 +129,8 @@ def has_any_size(potential: Potential, *, replacement: bool) -> bool:
 
 
 def _halves(
-    indices: Sequence[TensorVariable],
-) -> tuple[list[list[TensorVariable]], float | TensorVariable]:
+    indices: Sequence[Array],
+) -> tuple[list[list[Array]], float | Array]:
     """Divide the rows of each source; return the share that the first parts have."""
     sizes = [arrays.static_shape(index)[0] or index.shape[0] for index in indices]
     pairs = [(index, size // 2) for index, size in zip(indices, sizes, strict=True)]
@@ -144,7 +143,7 @@ def _evaluated(estimator: MinibatchEstimator) -> Point:
     return estimator.evaluation[1]
 
 
-def _means(one: Point, other: Point, *, share: float | TensorVariable) -> Point:
+def _means(one: Point, other: Point, *, share: float | Array) -> Point:
     if share == HALF:
         return tuple((a + b) / 2 for a, b in zip(one, other, strict=True))
     w = arrays.asarray(share)
@@ -152,7 +151,7 @@ def _means(one: Point, other: Point, *, share: float | TensorVariable) -> Point:
     return tuple((w * a + (1 - w) * b).astype(a.dtype) for a, b in pairs)
 
 
-def _apart(a: TensorVariable, b: TensorVariable, share: float | TensorVariable) -> TensorVariable:
+def _apart(a: Array, b: Array, share: float | Array) -> Array:
     if share == HALF:
         return (a - b) / 2
     w = arrays.asarray(share)

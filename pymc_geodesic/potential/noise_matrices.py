@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.entry_matrices import (
     EntryArray,
@@ -114,7 +113,7 @@ class FisherMatrix:
         return mean, (mean, count)
 
 
-def _covariance(scores: Point, n_rows: int | None) -> TensorVariable:
+def _covariance(scores: Point, n_rows: int | None) -> Array:
     n = scores[0].shape[0]
     rows = arrays.concatenate([part.reshape((n, -1)) for part in scores], axis=1)
     apart = rows - rows.mean(axis=0)

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from numpy.typing import ArrayLike
-from pytensor.tensor import TensorVariable
 
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential.estimate import MovedVariable, PotentialEnergy, Variance
 from pymc_geodesic.potential.minibatch import BatchSource
@@ -44,14 +44,14 @@ class NoiseModel(Protocol):
 
     def update(
         self,
-        memory: tuple[TensorVariable, ...],
+        memory: tuple[Array, ...],
         position: Point,
-        indices: Sequence[TensorVariable],
-        width: tuple[TensorVariable, ...],
+        indices: Sequence[Array],
+        width: tuple[Array, ...],
         *,
         center: Point | None = None,
-        potential: PotentialEnergy,
-    ) -> tuple[Variance | TensorVariable, tuple[TensorVariable, ...]]:
+        potential: Any,
+    ) -> tuple[Variance | Array, tuple[Array, ...]]:
         """Return the variance of every variable's gradient, and the memory afterwards.
 
         A matrix is the covariance between the entries of all variables. With a ``center`` the
@@ -203,7 +203,7 @@ class FisherNoise:
         n = len(self._shapes)
         estimates = self.estimate(position, indices, width, center=center, potential=potential)
         means, count = averaged(memory[:n], estimates, memory[n])
-        found: list[TensorVariable | Spectrum] = list(means)
+        found: list[Array | Spectrum] = list(means)
         product = self._manifold
         for i, is_matrix in enumerate(self._is_matrix):
             if is_matrix:
@@ -215,11 +215,11 @@ class FisherNoise:
     def estimate(
         self,
         position: Point,
-        indices: Sequence[TensorVariable],
-        width: tuple[TensorVariable, ...],
+        indices: Sequence[Array],
+        width: tuple[Array, ...],
         *,
         center: Point | None = None,
-        potential: PotentialEnergy,
+        potential: Any,
     ) -> Point:
         """Estimate the variance of the gradient, or of its change from a center, from one batch."""
         scores = self.scores(position, indices, width, center=center, potential=potential)
@@ -232,11 +232,11 @@ class FisherNoise:
     def scores(
         self,
         position: Point,
-        indices: Sequence[TensorVariable],
-        width: tuple[TensorVariable, ...],
+        indices: Sequence[Array],
+        width: tuple[Array, ...],
         *,
         center: Point | None = None,
-        potential: PotentialEnergy,
+        potential: Any,
     ) -> tuple[Point, ...]:
         """Return the scores of the rows of each source, or their change from a center."""
         scores = potential.scores(position, indices, width=width)
@@ -274,8 +274,8 @@ class FisherNoise:
 
 
 def averaged(
-    means: Sequence[TensorVariable], estimates: Sequence[TensorVariable], count: TensorVariable
-) -> tuple[tuple[TensorVariable, ...], TensorVariable]:
+    means: Sequence[Array], estimates: Sequence[Array], count: Array
+) -> tuple[tuple[Array, ...], Array]:
     """Mix estimates into running means of ``count`` estimates; return both."""
     count = count + 1
     weight = arrays.maximum(1 / count, np.asarray(FORGETTING, dtype=count.dtype))
@@ -283,7 +283,7 @@ def averaged(
     return tuple((m + weight * (x - m)).astype(m.dtype) for m, x in pairs), count
 
 
-def share_left(n: TensorVariable, n_rows: int | None) -> TensorVariable | float:
+def share_left(n: Array, n_rows: int | None) -> Array | float:
     """Variance of a mean of n rows without replacement, relative to one with; 1 for None."""
     if n_rows is None:
         return 1.0

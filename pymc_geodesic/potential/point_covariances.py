@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
 
@@ -43,23 +42,21 @@ def matrix_shape(manifold: Manifold, shape: Shape) -> Shape:
     return (*manifold.batch_shape(shape), size, size)
 
 
-def covariance_of_points(
-    manifold: Manifold, scores: TensorVariable, *, shape: Shape
-) -> TensorVariable:
+def covariance_of_points(manifold: Manifold, scores: Array, *, shape: Shape) -> Array:
     """Return the covariance of the mean of the scores of independent rows, for each point.
 
     Parameters
     ----------
     manifold : Manifold
         The manifold of the points.
-    scores : TensorVariable, shape (n, *shape)
+    scores : array, shape (n, *shape)
         Scores of n rows in the embedding.
     shape : tuple of int
         Shape of the points.
 
     Returns
     -------
-    TensorVariable, shape (*batch, D, D)
+    Array, shape (*batch, D, D)
         The unbiased estimate.
     """
     *batch, size, _ = matrix_shape(manifold, shape)

@@ -31,7 +31,7 @@ from pymc_geodesic.potential.row_terms import sum_of_each_row, times_factors
 from pymc_geodesic.potential.scaled_products import log_ratios
 from pymc_geodesic.potential.stream import Source, find_streams
 from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
-from pymc_geodesic.potential.variables import Coordinates, sampled_variables
+from pymc_geodesic.potential.variables import Coordinates, as_values, sampled_variables
 
 __all__ = ["Potential"]
 
@@ -173,6 +173,10 @@ class Potential:
         graphs = [-total(self._energy_terms), *self._gradients(self._smooth_terms)]
         energy, *gradient = self._at(graphs, position, indices)
         return energy, tuple(gradient)
+
+    def values(self, position: Point) -> Point:
+        """Map a point to PyMC's values."""
+        return as_values(self.variables, position)
 
     def scores(
         self, position: Point, indices: Sequence[TensorVariable], *, width: Width

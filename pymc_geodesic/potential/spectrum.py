@@ -8,15 +8,14 @@ import math
 
 from collections.abc import Callable
 
-from pytensor.tensor import TensorVariable
-
 from pymc_geodesic import arrays
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.base import Shape
 
 __all__ = ["Map", "Spectrum", "applied", "in_tangent_space", "mapped"]
 
-Map = Callable[[TensorVariable], TensorVariable]
+Map = Callable[[Array], Array]
 
 
 class Spectrum:
@@ -24,9 +23,9 @@ class Spectrum:
 
     Parameters
     ----------
-    values : array or TensorVariable, shape (..., D)
+    values : array, shape (..., D)
         Eigenvalues.
-    vectors : array or TensorVariable, shape (..., D, D), optional
+    vectors : array, shape (..., D, D), optional
         Eigenvectors in columns; those of a diagonal matrix by default.
     """
 
@@ -37,7 +36,7 @@ class Spectrum:
         """Return a function of the matrices."""
         return Spectrum(function(self.values), self.vectors)
 
-    def times(self, function: Map, x: TensorVariable) -> TensorVariable:
+    def times(self, function: Map, x: Array) -> Array:
         """Multiply points, whose entries may have several axes, by a function of the matrices."""
         if self.vectors is None:
             return function(self.values) * x
@@ -48,13 +47,13 @@ class Spectrum:
             return found
         return arrays.with_shape(found.reshape(x.shape), arrays.static_shape(x))
 
-    def matrix(self, function: Map) -> TensorVariable:
+    def matrix(self, function: Map) -> Array:
         """Return a function of one matrix."""
         if self.vectors is None:
             return arrays.diag(function(self.values))
         return arrays.dot(self.vectors * function(self.values), self.vectors.T)
 
-    def of_points(self, numbers: TensorVariable) -> TensorVariable:
+    def of_points(self, numbers: Array) -> Array:
         """Give numbers, one for each point or for all, the axes of the eigenvalues."""
         numbers = arrays.asarray(numbers)
         n_batch = self.values.ndim - 1
@@ -63,34 +62,32 @@ class Spectrum:
         return numbers
 
 
-def _product(matrices, x: TensorVariable) -> TensorVariable:
+def _product(matrices, x: Array) -> Array:
     return arrays.dot(matrices, x) if x.ndim == 1 else (matrices @ x[..., None])[..., 0]
 
 
-def mapped(function: Map, number: TensorVariable | Spectrum) -> TensorVariable | Spectrum:
+def mapped(function: Map, number: Array | Spectrum) -> Array | Spectrum:
     """Return a function of a number for each entry, or of symmetric matrices."""
     return number.map(function) if isinstance(number, Spectrum) else function(number)
 
 
-def applied(number: TensorVariable | Spectrum, x: TensorVariable) -> TensorVariable:
+def applied(number: Array | Spectrum, x: Array) -> Array:
     """Multiply by a number for each entry, or by symmetric matrices."""
     if isinstance(number, Spectrum):
         return number.times(lambda values: values, x)
     return number * x
 
 
-def in_tangent_space(
-    manifold: Manifold, x: TensorVariable, matrices: TensorVariable, *, shape: Shape
-) -> Spectrum:
+def in_tangent_space(manifold: Manifold, x: Array, matrices: Array, *, shape: Shape) -> Spectrum:
     r"""Return :math:`\Lambda(x) V \Lambda(x)` for matrices V over the entries of points.
 
     Parameters
     ----------
     manifold : Manifold
         The manifold of the points.
-    x : TensorVariable, shape (*batch, *core)
+    x : array, shape (*batch, *core)
         Points.
-    matrices : TensorVariable, shape (*batch, D, D)
+    matrices : array, shape (*batch, D, D)
         A symmetric matrix for each of them.
     shape : tuple of int
         Shape of the points.
@@ -98,7 +95,7 @@ def in_tangent_space(
     batch, core = manifold.batch_shape(shape), manifold.core_shape(shape)
     size = math.prod(core)
 
-    def projected(rows: TensorVariable) -> TensorVariable:
+    def projected(rows: Array) -> Array:
         """Project every row of the matrices, all rows of a point along a new first axis."""
         first = arrays.moveaxis(rows, -2, 0).reshape((size, *batch, *core))
         tangent = manifold.to_tangent(x, first).reshape((size, *batch, size))

@@ -24,6 +24,8 @@ from pymc_geodesic.potential.symmetry import is_even
 __all__ = [
     "Coordinates",
     "SampledVariable",
+    "as_points",
+    "as_values",
     "geometry_names",
     "has_custom_transform",
     "manifold_in",
@@ -111,6 +113,21 @@ class SampledVariable:
         if self.transform is not None:
             value = self.transform.forward(value, *self.rv.owner.inputs)
         return value
+
+
+def as_points(
+    variables: Sequence[SampledVariable], values: Sequence[TensorVariable]
+) -> tuple[TensorVariable, ...]:
+    """Map PyMC's values to points exactly on the manifolds."""
+    pairs = zip(variables, values, strict=True)
+    return tuple(v.manifold.project(v.to_position(value)) for v, value in pairs)
+
+
+def as_values(
+    variables: Sequence[SampledVariable], position: Sequence[TensorVariable]
+) -> tuple[TensorVariable, ...]:
+    """Map points to PyMC's values."""
+    return tuple(v.to_value(x) for v, x in zip(variables, position, strict=True))
 
 
 def manifold_in(model: Model, rv: TensorVariable) -> Manifold:

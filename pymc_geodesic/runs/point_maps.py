@@ -15,9 +15,9 @@ import xarray as xr
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.interpreted import Interpreted, for_many
 from pymc_geodesic.potential import Potential
+from pymc_geodesic.potential.variables import as_values
 from pymc_geodesic.runs.at_draws import at_draws, to_value
 from pymc_geodesic.sampling.run import Arrays
 
@@ -66,7 +66,7 @@ class PointMaps:
         self._inside, self._outside = _many(values, inside), _many(values, outside)
         points = [v.to_position(x) for v, x in zip(self.variables, values, strict=True)]
         self._to_points = _many(values, points)
-        self._to_values = _many(positions, as_values(potential, tuple(positions)))
+        self._to_values = _many(positions, as_values(potential.variables, tuple(positions)))
 
     def points(self, idata: xr.DataTree, *, max_draws: int) -> _Columns:
         """Return draws as points, one array ``(chain, draw, *shape)`` for each variable."""

@@ -68,6 +68,7 @@ class KernelFunction(JAXFunction):
             name = None if graph is None or settings is None else key_of(graph, settings)
             compiled = Compiled(_Latest, name=name)
             MEMO.put(key, compiled)
+        assert isinstance(compiled.run, _Latest), "graphs of kernels have keys of their own"
         compiled.run.function = ref(self)
         return compiled, self._graphs.data
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pymc_geodesic.kernel.carry import as_values
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
@@ -20,7 +19,7 @@ def graphs_of(potential: Potential) -> Graphs:
     """Return the functions of a potential, which all of its kernels share."""
     if potential.functions is None:
         positions, indices = potential.positions, potential.indices
-        outputs = [potential.energy(positions, indices), *as_values(potential, positions)]
+        outputs = [potential.energy(positions, indices), *potential.values(positions)]
         inputs = [*positions, *indices, *potential.conditioned]
         potential.functions = Graphs(inputs, outputs, conditioned=potential.conditioned)
     return potential.functions
@@ -76,7 +75,7 @@ class PotentialOfArrays:
         """Map a point to PyMC's values."""
         if all(variable.is_flat for variable in self.variables):
             return position
-        return tuple(self._call("values", lambda x: as_values(self._potential, x), position))
+        return tuple(self._call("values", self._potential.values, position))
 
     def _widths(self, width: Width) -> tuple[Any, ...]:
         return width if isinstance(width, tuple) else (width,) * len(self.variables)
