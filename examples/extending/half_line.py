@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic import arrays
 from pymc_geodesic.manifolds.fields import Work
 
 __all__ = ["HalfLine"]
@@ -32,10 +32,10 @@ class HalfLine(pmg.Manifold):
 
     def geodesic(self, x, v, t):  # noqa: D102
         y = x + t * v
-        return pt.abs(y), pt.switch(y < 0, -v, v)
+        return arrays.abs(y), arrays.where(y < 0, -v, v)
 
     def project(self, x):  # noqa: D102
-        return pt.abs(x)
+        return arrays.abs(x)
 
     def check(self, value) -> str | None:  # noqa: D102
         if np.all(np.asarray(value) >= 0):

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytensor.tensor as pt
-
-from pytensor.tensor.linalg import expm, svd
 
 import pymc_geodesic as pmg
+
+from pymc_geodesic import arrays
 
 __all__ = ["Stiefel"]
 
@@ -46,18 +45,20 @@ class Stiefel(pmg.Manifold):
         p = x.shape[-1]
         inner = x.mT @ v
         turn = 0.5 * (inner - inner.mT)
-        one = pt.broadcast_to(pt.eye(p, dtype=x.dtype), turn.shape)
+        one = arrays.broadcast_to(arrays.eye(p, dtype=x.dtype), turn.shape)
         rows = [
-            pt.concatenate([turn, -(v.mT @ v)], axis=-1),
-            pt.concatenate([one, turn], axis=-1),
+            arrays.concatenate([turn, -(v.mT @ v)], axis=-1),
+            arrays.concatenate([one, turn], axis=-1),
         ]
-        both = pt.concatenate([x, v], axis=-1) @ expm(t * pt.concatenate(rows, axis=-2))
-        back = expm(-t * turn)
+        both = arrays.concatenate([x, v], axis=-1) @ arrays.expm(
+            t * arrays.concatenate(rows, axis=-2)
+        )
+        back = arrays.expm(-t * turn)
         return both[..., :p] @ back, both[..., p:] @ back
 
     def project(self, x):  # noqa: D102
-        left, _, right = svd(x, full_matrices=False)
-        return pt.specify_shape(left @ right, x.type.shape)
+        left, _, right = arrays.svd(x, full_matrices=False)
+        return arrays.with_shape(left @ right, arrays.static_shape(x))
 
     def check(self, value) -> str | None:  # noqa: D102
         value = np.asarray(value)

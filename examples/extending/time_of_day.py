@@ -19,6 +19,8 @@ from pytensor.tensor.random.utils import normalize_size_param
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic import arrays
+
 __all__ = ["Clock", "TimeOfDay"]
 
 DAY = 24.0
@@ -43,7 +45,7 @@ class Clock(pmg.Manifold):
 
     def project(self, x):  # noqa: D102
         day = np.asarray(DAY, dtype=x.dtype)
-        return pt.clip(x - day * pt.floor(x / day), 0, day)
+        return arrays.clip(x - day * arrays.floor(x / day), 0, day)
 
     def check(self, value) -> str | None:  # noqa: D102
         if np.all((np.asarray(value) >= 0) & (np.asarray(value) <= DAY)):

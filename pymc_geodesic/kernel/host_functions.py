@@ -4,21 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
 
 from pytensor.gradient import pullback
-from pytensor.tensor import tensor
 
 from pymc_geodesic.kernel.compiled import inputs_like
 from pymc_geodesic.kernel.evaluated import Evaluated
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
+from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.variables import as_points, as_values
+from pymc_geodesic.potential.variables import as_points
 
 __all__ = [
     "added",
@@ -62,25 +62,62 @@ def component_densities(potential: Potential) -> Evaluated:
 
 def geometry(potential: Potential) -> dict[str, Any]:
     """Return the functions of the manifold, by the names that they have in a host gradient."""
-    manifold, dtype = potential.manifold, _dtype(potential)
-    values = [variable.value for variable in potential.variables]
-    points, vectors = (
-        tuple(inputs_like(name, [np.zeros(s, dtype) for s in manifold.shapes]))
-        for name in ("point", "vector")
-    )
-    time = tensor("time", dtype=dtype, shape=())
-    found = {
-        "representatives": Representatives(manifold, dtype=dtype),
+    values, points = [x.value for x in potential.variables], potential.positions
+    manifold = ArrayManifold(potential.manifold)
+    return {
+        "representatives": Representatives(potential.manifold),
         "to_points": Interpreted(values, as_points(potential.variables, values)),
-        "to_values": Interpreted(points, as_values(potential.variables, points)),
-        "project": Interpreted(points, manifold.project(points)),
-        "random_point": Interpreted(vectors, manifold.random_point(vectors)),
-        "to_tangent": Interpreted([*points, *vectors], manifold.to_tangent(points, vectors)),
+        "to_values": Interpreted(points, potential.values(points)),
+        "project": manifold.project,
+        "random_point": manifold.random_point,
+        "to_tangent": manifold.to_tangent,
+        "geodesic": manifold.geodesic,
     }
-    if manifold.has_geodesics:
-        ends, velocities = manifold.geodesic(points, vectors, time)
-        found["geodesic"] = Interpreted([*points, *vectors, time], [*ends, *velocities])
-    return found
+
+
+class ArrayManifold:
+    """The maps of a manifold on the host, whose arguments are arrays one after the other.
+
+    Parameters
+    ----------
+    manifold : Product
+        The manifold.
+    """
+
+    def __init__(self, manifold: Product) -> None:
+        self._manifold, self._n = manifold, len(manifold.factors)
+
+    def project(self, *points: np.ndarray) -> list[np.ndarray]:
+        """Return the nearest point."""
+        return self._typed(self._manifold.project, points, points)
+
+    def random_point(self, *noise: np.ndarray) -> list[np.ndarray]:
+        """Turn standard normals into a random point."""
+        return self._typed(self._manifold.random_point, noise, noise)
+
+    def to_tangent(self, *both: np.ndarray) -> list[np.ndarray]:
+        """Project vectors, which come after the point, onto its tangent space."""
+        point, vector = both[: self._n], both[self._n :]
+        return self._typed(self._manifold.to_tangent, point, point, vector)
+
+    def geodesic(self, *arguments: np.ndarray) -> list[np.ndarray]:
+        """Follow a geodesic from a point with a velocity for a time: the point, the velocity."""
+        n = self._n
+        point, velocity, time = arguments[:n], arguments[n : 2 * n], arguments[2 * n]
+
+        def ends(x: Point, v: Point) -> Point:
+            positions, velocities = self._manifold.geodesic(x, v, time)
+            return *positions, *velocities
+
+        return self._typed(ends, (*point, *velocity), point, velocity)
+
+    def _typed(
+        self, function: Callable[..., Point], like: Sequence[np.ndarray], *arguments: Any
+    ) -> list[np.ndarray]:
+        """Return arrays of the types of others. Infinities do not warn."""
+        with np.errstate(all="ignore"):
+            found = function(*arguments)
+        return [np.asarray(x, np.asarray(y).dtype) for x, y in zip(found, like, strict=True)]
 
 
 def _inputs(potential: Potential) -> tuple[tuple, list]:

@@ -14,9 +14,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytensor.tensor import tensor
-
-from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold, Product
 
 __all__ = ["Representatives", "without_seam"]
@@ -33,24 +30,15 @@ class Representatives:
     ----------
     manifold : Product
         The manifold of the draws.
-    dtype : str
-        Type of the draws.
     """
 
-    def __init__(self, manifold: Product, *, dtype: str) -> None:
-        draws, center = (
-            tuple(tensor("point", dtype=dtype, shape=(*leading, *s)) for s in manifold.shapes)
-            for leading in ((None,), ())
-        )
-        nearest, projected = manifold.nearest(draws, center), manifold.project(center)
+    def __init__(self, manifold: Product) -> None:
+        self._factors = manifold.factors
         # Coordinates of all others never jump, and their draws are left alone.
-        pairs = enumerate(zip(nearest, draws, strict=True))
-        self._jumping = [i for i, (x, y) in pairs if x is not y]
-        points, centers, found, means = (
-            [x[i] for i in self._jumping] for x in (draws, center, nearest, projected)
-        )
-        self._nearest = Interpreted([*points, *centers], found)
-        self._project = Interpreted(centers, means)
+        ones = [np.ones(shape) for shape in manifold.shapes]
+        with np.errstate(all="ignore"):
+            pairs = enumerate(zip(manifold.factors, ones, strict=True))
+            self._jumping = [i for i, (factor, x) in pairs if factor.nearest(x, x) is not x]
 
     def nearest(
         self, draws: Sequence[np.ndarray], center: Sequence[np.ndarray]
@@ -65,10 +53,9 @@ class Representatives:
             One point of each variable.
         """
         found = list(draws)
-        if self._jumping:
-            moved = self._nearest(*(x[i] for x in (draws, center) for i in self._jumping))
-            for i, x in zip(self._jumping, moved, strict=True):
-                found[i] = x
+        with np.errstate(all="ignore"):
+            for i in self._jumping:
+                found[i] = self._factors[i].nearest(draws[i], center[i])
         return found
 
     def of_point(
@@ -106,13 +93,17 @@ class Representatives:
         finite = np.all([_is_finite(x) for x in columns], axis=0)
         if not self._jumping or not finite.any():
             return columns
+        factors = [self._factors[i] for i in self._jumping]
         # The last draw is farthest from where a chain has begun.
         center, found = [x[finite][-1] for x in columns], columns
-        for _ in range(MOST_ROUNDS):
-            before, found = found, self._nearest(*columns, *center)
-            if all(map(_are_close, before, found)):
-                break
-            center = self._project(*(x[finite].mean(axis=0) for x in found))
+        with np.errstate(all="ignore"):
+            for _ in range(MOST_ROUNDS):
+                trios = zip(factors, columns, center, strict=True)
+                before, found = found, [m.nearest(x, c) for m, x, c in trios]
+                if all(map(_are_close, before, found)):
+                    break
+                pairs = zip(factors, found, strict=True)
+                center = [m.project(x[finite].mean(axis=0)) for m, x in pairs]
         return found
 
 
@@ -139,7 +130,7 @@ def without_seam(manifold: Manifold | None, x: np.ndarray) -> np.ndarray:
     if manifold is None or not x.size:
         return x
     shape = x.shape[2:]
-    one = Representatives(Product([manifold], shapes=[shape]), dtype=x.dtype.name)
+    one = Representatives(Product([manifold], shapes=[shape]))
     [found] = one.around_center([x.reshape(-1, *shape)])
     return found.reshape(x.shape)
 

@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytensor.tensor import TensorType
-
-from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["LARGEST_POINT", "PointFrame", "PointMoves", "moves_of"]
@@ -30,40 +27,32 @@ class PointMoves:
     ----------
     manifold : Manifold
         The manifold, which has such functions.
-    core : tuple of int
-        Shape of a point.
-    dtype : str
-        Type of its entries.
     """
 
-    def __init__(self, manifold: Manifold, core: tuple[int, ...], dtype: str) -> None:
-        kind = TensorType(dtype, shape=(None, *core))
-        x, gradient = kind("x"), kind("gradient")
-        found = manifold.stein_functions(x, gradient)
-        assert found is not None, "the manifold has functions"
-        weights = TensorType(dtype, shape=(None, None))("weights")
-        self._at = Interpreted([x, gradient], list(found))
-        self._moved = Interpreted([x, weights], [manifold.moved_along(x, weights)])
-        self.dtype = dtype
+    def __init__(self, manifold: Manifold) -> None:
+        self.manifold = manifold
 
     def __call__(self, x: np.ndarray, gradient: np.ndarray) -> list[np.ndarray]:
         """Return functions, forces and products at points ``(draw, *core)``."""
         with np.errstate(all="ignore"):
-            return self._at(x, gradient)
+            found = self.manifold.stein_functions(x, gradient)
+        assert found is not None, "the manifold has functions"
+        return list(found)
 
     def moved(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Move points along the gradients of functions with weights ``(draw, function)``."""
-        return self._moved(x, weights.astype(self.dtype))[0]
+        with np.errstate(all="ignore"):
+            return self.manifold.moved_along(x, weights.astype(x.dtype))
 
 
 def moves_of(manifold: Manifold, core: tuple[int, ...], dtype: str) -> PointMoves | None:
     """Return the functions of a manifold; None if it has none, or points are large."""
     if math.prod(core) > LARGEST_POINT:
         return None
-    point = TensorType(dtype, shape=(None, *core))("x")
-    if manifold.stein_functions(point, point) is None:
-        return None
-    return PointMoves(manifold, core, dtype)
+    point = np.ones((1, *core), dtype)
+    with np.errstate(all="ignore"):
+        found = manifold.stein_functions(point, point)
+    return None if found is None else PointMoves(manifold)
 
 
 class PointFrame(NamedTuple):

@@ -15,11 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
-from pytensor.tensor import TensorType
-
-from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.variables import SampledVariable
@@ -130,7 +126,7 @@ def has_directions(variable: SampledVariable) -> bool:
     core = manifold.core_shape(variable.shape)
     if manifold.is_flat or np.prod(core) > LARGEST_POINT:
         return manifold.is_flat
-    return manifold.laplacian(pt.zeros((1, *core))) is not None
+    return manifold.laplacian(np.zeros((1, *core))) is not None
 
 
 def _named(name: str, index: tuple[int, ...]) -> str:
@@ -147,16 +143,12 @@ def _curved(
     """Yield all draws, draws, slopes, Laplacians and projectors of each point of a variable."""
     shape = x.shape[2:]
     core, n_batch = manifold.core_shape(shape), len(manifold.batch_shape(shape))
-    kind = TensorType(x.dtype, shape=(None, *core))
-    raw, at, u = kind("raw"), kind("x"), kind("u")
-    laplacian = manifold.laplacian(at)
     size = int(np.prod(core))
-    slope = manifold.to_tangent(at, manifold.align(u, raw, at))
-    units = pt.as_tensor(np.eye(size, dtype=x.dtype).reshape(size, 1, *core))
-    every = manifold.to_tangent(at, units).reshape((size, -1, size))
-    function = Interpreted([raw, at, u], [slope, laplacian])
-    projector = Interpreted([at], [pt.moveaxis(every, 0, 1)])
-    nearest = Interpreted([at], [manifold.project(at)])
+    units = np.eye(size, dtype=x.dtype).reshape(size, 1, *core)
+
+    def projector(at: np.ndarray) -> np.ndarray:
+        return np.moveaxis(manifold.to_tangent(at, units).reshape((size, -1, size)), 0, 1)
+
     both = np.concatenate([everywhere, x], axis=1)
     aligned = without_seam(manifold, both)
     far, near = aligned[:, : everywhere.shape[1]], aligned[:, everywhere.shape[1] :]
@@ -164,11 +156,13 @@ def _curved(
         at_point = (slice(None), slice(None), *index)
         z, here, *rest = (a[at_point] for a in (far, near, x, gradient))
         flat, given, gradients = (a.reshape(-1, *core) for a in (here, *rest))
-        slopes, laplacians = function(given, flat, gradients)
-        middle = nearest(z.mean(axis=(0, 1))[None])[0]
-        values, vectors = np.linalg.eigh(projector(middle)[0][0])
+        slopes = manifold.to_tangent(flat, manifold.align(gradients, given, flat))
+        laplacians = manifold.laplacian(flat)
+        assert laplacians is not None, "directions of the manifold can be compared"
+        middle = manifold.project(z.mean(axis=(0, 1))[None])
+        values, vectors = np.linalg.eigh(projector(middle)[0])
         basis = vectors[:, values > 0.5]
-        inside = basis.T @ projector(flat)[0] @ basis
+        inside = basis.T @ projector(flat) @ basis
         rows = [a.reshape(*a.shape[:2], size) @ basis for a in (z, here)]
         rows += [a.reshape(*here.shape[:2], size) @ basis for a in (slopes, laplacians)]
         yield *rows, inside.reshape(*here.shape[:2], *inside.shape[-2:])

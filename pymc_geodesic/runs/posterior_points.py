@@ -13,7 +13,6 @@ from pymc.model import Model
 from pytensor.graph.traversal import ancestors
 
 from pymc_geodesic.kernel.interpreted import Interpreted
-from pymc_geodesic.manifolds import Product
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.runs.at_draws import at_draws
 
@@ -36,9 +35,6 @@ class PosteriorPoints:
 
     def __init__(self, model: Model, variables: Sequence[SampledVariable]) -> None:
         self._model, self.variables = model, list(variables)
-        positions = tuple(variable.position for variable in variables)
-        manifold = Product([v.manifold for v in variables], shapes=[v.shape for v in variables])
-        self._project = Interpreted(positions, manifold.project(positions))
 
     @property
     def names(self) -> list[str]:
@@ -54,9 +50,8 @@ class PosteriorPoints:
 
     def mean(self, points: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Average points in the embedding, and project the mean onto the manifold."""
-        means = [x.mean(axis=(0, 1)) for x in points]
-        pairs = zip(means, self.variables, strict=True)
-        return self._project(*(np.asarray(x, v.position.dtype) for x, v in pairs))
+        pairs = zip(points, self.variables, strict=True)
+        return [np.asarray(v.manifold.project(x.mean(axis=(0, 1))), x.dtype) for x, v in pairs]
 
     def values(self, point: Point) -> dict[str, np.ndarray]:
         """Return PyMC's values of a point, by their names."""

@@ -219,7 +219,7 @@ class _Moments:
             return value
         if self._representatives is None:
             product = Product([self._manifold], shapes=[value.shape])
-            self._representatives = Representatives(product, dtype=value.dtype.name)
+            self._representatives = Representatives(product)
         [near] = self._representatives.of_point([value], [self.mean.astype(value.dtype)])
         return near
 

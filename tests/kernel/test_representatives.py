@@ -74,7 +74,7 @@ def test_scaled_frames_of_all_chains_have_one_center():
     frames = np.zeros((2, 200, 4, 2))
     frames[..., 0, 0] = frames[..., 1, 1] = np.cos(turns)
     frames[..., 1, 0], frames[..., 0, 1] = np.sin(turns), -np.sin(turns)
-    found = without_seam(manifold, manifold.embed(frames).eval())
+    found = without_seam(manifold, manifold.embed(frames))
     # An angular velocity of one turns the first column by two away from the second.
     angle = -2.0 * found[..., -1, 0]
     assert np.abs(angle - angle.mean() - (turns - turns.mean())).max() < 0.02
@@ -84,7 +84,7 @@ def test_chains_of_several_variables():
     product = Product([Euclidean(), Circle()], shapes=[(3,), (2,)])
     x, flat = angles(np.pi), np.zeros((CHAINS, DRAWS, 3))
     windows = [[[flat[i, j], x[i, j]] for j in range(DRAWS - i)] for i in range(CHAINS)]
-    found = Representatives(product, dtype="float64").of_chains(windows)
+    found = Representatives(product).of_chains(windows)
     assert [len(window) for window in found] == [DRAWS - i for i in range(CHAINS)]
     assert found[1][2][0] is windows[1][2][0]
     assert windows[0][0][1] is not found[0][0][1]
@@ -94,6 +94,6 @@ def test_chains_of_several_variables():
 def test_nothing_is_done_where_nothing_jumps():
     product = Product([Euclidean(), pmg.Sphere()], shapes=[(3,), (2,)])
     windows = [[[np.zeros(3), np.array([1.0, 0.0])]]]
-    assert Representatives(product, dtype="float64").of_chains(windows) is windows
+    assert Representatives(product).of_chains(windows) is windows
     x = np.zeros((1, 2, 3))
     assert without_seam(None, x) is x
