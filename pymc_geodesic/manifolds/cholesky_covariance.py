@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import pytensor.tensor as pt
 
 from pymc_geodesic import arrays
 from pymc_geodesic.arrays import Array
@@ -72,9 +71,10 @@ class CholeskyCov(Manifold):
         return _joined((logs, ROWS.project(rows)))
 
     def embed(self, value: Array) -> Array:  # noqa: D102
-        *batch, n, _ = self.embedded_shape(arrays.static_shape(value))
-        zeros = pt.zeros((*batch, n, n), dtype=value.dtype)
-        factor = zeros[..., *np.tril_indices(n)].set(value)
+        n = self.embedded_shape(arrays.static_shape(value))[-2]
+        places = np.zeros((n, n), dtype=int)
+        places[np.tril_indices(n)] = np.arange(n * (n + 1) // 2)
+        factor = value[..., places] * np.tri(n, dtype=value.dtype)
         sizes = arrays.sqrt((factor * factor).sum(axis=-1, keepdims=True))
         return _joined((arrays.log(sizes), factor / sizes))
 

@@ -33,7 +33,7 @@ def triangle(x: Array) -> Array:
 
     Its transpose is the R of a QR decomposition with positive diagonal.
     """
-    return arrays.cholesky(x.mT @ x, lower=True)
+    return arrays.cholesky(x.mT @ x)
 
 
 def orthonormal_columns(x: Array) -> Array:

@@ -6,13 +6,11 @@ import re
 
 from typing import NamedTuple, get_args
 
+import jax
 import numpy as np
-import pytensor
-import pytensor.tensor as pt
 import pytest
 
 from half_line import HalfLine
-from pytensor.compile.mode import Mode
 from stiefel import Stiefel as PolarStiefel
 from time_of_day import Clock
 
@@ -22,8 +20,6 @@ from pymc_geodesic.manifolds.base import MassKind
 from pymc_geodesic.manifolds.fields import Visit
 from pymc_geodesic.manifolds.stretched import Stretched
 
-# Interpreted without rewrites: these graphs run once each.
-INTERPRETED = Mode(linker="py", optimizer=None)
 N = 4
 FACTOR = np.array([[1, 0, 0.2, 0], [0, 0.5, 0, 0], [0, 0.1, 0.3, 0], [0, 0, 0, 0.8]])
 
@@ -78,23 +74,19 @@ def batch(request):
     return request.param
 
 
-def evaluate(outputs):
-    return pytensor.function([], outputs, mode=INTERPRETED)()
-
-
 def close(actual, expected, dtype="float64"):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=TOLERANCE[dtype])
 
 
 def normals(case, seed, batch=(3,), dtype="float64"):
     shape = (*batch, *case.core)
-    return pt.constant(np.random.default_rng(seed).normal(size=shape).astype(dtype))
+    return np.asarray(np.random.default_rng(seed).normal(size=shape).astype(dtype))
 
 
 def start(case, batch=(3,), dtype="float64"):
     """A point and a tangent vector at it, as constants."""
     x = case.manifold.random_point(normals(case, 1, batch, dtype))
-    x = pt.constant(evaluate(x).astype(dtype))
+    x = np.asarray(x.astype(dtype))
     return x, case.manifold.to_tangent(x, normals(case, 4, batch, dtype))
 
 
@@ -104,7 +96,7 @@ def over_points(case, u):
 
 
 def time(value, dtype="float64"):
-    return pt.constant(np.asarray(value, dtype=dtype))
+    return np.asarray(np.asarray(value, dtype=dtype))
 
 
 def test_dimension(case):
@@ -128,9 +120,12 @@ def test_random_points_are_on_the_manifold_and_differ(case, batch, dtype):
     manifold = case.manifold
     x = manifold.random_point(normals(case, 1, batch, dtype))
     other = manifold.random_point(normals(case, 2, batch, dtype))
-    x, nearest, other, value = evaluate(
-        [x, manifold.project(x), other, manifold.unembed(manifold.fold(x, x)[0])]
-    )
+    x, nearest, other, value = [
+        x,
+        manifold.project(x),
+        other,
+        manifold.unembed(manifold.fold(x, x)[0]),
+    ]
     assert x.shape == (*batch, *case.core)
     assert x.dtype == dtype
     close(x, nearest, dtype)
@@ -142,7 +137,7 @@ def test_to_tangent_is_an_orthogonal_projection(case, batch, dtype):
     x, v = start(case, batch, dtype)
     u, w = (normals(case, seed, batch, dtype) for seed in (2, 3))
     project = case.manifold.to_tangent
-    once, twice, left, right = evaluate([v, project(x, v), project(x, u) * w, u * project(x, w)])
+    once, twice, left, right = [v, project(x, v), project(x, u) * w, u * project(x, w)]
     assert once.shape == (*batch, *case.core)
     assert once.dtype == dtype
     close(twice, once, dtype)
@@ -153,14 +148,14 @@ def test_to_tangent_is_an_orthogonal_projection(case, batch, dtype):
 @pytest.mark.parametrize("name", ["Sphere", "ProjectiveSphere", "Simplex"])
 def test_tangent_vectors_are_orthogonal_to_the_point(name):
     x, v = start(MANIFOLDS[name])
-    close(evaluate((x * v).sum(-1)), 0)
+    close((x * v).sum(-1), 0)
 
 
 def test_tangent_space_has_the_dimension_of_the_manifold(case):
     x, _ = start(case, ())
     size = int(np.prod(case.core))
-    basis = pt.constant(np.eye(size).reshape(size, *case.core))
-    columns = evaluate(case.manifold.to_tangent(pt.stack([x] * size), basis))
+    basis = np.asarray(np.eye(size).reshape(size, *case.core))
+    columns = case.manifold.to_tangent(np.stack([x] * size), basis)
     # A projection has no other singular values than zero and one.
     assert np.linalg.matrix_rank(columns.reshape(size, size), tol=1e-12) == case.dim
 
@@ -169,16 +164,14 @@ def test_geodesic_stays_on_the_manifold_and_keeps_the_speed(case, batch, dtype):
     manifold, shape = case.manifold, (*batch, *case.core)
     x, v = start(case, batch, dtype)
     y, w = manifold.geodesic(x, v, time(0.7, dtype))
-    moved, nearest, velocity, tangent, before, after = evaluate(
-        [
-            y,
-            manifold.project(y),
-            w,
-            manifold.to_tangent(y, w),
-            manifold.squared_norm(v),
-            manifold.squared_norm(w),
-        ]
-    )
+    moved, nearest, velocity, tangent, before, after = [
+        y,
+        manifold.project(y),
+        w,
+        manifold.to_tangent(y, w),
+        manifold.squared_norm(v),
+        manifold.squared_norm(w),
+    ]
     assert moved.shape == velocity.shape == shape
     assert before.shape == batch
     assert moved.dtype == velocity.dtype == dtype
@@ -192,7 +185,7 @@ def test_geodesic_returns_when_the_velocity_is_turned(case, dtype):
     x, v = start(case, dtype=dtype)
     y, w = manifold.geodesic(x, v, time(0.7, dtype))
     back, turned = manifold.geodesic(y, -w, time(0.7, dtype))
-    x, v, back, turned = evaluate([x, v, back, turned])
+    x, v, back, turned = [x, v, back, turned]
     close(back, x, dtype)
     close(turned, -v, dtype)
 
@@ -202,7 +195,7 @@ def test_geodesic_times_add_up(case):
     x, v = start(case)
     twice = manifold.geodesic(*manifold.geodesic(x, v, time(0.3)), time(0.9))
     once = manifold.geodesic(x, v, time(1.2))
-    for actual, expected in zip(evaluate(list(twice)), evaluate(list(once)), strict=True):
+    for actual, expected in zip(twice, once, strict=True):
         close(actual, expected)
 
 
@@ -211,16 +204,22 @@ def test_geodesic_leaves_with_its_velocity(case):
     x, v = start(case)
     h = 1e-6
     ahead, behind = (manifold.geodesic(x, v, time(t))[0] for t in (h, -h))
-    np.testing.assert_allclose(evaluate((ahead - behind) / (2 * h)), evaluate(v), atol=1e-9)
+    np.testing.assert_allclose(((ahead - behind) / (2 * h)), v, atol=1e-9)
 
 
 def test_points_without_speed_stay_without_nan(case, dtype):
     manifold = case.manifold
     x, v = start(case, dtype=dtype)
-    rest = pt.set_subtensor(v[0], 0.0)
+    rest = v.copy()
+    rest[0] = 0.0
+
+    def total(rest):
+        y, w = manifold.geodesic(x, rest, time(0.7, dtype))
+        return (y * y[::-1]).sum() + w.sum()
+
+    with jax.enable_x64(True):
+        slope = jax.grad(total)(rest)
     y, w = manifold.geodesic(x, rest, time(0.7, dtype))
-    slope = pt.grad((y * y[::-1]).sum() + w.sum(), rest)
-    x, rest, y, w, slope = evaluate([x, rest, y, w, slope])
     np.testing.assert_array_equal(y[0], x[0])
     np.testing.assert_allclose(w[0], rest[0], atol=1e-30)
     assert np.isfinite(slope).all()
@@ -229,16 +228,16 @@ def test_points_without_speed_stay_without_nan(case, dtype):
 def test_tiny_speeds_are_followed(case):
     manifold = case.manifold
     x, v = start(case)
-    y, w = evaluate(list(manifold.geodesic(x, v * 1e-200, time(0.7))))
-    close(y, evaluate(x))
-    np.testing.assert_allclose(w, evaluate(v) * 1e-200, rtol=1e-12)
+    y, w = manifold.geodesic(x, v * 1e-200, time(0.7))
+    close(y, x)
+    np.testing.assert_allclose(w, v * 1e-200, rtol=1e-12)
 
 
 def test_project_is_idempotent_and_near(case, dtype):
     manifold = case.manifold
     x, v = start(case, dtype=dtype)
     once = manifold.project(x + np.asarray(1e-3, dtype) * v)
-    once, twice, x = evaluate([once, manifold.project(once), x])
+    once, twice, x = [once, manifold.project(once), x]
     close(twice, once, dtype)
     np.testing.assert_allclose(once, x, atol=0.01)
 
@@ -246,8 +245,8 @@ def test_project_is_idempotent_and_near(case, dtype):
 def test_leading_axes_are_independent_points(case):
     manifold = case.manifold
     x, v = start(case, (2, 3))
-    y, w = evaluate(list(manifold.geodesic(x, v, time(0.7))))
-    alone = evaluate(list(manifold.geodesic(x[1, 2], v[1, 2], time(0.7))))
+    y, w = manifold.geodesic(x, v, time(0.7))
+    alone = manifold.geodesic(x[1, 2], v[1, 2], time(0.7))
     close(y[1, 2], alone[0])
     close(w[1, 2], alone[1])
 
@@ -257,16 +256,14 @@ def test_embed_undoes_unembed_after_fold(case):
     x, v = start(case)
     folded, carried = manifold.fold(x, v)
     value = manifold.unembed(x)
-    again, folded, value, value_of_folded, tangent, carried = evaluate(
-        [
-            manifold.embed(manifold.unembed(folded)),
-            folded,
-            value,
-            manifold.unembed(folded),
-            manifold.to_tangent(folded, carried),
-            carried,
-        ]
-    )
+    again, folded, value, value_of_folded, tangent, carried = [
+        manifold.embed(manifold.unembed(folded)),
+        folded,
+        value,
+        manifold.unembed(folded),
+        manifold.to_tangent(folded, carried),
+        carried,
+    ]
     close(again, folded)
     close(value_of_folded, value)
     close(tangent, carried)
@@ -279,14 +276,12 @@ def test_fold_is_an_isometry_that_commutes_with_geodesics(case):
     y, w = manifold.geodesic(x, v, time(0.7))
     folded_after = manifold.unembed(manifold.fold(y, w)[0])
     folded_before = manifold.unembed(manifold.geodesic(*manifold.fold(x, v), time(0.7))[0])
-    before, after, squares, kept = evaluate(
-        [
-            folded_before,
-            folded_after,
-            manifold.squared_norm(v),
-            manifold.squared_norm(manifold.fold(x, v)[1]),
-        ]
-    )
+    before, after, squares, kept = [
+        folded_before,
+        folded_after,
+        manifold.squared_norm(v),
+        manifold.squared_norm(manifold.fold(x, v)[1]),
+    ]
     close(before, after)
     close(kept, squares)
 
@@ -295,7 +290,7 @@ def test_representatives_of_a_point_are_aligned_by_an_isometry(case):
     manifold = case.manifold
     x, v = start(case)
     y, w = manifold.fold(x, v)
-    aligned, v, kept = evaluate([manifold.align(w, y, x), v, manifold.align(v, x, x)])
+    aligned, v, kept = [manifold.align(w, y, x), v, manifold.align(v, x, x)]
     if manifold.covering is not manifold:
         close(aligned, v)
     close(kept, v)
@@ -305,14 +300,12 @@ def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(case):
     manifold = case.manifold
     x, _ = start(case)
     soft = manifold.soften(x, time(0.1))
-    soft, nearest, sharp, folded = evaluate(
-        [
-            soft,
-            manifold.project(soft),
-            manifold.fold(manifold.soften(x, time(0.0)), x)[0],
-            manifold.fold(x, x)[0],
-        ]
-    )
+    soft, nearest, sharp, folded = [
+        soft,
+        manifold.project(soft),
+        manifold.fold(manifold.soften(x, time(0.0)), x)[0],
+        manifold.fold(x, x)[0],
+    ]
     close(soft, nearest)
     close(sharp, folded)
 
@@ -323,16 +316,16 @@ def test_soften_stays_on_the_manifold_and_vanishes_with_the_width(case):
 def test_the_laplacian_is_the_sum_of_the_accelerations_of_geodesics(name):
     """Over an orthonormal basis of the tangent space, by differences of velocities."""
     manifold, core, dim = MANIFOLDS[name]
-    x = manifold.project(pt.constant(np.random.default_rng(1).normal(size=core)))
+    x = manifold.project(np.asarray(np.random.default_rng(1).normal(size=core)))
     size, h = int(np.prod(core)), 1e-4
-    units = pt.constant(np.eye(size).reshape(size, *core))
-    at = pt.broadcast_to(x, (size, *core))
-    projector = evaluate(manifold.to_tangent(at, units)).reshape(size, size)
+    units = np.asarray(np.eye(size).reshape(size, *core))
+    at = np.broadcast_to(x, (size, *core))
+    projector = manifold.to_tangent(at, units).reshape(size, size)
     values, vectors = np.linalg.eigh(projector)
     basis = vectors[:, values > 0.5].T.reshape(dim, *core)
-    at = pt.broadcast_to(x, (dim, *core))
-    ahead, behind = (manifold.geodesic(at, pt.constant(basis), pt.constant(t))[1] for t in (h, -h))
-    accelerations, laplacian = evaluate([(ahead - behind) / (2 * h), manifold.laplacian(x)])
+    at = np.broadcast_to(x, (dim, *core))
+    ahead, behind = (manifold.geodesic(at, np.asarray(basis), np.asarray(t))[1] for t in (h, -h))
+    accelerations, laplacian = [(ahead - behind) / (2 * h), manifold.laplacian(x)]
     np.testing.assert_allclose(laplacian, accelerations.sum(axis=0), atol=1e-6)
 
 
@@ -341,10 +334,10 @@ def test_envelope_bounds_the_variance(case, known):
     manifold, shape = case.manifold, (3, *case.core)
     kept = {"every entry": shape, "the last axis": shape[-1:], "a number": ()}[known]
     variance = np.random.default_rng(1).uniform(size=kept)
-    envelope = evaluate(manifold.envelope(pt.constant(variance)))
+    envelope = manifold.envelope(np.asarray(variance))
     assert np.all(np.broadcast_to(envelope, shape) >= np.broadcast_to(variance, shape))
     x, v = start(case)
-    close(*evaluate([manifold.to_tangent(x, envelope * v), envelope * v]))
+    close(*[manifold.to_tangent(x, envelope * v), envelope * v])
 
 
 @pytest.mark.parametrize(
@@ -378,8 +371,8 @@ def test_a_mass_that_is_taken_keeps_velocities_tangent(case, kind):
         "diagonal": lambda: rng.uniform(1, 2, shape),
         "matrix": lambda: rng.normal(size=(3, 3)),
     }[kind]()
-    rate = pt.dot(pt.constant(scales), v) if kind == "matrix" else scales * v
-    rate, tangent = evaluate([rate, manifold.to_tangent(x, rate)])
+    rate = np.dot(np.asarray(scales), v) if kind == "matrix" else scales * v
+    rate, tangent = [rate, manifold.to_tangent(x, rate)]
     close(tangent, rate)
 
 
@@ -388,25 +381,23 @@ def test_times_may_differ_between_points(case):
     x, v = start(case)
     times = np.array([0.3, 0.7, 1.1])
     own = manifold.along_core(times)
-    together = evaluate(list(manifold.geodesic(x, v, pt.constant(own))))
+    together = manifold.geodesic(x, v, np.asarray(own))
     for i, t in enumerate(times):
-        for actual, expected in zip(
-            together, evaluate(list(manifold.geodesic(x[i], v[i], time(t)))), strict=True
-        ):
+        for actual, expected in zip(together, manifold.geodesic(x[i], v[i], time(t)), strict=True):
             close(actual[i], expected)
 
 
 def test_only_compact_manifolds_hold_points_for_ever(case):
     manifold = case.manifold
     x, v = start(case)
-    gone = evaluate(manifold.geodesic(x, v, time(1e3))[0])
+    gone = manifold.geodesic(x, v, time(1e3))[0]
     assert (np.abs(gone).max() < 25) == manifold.is_compact
 
 
 def test_the_field_has_the_moments_that_it_asks_for(case):
     manifold, shape = case.manifold, (3, *case.core)
     x, v = start(case)
-    moments = evaluate(manifold.field_moments(x))
+    moments = manifold.field_moments(x)
     assert [moment.shape for moment in moments] == manifold.field_shapes(shape)
     found = manifold.field_work(Visit(x, x, v), manifold.field_moments(x), dim=3.0 * case.dim)
-    assert all(np.ndim(part) == 0 for part in evaluate([pt.as_tensor(part) for part in found]))
+    assert all(np.ndim(part) == 0 for part in [part for part in found])
