@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Hamiltonian trajectories of all variables with a Metropolis test each, as one compiled scan."""
+"""Hamiltonian trajectories of all variables with a Metropolis test each, as one compiled loop."""
 
 from __future__ import annotations
 

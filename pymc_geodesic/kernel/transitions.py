@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Many transitions as one compiled scan, from a state, noise and rows to the next state."""
+"""Many transitions as one compiled loop, from a state, noise and rows to the next state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IN_BOUNDS = "promise_in_bounds"
 
 
 class TransitionKernel:
-    """Compile a number of transitions as one scan without random generators.
+    """Compile a number of transitions as one loop without random generators.
 
     Parameters
     ----------

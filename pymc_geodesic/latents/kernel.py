@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""One compiled scan that samples the local variables of a batch."""
+"""One compiled loop that samples the local variables of a batch."""
 
 from __future__ import annotations
 
