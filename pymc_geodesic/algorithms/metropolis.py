@@ -97,6 +97,7 @@ class MetropolisKernel:
         self._potential, self._n_leapfrog = potential, n_leapfrog
         self._blocks = blocks = blocks_of(potential, mass)
         self._mass = mass = blocks.join_mass(mass)
+        self._joint = joined(potential, blocks)
         # Of these only the number is needed.
         conditioned = [0] * len(potential.conditioned)
         example = self._joined(example)._replace(conditioned=conditioned)
@@ -104,7 +105,7 @@ class MetropolisKernel:
             self.one_chain,
             example=example,
             graphs=graphs_of(potential),
-            settings=(n_leapfrog, blocks, joined(potential, blocks).manifold, mass),
+            settings=(n_leapfrog, blocks, self._joint.manifold, mass),
         )
         self._compiled = CompiledMap(
             example,
@@ -124,9 +125,11 @@ class MetropolisKernel:
         data : sequence of array
             The values of the shared variables of the model.
         """
-        potential = joined(
-            PotentialOfArrays(self._potential, conditioned=inputs.conditioned, data=data),
-            self._blocks,
+        potential = PotentialOfArrays(
+            self._joint,
+            graphs_of(self._potential),
+            conditioned=inputs.conditioned,
+            data=data,
         )
         frame = None if self._mass is None else self._mass.frame(inputs.mass)
         manifold = weighted(potential.manifold, frame)

@@ -25,8 +25,8 @@ class Dynamics(NamedTuple):
     ----------
     transition : callable
         ``(state, gradient, noise, *, manifold, step_size, **parameters) -> state``, a pure function
-        of arrays that JAX traces. States are named tuples of the algorithm, with a field ``position``. They may also
-        have a ``velocity``, a ``thermostat`` and other fields.
+        of arrays that JAX traces. States are named tuples of the algorithm, with a field
+        ``position``. They may also have a ``velocity``, a ``thermostat`` and other fields.
     enter, leave : callable
         Map a state to the coordinates of the transition and back, once per call; the identity by
         default.

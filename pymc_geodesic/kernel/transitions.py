@@ -78,10 +78,9 @@ class TransitionKernel:
         self._n_moments = numbers_of_moments(potential.manifold)
         self._shares_rows = bool(potential.latents)
         self._potential = potential
-        joint = joined(potential, blocks)
+        self._joint = joint = joined(potential, blocks)
         if not blocks.are_single:
             mass, noise_model = blocks.join_mass(mass), KnownNoise(joint)
-        self._manifold = joint.manifold
         self._dynamics, self._mass = dynamics, mass
         self._noise_model, self._halves = noise_model, halves
         n_weights = len(potential.row_weights)
@@ -115,8 +114,8 @@ class TransitionKernel:
             The values of the shared variables of the model.
         """
         conditioned = [*inputs.conditioned, *inputs.weights]
-        potential = joined(
-            PotentialOfArrays(self._potential, conditioned=conditioned, data=data), self._blocks
+        potential = PotentialOfArrays(
+            self._joint, graphs_of(self._potential), conditioned=conditioned, data=data
         )
         frame = None if self._mass is None else self._mass.frame(inputs.mass)
         manifold = weighted(potential.manifold, frame)
@@ -159,7 +158,7 @@ class TransitionKernel:
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""
-        moments = joined_moments(self._manifold, outputs.values, outputs.moments)
+        moments = joined_moments(self._joint.manifold, outputs.values, outputs.moments)
         if self._blocks.are_single:
             return outputs._replace(moments=moments)
         blocks = self._blocks

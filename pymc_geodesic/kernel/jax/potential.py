@@ -10,7 +10,7 @@ from typing import Any
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.manifolds import Point
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.potential.estimate import Width
+from pymc_geodesic.potential.estimate import PotentialEnergy, Width
 
 __all__ = ["PotentialOfArrays", "graphs_of"]
 
@@ -30,16 +30,24 @@ class PotentialOfArrays:
 
     Parameters
     ----------
-    potential : Potential
+    potential : PotentialEnergy
         The potential.
+    graphs : Graphs
+        Those of the model.
     conditioned, data : sequence of array
         Values of its inputs and of its data.
     """
 
     def __init__(
-        self, potential: Potential, *, conditioned: Sequence[Any], data: Sequence[Any]
+        self,
+        potential: PotentialEnergy,
+        graphs: Graphs,
+        *,
+        conditioned: Sequence[Any],
+        data: Sequence[Any],
     ) -> None:
-        self._potential, self._given = potential, [*conditioned, *data]
+        self._potential, self._graphs = potential, graphs
+        self._given = [*conditioned, *data]
         self.variables, self.manifold = potential.variables, potential.manifold
 
     def energy(self, position: Point, indices: Sequence[Any]) -> Any:
@@ -65,6 +73,7 @@ class PotentialOfArrays:
         """Gradient of the scaled likelihood of each row alone, for each source."""
 
         def write(position, indices, width):
+            assert isinstance(self._potential, Potential), "noise of rows keeps scalars apart"
             return self._potential.scores(position, indices, width=width)
 
         found = self._call("scores", write, position, list(indices), self._widths(width))
@@ -73,7 +82,7 @@ class PotentialOfArrays:
 
     def values(self, position: Point) -> Point:
         """Map a point to PyMC's values."""
-        if all(variable.is_flat for variable in self.variables):
+        if all(variable.manifold.is_flat for variable in self.variables):
             return position
         return tuple(self._call("values", self._potential.values, position))
 
@@ -81,4 +90,4 @@ class PotentialOfArrays:
         return width if isinstance(width, tuple) else (width,) * len(self.variables)
 
     def _call(self, name: str, write: Any, *arguments: Any) -> list[Any]:
-        return graphs_of(self._potential).call(name, write, self._given, *arguments)
+        return self._graphs.call(name, write, self._given, *arguments)
