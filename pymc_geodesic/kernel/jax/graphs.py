@@ -103,7 +103,7 @@ class Graphs:
             WRITTEN.put(self.key, made := {})
         if key not in made:
             made[key] = self._write(write, arguments)
-        return list(made[key](*arrays, *given))
+        return made[key](*arrays, *given)
 
     def _write(
         self, write: Callable[..., Tree], arguments: tuple[Tree, ...]
@@ -117,4 +117,12 @@ class Graphs:
             )
             data = {x: x.type() for x in self.data}
             outputs = clone_replace(leaves_of(write(*inputs)), replace=data, rebuild_strict=False)
-            return written([*leaves_of(inputs), *self._conditioned, *data.values()], outputs)
+            function = written([*leaves_of(inputs), *self._conditioned, *data.values()], outputs)
+            types = [x.dtype for x in outputs]
+
+        def run(*values: Any) -> list[Any]:
+            # Constants are numbers of Python.
+            pairs = zip(function(*values), types, strict=True)
+            return [jax.numpy.asarray(x, dtype) for x, dtype in pairs]
+
+        return run
