@@ -136,6 +136,8 @@ SAYS = {
     "sampling/warnings.py": [
         "such draws are marked `diverging`",
         "had not settled at the end of the tuning phase",
+        "the step size is too large, or the friction too small for",
+        "one friction cannot balance noise that differs",
     ],
     "topic_models/sample.py": ["from the first to the second half of the draws"],
     "topic_models/starts.py": ["by collapsed Gibbs sampling of"],

@@ -19,6 +19,7 @@ from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.amplification import amplification
 from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
 from pymc_geodesic.tuning.field_reference import FieldReference
+from pymc_geodesic.tuning.velocity_balance import VelocityBalance
 from pymc_geodesic.tuning.velocity_heat import VelocityHeat
 
 __all__ = ["Monitors"]
@@ -42,6 +43,8 @@ class Monitors:
         Manifold of the variables.
     tune, draws : int
         Length of the chain.
+    tunes_itself : bool
+        Whether the step measures the noise of every entry, and balances it.
 
     Attributes
     ----------
@@ -49,12 +52,20 @@ class Monitors:
         How the last draw diverged, if it did: the end of a sentence.
     too_hot : str or None
         After the last draw, what was too hot, if anything: a part of a sentence.
+    unbalanced : str or None
+        After the last draw, which entries or directions were too hot or too cold: the same.
     is_telling : ndarray of bool, shape (variable,)
         Whether the configurational temperature of each variable by itself means something.
     """
 
     def __init__(
-        self, variables: Sequence[SampledVariable], *, manifold: Product, tune: int, draws: int
+        self,
+        variables: Sequence[SampledVariable],
+        *,
+        manifold: Product,
+        tune: int,
+        draws: int,
+        tunes_itself: bool,
     ) -> None:
         dtype = variables[0].position.dtype
         self.reference = FieldReference(reference_shapes(manifold), dtype=dtype)
@@ -66,6 +77,13 @@ class Monitors:
         self.ran_off: str | None = None
         self._heat = VelocityHeat([v.name for v in variables], draws=draws)
         self.too_hot: str | None = None
+        self._flat = [i for i, factor in enumerate(manifold.factors) if factor.is_flat]
+        self._balance = VelocityBalance(
+            [variables[i].name for i in self._flat],
+            [manifold.shapes[i] for i in self._flat],
+            draws=0 if tunes_itself else draws,
+        )
+        self.unbalanced: str | None = None
         self._all = np.zeros(0, dtype=bool)
         self._shapes = manifold.shapes
         self.is_telling = np.ones(len(variables), dtype=bool)
@@ -85,8 +103,16 @@ class Monitors:
             self._all = np.full(n_steps, self.reference.known)
         return self._all
 
-    def observe(self, outputs: Outputs, *, n_steps: int, batches: BatchStream, tune: bool) -> None:
-        """Observe a draw of ``n_steps`` transitions."""
+    def observe(
+        self,
+        outputs: Outputs,
+        velocity: Sequence[np.ndarray],
+        *,
+        n_steps: int,
+        batches: BatchStream,
+        tune: bool,
+    ) -> None:
+        """Observe a draw of ``n_steps`` transitions, and the velocity at its end, if any."""
         self.reference.observe(outputs.moments)
         self.ran_off, energy = None, float(outputs.energy)
         if found := overflowing({name: outputs.values[i] for name, i in self._open.items()}):
@@ -96,6 +122,8 @@ class Monitors:
             self.energy.observe(energy)
             return
         self.too_hot = self._heat.observe(outputs.kinetic)
+        if velocity:
+            self.unbalanced = self._balance.observe([velocity[i] for i in self._flat])
         draws_per_batch = math.ceil(batches.steps_per_batch / n_steps) if batches.sizes else 0
         if self.energy.has_left(energy, draws_per_batch=draws_per_batch):
             self.ran_off = self.ran_off or (

@@ -89,6 +89,7 @@ class StochasticSampler:
             varies=tuning.chooses_n_steps,
             tunes_itself=tuning.tunes_itself,
         )
+        self._tunes_itself = tuning.tunes_itself
         self._first_batches = BatchStream(
             problem.potential.sources,
             steps_per_batch=batches.steps_per_batch,
@@ -136,7 +137,13 @@ class StochasticSampler:
             tune=bool(tune),
             memory=tuple(self.calls.noise.initial()),
             batches=deepcopy(self._first_batches),
-            monitors=Monitors(problem.variables, manifold=problem.manifold, tune=tune, draws=draws),
+            monitors=Monitors(
+                problem.variables,
+                manifold=problem.manifold,
+                tune=tune,
+                draws=draws,
+                tunes_itself=self._tunes_itself,
+            ),
             latents=self.calls.latents.begin(),
             mass_adaptation=problem.begin_mass()[1],
             tuning=None if self.tuning is None else self.tuning.begin(),
@@ -230,7 +237,10 @@ class StochasticSampler:
     ) -> dict[str, Any]:
         """Observe a draw that a chain has made; return its statistics."""
         n_steps = chain.settings.n_steps
-        chain.monitors.observe(outputs, n_steps=n_steps, batches=chain.batches, tune=chain.tune)
+        velocity = getattr(chain.state, "velocity", ())
+        chain.monitors.observe(
+            outputs, velocity, n_steps=n_steps, batches=chain.batches, tune=chain.tune
+        )
         if chain.mass_adaptation is not None:
             chain.mass_adaptation.observe(outputs.values, chain.state.velocity, tune=chain.tune)
         if self.tuning is not None:

@@ -29,6 +29,8 @@ def warning_of(
         found = _unsettled(name, chain.settling)
     if found is None and chain.monitors.too_hot is not None:
         found = _too_hot(name, chain.monitors.too_hot)
+    if found is None and chain.monitors.unbalanced is not None:
+        found = _unbalanced(name, chain.monitors.unbalanced)
     if found is None and chain.news is not None:
         found, chain.news = as_news(chain.news), None
     return found
@@ -65,6 +67,16 @@ def _too_hot(name: str, what: str) -> SamplerWarning:
     message = (
         f"{name} {what} instead of 1: the step size is too large, or the friction too small for "
         "the noise of the gradient, and draws may be too wide. `pmg.diagnose(idata)` tells which."
+    )
+    return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
+
+
+def _unbalanced(name: str, what: str) -> SamplerWarning:
+    message = (
+        f"{name} velocities {what} instead of 1: one friction cannot balance noise that differs "
+        "between entries or directions. Draws are too wide where velocities are hot, and too "
+        "narrow where they are cold. Leave out `step_size` to have the noise measured, or pass "
+        "`mass=pmg.MonteCarloEM(kind='dense')` and increase `tune`."
     )
     return SamplerWarning(WarningType.CONVERGENCE, message, "warn")
 

@@ -15,6 +15,7 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, s
 from pymc_geodesic.mass.read import GivenMass, read_mass, require_kind
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
+from pymc_geodesic.tuning.velocity_moments import shrunk
 
 __all__ = ["MassAdaptation", "MassArgument", "MassRecord", "begin_mass"]
 
@@ -131,6 +132,8 @@ class MassAdaptation:
             return
         self.energy_error -= math.log(max(acceptance, np.finfo(float).tiny))
         self.pending.append(list(position if self.scheme.from_positions else velocity))
+        if self.scheme.from_positions:
+            self.heat += joined([np.square(v, dtype=float) for v in velocity])
         if len(self.pending) * self.size >= MOST_PENDING or self._is_complete:
             self._collect()
         if self.count >= self.window:
@@ -154,7 +157,7 @@ class MassAdaptation:
             self.matrix = _inverse(_bounded(mixed))
         else:
             self.matrix = _bounded((1 - weight) * old + weight * estimate)
-        if self.scheme.normalize:
+        if self.scheme.keeps_determinant:
             self.matrix = self.matrix / np.exp(np.mean(np.log(_eigenvalues(self.matrix))))
         self.n_samples += self.count
         growth = self._growth(within_error)
@@ -211,7 +214,7 @@ class MassAdaptation:
         self.count, self.energy_error = 0, 0.0
         self.pending: list[list[np.ndarray]] = []
         self.total, self.lagged, self.last = zeros.copy(), zeros.copy(), zeros.copy()
-        self.square = np.zeros_like(self.matrix)
+        self.square, self.heat = np.zeros_like(self.matrix), zeros.copy()
 
     def _collect(self) -> None:
         """Add pending draws to the sums: many draws at once cost little more than one."""
@@ -240,10 +243,25 @@ class MassAdaptation:
             moment = moment - (np.outer(mean, mean) if self.scheme.is_dense else mean**2)
             if np.any(_diagonal(moment) <= 0):
                 return np.full_like(moment, np.nan)
+            moment = self._cooled(moment)
         if not self.scheme.is_dense:
             return moment
         share = self.scheme.regularization
         return (1 - share) * moment + share * np.diag(np.diag(moment))
+
+    def _cooled(self, moment: np.ndarray) -> np.ndarray:
+        """Divide a covariance of positions by the temperatures of the velocities.
+
+        With the covariance as it is, noise that makes positions too wide along an entry would make
+        its mass too small, and so make it as hot as before: wrong widths would confirm themselves.
+        """
+        root = 1 / np.sqrt(shrunk(self.heat / self.count, n_draws=self.count))
+        if not self.scheme.is_dense:
+            return moment * root**2
+        # Velocities are those of L' theta, where L is the Cholesky factor of the mass.
+        factor = np.linalg.cholesky(self.matrix).T
+        cool = np.linalg.solve(factor, root[:, None] * factor)
+        return cool @ moment @ cool.T
 
     def _within_error(self, estimate: np.ndarray) -> bool:
         r"""Return whether the estimate differs from the mass only by chance.

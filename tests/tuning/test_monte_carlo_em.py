@@ -86,6 +86,25 @@ def test_weight_of_the_m_step_is_the_documented_one():
         np.testing.assert_allclose(learner.matrix, [expected])
 
 
+def test_positions_that_are_too_wide_do_not_confirm_themselves():
+    """Noise makes one entry nine times too hot: its variance is not its own, and must not count."""
+    rng, temperatures = np.random.default_rng(1), np.array([9.0, 0.25])
+    learner = adaptation(2, kind="position", normalize=False, update_every=400)
+    for v in rng.standard_normal((400, 2, 2)) * np.sqrt(temperatures):
+        learner.observe([v[0]], [v[1]], tune=True)
+    np.testing.assert_allclose(learner.matrix, 1.0, rtol=5 * np.sqrt(4 / 400))
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_held"), [("diag", False), ("dense", False), ("position", True)]
+)
+def test_only_masses_from_positions_hold_their_determinant_by_default(kind, is_held):
+    learner, rng = adaptation(2, kind=kind), np.random.default_rng(1)
+    for x, v in rng.standard_normal((500, 2, 2)) * 2:
+        learner.observe([x], [v], tune=True)
+    assert (abs(learner.statistics["mass_log_determinant"]) < 1e-12) == is_held
+
+
 def test_hot_directions_gain_mass():
     learner = adaptation(2, normalize=True)
     observe(learner, np.random.default_rng(1), 2_000, temperatures=[1.5, 0.5])
@@ -94,13 +113,14 @@ def test_hot_directions_gain_mass():
     np.testing.assert_allclose(learner.statistics["mass_log_determinant"], 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("heat", [1.0, 3.0])
 @pytest.mark.parametrize("kind", ["position", "dense_position"])
-def test_positions_give_the_inverse_covariance(kind):
+def test_positions_give_the_inverse_covariance_whatever_heats_them(kind, heat):
     rng, covariance = np.random.default_rng(1), np.array([[4.0, 1.2], [1.2, 1.0]])
     learner = adaptation(2, kind=kind, normalize=False, regularization=0.0)
-    draws = rng.multivariate_normal([10.0, -3.0], covariance, size=20_000)
-    for draw in draws:
-        learner.observe([draw], [np.zeros(2)], tune=True)
+    draws = rng.multivariate_normal([10.0, -3.0], heat * covariance, size=20_000)
+    for draw, velocity in zip(draws, np.sqrt(heat) * rng.standard_normal((20_000, 2)), strict=True):
+        learner.observe([draw], [velocity], tune=True)
     expected = np.diag(1 / np.diag(covariance))
     if learner.scheme.is_dense:
         expected = np.linalg.inv(covariance)

@@ -1,0 +1,113 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Detection of entries, or directions, whose velocities are hot or cold where their mean is not."""
+
+from __future__ import annotations
+
+import math
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pymc_geodesic.tuning.velocity_heat import BATCHES, FEWEST_DRAWS, HOT, SIGNIFICANT
+
+__all__ = ["VelocityBalance"]
+
+COLD = 0.8
+# Chains are copied: 160 kilobytes of sums are not noticed, and noise that differs among thousands
+# of entries differs among a thousand of them.
+MOST_ENTRIES, MOST_DIRECTIONS = 1_000, 30
+
+
+class VelocityBalance:
+    """Temperatures of entries of the kept draws of a chain, and of up to 30 entries' directions.
+
+    One friction for noise that differs between entries, or along directions, makes draws too wide
+    in some and too narrow in others, at a mean temperature of one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the variables.
+    shapes : sequence of tuple of int
+        Their shapes.
+    draws : int
+        Number of draws that will be kept.
+    """
+
+    def __init__(
+        self, names: Sequence[str], shapes: Sequence[tuple[int, ...]], *, draws: int
+    ) -> None:
+        sizes = [math.prod(shape) for shape in shapes]
+        n, self._draws, self._n_seen = sum(sizes), draws, 0
+        spread = np.unique(np.linspace(0, n - 1, min(n, MOST_ENTRIES)).astype(int))
+        ends = np.cumsum(sizes, dtype=int)
+        kept = [
+            spread[(spread >= b - size) & (spread < b)] - (b - size)
+            for b, size in zip(ends, sizes, strict=True)
+        ]
+        self._kept = kept
+        self._labels = [
+            _label(name, shape, i)
+            for name, shape, own in zip(names, shapes, kept, strict=True)
+            for i in own
+        ]
+        self._has_directions = 1 < n <= MOST_DIRECTIONS
+        size = (n, n) if self._has_directions else (len(self._labels),)
+        self._sums = np.zeros((BATCHES, *size)) if self.is_on else np.zeros(0)
+        self._sizes = np.zeros(BATCHES)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is something to compare, in enough draws."""
+        return len(self._labels) > 1 and self._draws >= FEWEST_DRAWS
+
+    def observe(self, velocity: Sequence[np.ndarray]) -> str | None:
+        """Observe a draw; after the last one say which temperatures differ from one.
+
+        Parameters
+        ----------
+        velocity : sequence of ndarray
+            Velocities of the variables, in the frame of the mass.
+        """
+        if not self.is_on:
+            return None
+        v = np.concatenate([x.ravel()[i] for x, i in zip(velocity, self._kept, strict=True)])
+        batch = min(self._n_seen * BATCHES // self._draws, BATCHES - 1)
+        self._sums[batch] += np.outer(v, v) if self._has_directions else v**2
+        self._sizes[batch] += 1
+        self._n_seen += 1
+        return self._deviation() if self._n_seen == self._draws else None
+
+    def _deviation(self) -> str | None:
+        means = self._sums / self._sizes.reshape(-1, *[1] * (self._sums.ndim - 1))
+        if not self._has_directions:
+            return _worded(means, self._labels)
+        of_entries = _worded(np.diagonal(means, axis1=1, axis2=2), self._labels)
+        if of_entries is not None:
+            return of_entries
+        # Directions found in one half of the batches are judged by the other half.
+        _, axes = np.linalg.eigh(means[::2].mean(axis=0))
+        ends = axes[:, [0, -1]]
+        along = np.einsum("bij,ik,jk->bk", means[1::2], ends, ends)
+        largest = [self._labels[i] for i in np.argmax(np.abs(ends), axis=0)]
+        return _worded(along, [f"a direction, mostly of {label}" for label in largest])
+
+
+def _worded(means: np.ndarray, labels: Sequence[str]) -> str | None:
+    """Name the hottest and the coldest column of batch means, if they differ from one."""
+    mean, own = means.mean(0), means.std(0, ddof=1) / np.sqrt(len(means))
+    # With few batches some of many errors are far too small by chance.
+    error = np.maximum(own, np.sqrt(np.mean(own**2)))
+    sure = np.abs(mean - 1) > SIGNIFICANT * error
+    ends = int(np.argmax(mean)), int(np.argmin(mean))
+    off = [i for i in ends if sure[i] and not COLD < mean[i] < HOT]
+    if not off:
+        return None
+    return " and ".join(f"of {labels[i]} had temperature {mean[i]:.3g}" for i in dict.fromkeys(off))
+
+
+def _label(name: str, shape: tuple[int, ...], i: int) -> str:
+    index = ", ".join(str(k) for k in np.unravel_index(i, shape)) if shape else ""
+    return f"`{name}[{index}]`" if index else f"`{name}`"
