@@ -29,8 +29,10 @@ __all__ = [
     "Parameterization",
     "State",
     "TestedCoordinates",
+    "gamma_shape",
     "metropolis_transition",
     "sgrld",
+    "simplex_only",
     "transition",
 ]
 
@@ -203,7 +205,7 @@ def sgrld(
         order=1,
         step_size_power=2,
         coordinates={Simplex: LogSimplex()},
-        require=_simplex_only,
+        require=simplex_only,
         full_data=metropolis,
         # The test evaluates the exact potential without the estimator.
         tells_positions=not metropolis,
@@ -240,7 +242,7 @@ def _bound(
 ) -> Algorithm:
     """Give every variable its coordinates, whose totals follow from its prior."""
     dtype = variables[0].position.dtype
-    gamma_shapes = [np.asarray(_gamma_shape(variable), dtype) for variable in variables]
+    gamma_shapes = [np.asarray(gamma_shape(variable), dtype) for variable in variables]
     if tunes_itself and least_total is not None:
         gamma_shapes = [np.maximum(shape, least_total).astype(dtype) for shape in gamma_shapes]
         total = min(float(np.min(shape)) for shape in gamma_shapes)
@@ -259,7 +261,8 @@ def _with_decision(manifold: Product) -> list[tuple[int, ...]]:
     return [*manifold.shapes, ()]
 
 
-def _simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
+def simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
+    """Raise an error for variables that are not on a simplex."""
     for variable in variables:
         if not isinstance(variable.manifold, LogSimplex):
             better = "SGNHT" if variable.is_flat else "gSGNHT"
@@ -270,7 +273,7 @@ def _simplex_only(name: str, variables: Sequence[SampledVariable]) -> None:
             )
 
 
-def _gamma_shape(variable: SampledVariable) -> float | np.ndarray:
+def gamma_shape(variable: SampledVariable) -> float | np.ndarray:
     """Shape of the Gamma distribution of the total: the prior's concentration, else K.
 
     The distribution of the probabilities does not depend on it. With the prior's concentration

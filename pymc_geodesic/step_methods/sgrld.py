@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, Unpack, get_args
 
+from pymc_geodesic.algorithms.sgrhmc import sgrhmc
 from pymc_geodesic.algorithms.sgrld import Parameterization, sgrld
 from pymc_geodesic.algorithms.simplex_chart import Metric
 from pymc_geodesic.sampling.variables import Variables
@@ -58,7 +60,7 @@ class SGRLD(StochasticStep):
         the reduced coordinates' inverse metric is left to the step size. Combinations that divide
         by small entries ("expanded_natural" and "reduced_natural" with "fisher", the mean
         coordinates with "identity") are useful only away from the corners.
-    dynamics : {"euler", "cir"}
+    dynamics : {"euler", "cir", "hamiltonian"}
         ``"euler"`` is the paper's step. Its bias is proportional to the step size, and large if
         :math:`\alpha_k` is far below one: with 0.1 an empty entry gets 2 to 30 times its mass.
         ``"cir"`` makes exact transitions of the Cox-Ingersoll-Ross process of the Gamma
@@ -69,6 +71,9 @@ class SGRLD(StochasticStep):
         with ``"euler"`` and continue from its last draw: from a poor start ``"cir"`` may lose
         components. It needs expanded-mean coordinates and a log density that is linear in
         :math:`\log \pi` with weights above -1, such as Dirichlet, multinomial and mixture models.
+        ``"hamiltonian"`` gives the Gamma coordinates momenta: SGRHMC of Ma et al. (2015), here to
+        second order. The friction is :math:`\theta_k`, and the noise of the gradient heats the
+        draws, which ``configurational_temperature`` shows. It needs the same coordinates.
     metropolis : bool
         Correct each step by a Metropolis-Hastings test on the full data, which is exact but slow.
     steps_per_batch : int, default 1
@@ -99,6 +104,9 @@ class SGRLD(StochasticStep):
     Patterson, S. and Teh, Y. W. (2013). Stochastic gradient Riemannian Langevin dynamics on the
     probability simplex. NIPS. Equation 7 and Table 1.
 
+    Ma, Y.-A., Chen, T. and Fox, E. (2015). A complete recipe for stochastic gradient MCMC. NIPS.
+    Section 4.1 and its supplement: SGRHMC.
+
     Baker, J., Fearnhead, P., Fox, E. and Nemeth, C. (2018). Large-scale stochastic sampling from
     the probability simplex. NeurIPS. The exact transitions.
 
@@ -127,17 +135,20 @@ class SGRLD(StochasticStep):
         step_size: float | Schedule | None = None,
         parameterization: Parameterization = "expanded_mean",
         metric: Metric = "fisher",
-        dynamics: Literal["euler", "cir"] = "euler",
+        dynamics: Literal["euler", "cir", "hamiltonian"] = "euler",
         metropolis: bool = False,
         **options: Unpack[GradientOptions],
     ) -> None:
         one_of("parameterization", parameterization, get_args(Parameterization))
         one_of("metric", metric, get_args(Metric))
-        one_of("dynamics", dynamics, ("euler", "cir"))
+        one_of("dynamics", dynamics, ("euler", "cir", "hamiltonian"))
+        if dynamics != "euler":
+            _require_expanded_mean(dynamics, parameterization, metric, metropolis)
         if dynamics == "cir":
-            _require_exact(parameterization, metric, metropolis, options.get("variance_reduction"))
+            _require_plain_gradients(options.get("variance_reduction"))
             options["variance_reduction"] = None
-        algorithm = sgrld(
+        euler_or_exact = partial(
+            sgrld,
             parameterization=parameterization,
             metric=metric,
             exact=dynamics == "cir",
@@ -145,7 +156,7 @@ class SGRLD(StochasticStep):
         )
         super().__init__(
             vars,
-            algorithm,
+            sgrhmc() if dynamics == "hamiltonian" else euler_or_exact(),
             step_size=step_size,
             parameters={},
             keywords=options,
@@ -153,15 +164,18 @@ class SGRLD(StochasticStep):
         )
 
 
-def _require_exact(
-    parameterization: str, metric: str, metropolis: bool, variance_reduction: str | None
+def _require_expanded_mean(
+    dynamics: str, parameterization: str, metric: str, metropolis: bool
 ) -> None:
     if (parameterization, metric, metropolis) != ("expanded_mean", "fisher", False):
         raise ValueError(
-            "`dynamics='cir'` expected the expanded-mean coordinates with the Fisher metric and no "
-            "Metropolis test, which its exact transitions do not need; got "
-            f"{parameterization!r}, {metric!r} and metropolis={metropolis}."
+            f"`dynamics={dynamics!r}` expected the expanded-mean coordinates with the Fisher "
+            "metric and no Metropolis test; got "
+            f"{parameterization!r}, {metric!r} and metropolis={metropolis}. Leave these out."
         )
+
+
+def _require_plain_gradients(variance_reduction: str | None) -> None:
     if variance_reduction == "control_variates":
         raise ValueError(
             "`dynamics='cir'` expected plain minibatch gradients, whose counts keep the shapes of "

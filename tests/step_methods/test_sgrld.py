@@ -144,6 +144,28 @@ def test_cir_is_exact(alpha, step_size):
     assert stats["acceptance_rate"] == 1
 
 
+@pytest.mark.parametrize("alpha", [1.0, 5.0])
+def test_hamiltonian_dynamics_are_exact_to_second_order(alpha):
+    """With steps of a tenth of the time scale the bias is within the Monte Carlo error."""
+    alphas, counts = alpha * np.array([1.0, 2.0, 1.0, 0.8]), np.array([0, 1, 7, 2])
+    model = counted(alphas, counts, n_chains=400)
+    step = pmg.SGRLD(model=model, step_size=0.1, dynamics="hamiltonian", n_steps=50)
+    averages, stats = chain_averages(
+        step, model.initial_point(), statistics(step), draws=40, discard=5
+    )
+    assert_dirichlet(averages, alphas + counts)
+    assert not stats["diverging"]
+
+
+def test_hamiltonian_dynamics_say_that_noise_heats_them():
+    alphas, counts = np.array([1.0, 2.0, 1.0]), np.array([20, 60, 120])
+    model = minibatched(alphas, counts, n_chains=50, batch_size=10)
+    options = {"dynamics": "hamiltonian", "variance_reduction": None, "n_steps": 20}
+    step = pmg.SGRLD(model=model, step_size=0.1, **options)
+    _, stats = chain_averages(step, model.initial_point(), statistics(step), draws=40, discard=5)
+    assert stats["configurational_temperature"] > 1.5
+
+
 @pytest.mark.parametrize("step_size", [0.1, 1.0])
 def test_cir_with_minibatches(step_size):
     r"""What minibatches do to the exact transitions: nothing to the Gamma coordinates' means.
@@ -290,12 +312,16 @@ def test_corners_stay_finite(dynamics):
             "`parameterization` expected one of 'expanded_mean', .*'mean'",
         ),
         ({"metric": "euclidean"}, "`metric` expected one of 'fisher', 'identity', got 'euclidean'"),
-        ({"dynamics": "exact"}, "`dynamics` expected one of 'euler', 'cir', got 'exact'"),
+        (
+            {"dynamics": "exact"},
+            "`dynamics` expected one of 'euler', 'cir', 'hamiltonian', got 'exact'",
+        ),
         (
             {"dynamics": "cir", "parameterization": "reduced_mean"},
             "`dynamics='cir'` expected the expanded-mean coordinates.*'reduced_mean'",
         ),
         ({"dynamics": "cir", "metric": "identity"}, "`dynamics='cir'` expected.*'identity'"),
+        ({"dynamics": "hamiltonian", "metropolis": True}, "expected the expanded-mean coordinates"),
         ({"dynamics": "cir", "metropolis": True}, "`dynamics='cir'` expected.*metropolis=True"),
         ({"step_size": -0.1}, "`step_size` expected a positive, finite number, got -0.1"),
         ({"step_size": lambda t: 0.1 - 0.01 * t}, "`step_size` expected a positive"),
