@@ -89,18 +89,21 @@ def sample_topics(words, phi, weights, share, sweeps):
 
     Returns those of the second half of the sweeps, and the last number of words by topic. Most
     draws need only look at the topics that the document has already: the rest have the probability
-    ``share = phi @ weights`` together.
+    ``share = phi @ weights`` together. In the first sweep the weights have a mean of one at least:
+    with smaller ones the first words would decide on the topics of all others.
     """
+    spread = max(1.0, 1.0 / weights.mean())
     topics = np.full((sweeps, len(words)), -1)
     counts, chances = np.zeros(len(weights)), np.empty(len(weights))
     active, n_active = np.empty(len(weights), np.int64), 0
     listed = np.zeros(len(weights), np.bool_)
     for sweep in range(sweeps):
+        factor = 1.0 if sweep else spread
         for i in range(len(words)):
             v = words[i]
             if sweep:
                 counts[topics[sweep - 1, i]] -= 1
-            total = share[v]
+            total = factor * share[v]
             for j in range(n_active):
                 chances[j] = counts[active[j]] * phi[v, active[j]]
                 total += chances[j]
@@ -112,6 +115,7 @@ def sample_topics(words, phi, weights, share, sweeps):
             if j < n_active:
                 k = active[j]
             else:
+                rest /= factor
                 while k < len(weights) - 1 and rest >= weights[k] * phi[v, k]:
                     rest -= weights[k] * phi[v, k]
                     k += 1
