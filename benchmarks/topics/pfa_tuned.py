@@ -58,8 +58,8 @@ BENCHMARK = Benchmark(
     question="Poisson factor analysis, every method tuned alike: what does a learned mass gain?",
     asked=(
         "In every seed, after 300 s: each method with EM below itself without; curves are flat: "
-        "single draws of the last quarter of the time are less than one per cent below those of the "
-        "quarter before."
+        "single draws of the last quarter of the time are less than one per cent below those of "
+        "the quarter before."
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
