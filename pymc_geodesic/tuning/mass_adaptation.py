@@ -15,7 +15,7 @@ from pymc_geodesic.mass.arrays import JointMass, Mass, VariableMasses, joined, s
 from pymc_geodesic.mass.read import GivenMass, read_mass, require_kind
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.monte_carlo_em import MonteCarloEM
-from pymc_geodesic.tuning.velocity_moments import shrunk
+from pymc_geodesic.tuning.velocity_moments import cooled, shrunk
 
 __all__ = ["MassAdaptation", "MassArgument", "MassRecord", "begin_mass"]
 
@@ -243,25 +243,12 @@ class MassAdaptation:
             moment = moment - (np.outer(mean, mean) if self.scheme.is_dense else mean**2)
             if np.any(_diagonal(moment) <= 0):
                 return np.full_like(moment, np.nan)
-            moment = self._cooled(moment)
+            temperatures = shrunk(self.heat / self.count, n_draws=self.count)
+            moment = cooled(moment, temperatures, mass=self.matrix)
         if not self.scheme.is_dense:
             return moment
         share = self.scheme.regularization
         return (1 - share) * moment + share * np.diag(np.diag(moment))
-
-    def _cooled(self, moment: np.ndarray) -> np.ndarray:
-        """Divide a covariance of positions by the temperatures of the velocities.
-
-        With the covariance as it is, noise that makes positions too wide along an entry would make
-        its mass too small, and so make it as hot as before: wrong widths would confirm themselves.
-        """
-        root = 1 / np.sqrt(shrunk(self.heat / self.count, n_draws=self.count))
-        if not self.scheme.is_dense:
-            return moment * root**2
-        # Velocities are those of L' theta, where L is the Cholesky factor of the mass.
-        factor = np.linalg.cholesky(self.matrix).T
-        cool = np.linalg.solve(factor, root[:, None] * factor)
-        return cool @ moment @ cool.T
 
     def _within_error(self, estimate: np.ndarray) -> bool:
         r"""Return whether the estimate differs from the mass only by chance.

@@ -14,7 +14,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass.arrays import Mass
 from pymc_geodesic.tuning.batch_gradients import along_directions
 
-__all__ = ["VelocityMoments", "moments_of", "pooled", "shrunk"]
+__all__ = ["VelocityMoments", "cooled", "moments_of", "pooled", "shrunk"]
 
 
 class VelocityMoments(NamedTuple):
@@ -95,6 +95,29 @@ def shrunk(temperatures: np.ndarray, *, n_draws: int, axis: int | None = None) -
     drawn = 1 + _beyond_chance((mean - 1) ** 2, 2 / (n_draws * n)) * (mean - 1)
     drawn = drawn + _beyond_chance(spread, 2 * mean**2 / n_draws) * differences
     return np.where(counts, drawn, temperatures)
+
+
+def cooled(covariance: np.ndarray, temperatures: np.ndarray, *, mass: np.ndarray) -> np.ndarray:
+    """Divide a covariance of positions by the temperatures of the velocities.
+
+    With the covariance as it is, noise that makes positions too wide along an entry would make its
+    mass too small, and so keep it as hot as before: wrong widths would confirm themselves.
+
+    Parameters
+    ----------
+    covariance : ndarray
+        Diagonal, or matrix.
+    temperatures : ndarray
+        Mean squares of the velocities, in the frame of the mass.
+    mass : ndarray
+        Diagonal, or matrix.
+    """
+    if mass.ndim == 1:
+        return covariance / temperatures
+    # Velocities are those of L' theta, where L is the Cholesky factor of the mass.
+    factor = np.linalg.cholesky(mass).T
+    cool = np.linalg.solve(factor, factor / np.sqrt(temperatures)[:, None])
+    return cool @ covariance @ cool.T
 
 
 def _beyond_chance(square: np.ndarray, by_chance: np.ndarray) -> np.ndarray:
