@@ -22,6 +22,7 @@ from pymc.backends.arviz import DataTreeConverter
 __all__ = [
     "ATTRIBUTE",
     "STATISTIC",
+    "SUPERCHAINS",
     "ModeRecord",
     "ModesRecord",
     "RunRecord",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 STATISTIC, ATTRIBUTE = "sampler", "pymc_geodesic"
+# Attribute of draws of many chains: the number of chains from which the others continue in turn.
+SUPERCHAINS = "n_superchains"
 # Settings of where a step runs rather than how it samples, and those recorded elsewhere.
 NOT_SETTINGS = {"blocked", "initial_point", "model", "rng", "vars"}
 # Longer than the text of any schedule; arrays are truncated.

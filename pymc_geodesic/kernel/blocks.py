@@ -115,7 +115,7 @@ class Blocks:
             return list(joined)
         pairs = zip(joined, self.sizes, strict=True)
         # With an ellipsis an entry is an array without axes, as elsewhere, and not a number.
-        return [y for x, n in pairs for y in ([x[i, 0, ...] for i in range(n)] if n > 1 else [x])]
+        return [y for x, n in pairs for y in ([x[..., i, 0] for i in range(n)] if n > 1 else [x])]
 
     def join_groups(self, arrays: Sequence[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
         """Put arrays side by side; each scalar has one, other variables any number."""

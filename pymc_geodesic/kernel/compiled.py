@@ -18,7 +18,7 @@ from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.many import ManyCalls, Turns
 from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
-from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder
+from pymc_geodesic.kernel.trees import Tree, flattener, leaves_of, map_leaves, rebuilder, rebuilt
 
 __all__ = ["CompiledMap", "inputs_like"]
 
@@ -121,6 +121,16 @@ class CompiledMap:
             self._copy(first, common)
             found = self._many(calls, is_common=is_common)
         return [[self._outputs(x) for x in results] for results in found]
+
+    @property
+    def places(self) -> tuple[Any, Any]:
+        """Trees of inputs and outputs, with the index of each leaf among those of the function."""
+        n_inputs = len(leaves_of(self._forms[0]))
+        return rebuilt(self._forms[0], range(n_inputs)), self._rebuild(self._output_places)
+
+    def leaves(self, inputs: Any) -> list[Any]:
+        """Return the arguments of the function."""
+        return self._arguments(inputs)
 
     def _outputs(self, different: Sequence[np.ndarray]) -> Any:
         return self._rebuild([different[i] for i in self._output_places])

@@ -41,13 +41,15 @@ class RowWeights:
     ----------
     factors : ndarray, shape (row,)
         By what the terms of each row are multiplied, in single precision.
+    listed : ndarray of int
+        Places beside one for each row, each with a row; all are drawn with the same probability.
     """
 
     def __init__(self, counts: np.ndarray) -> None:
         self._counts = counts
         n = len(counts)
-        self._list = np.repeat(np.arange(n, dtype="int32" if n < 2**31 else "int64"), counts)
-        self.factors = ((n + len(self._list)) / (n * (1.0 + counts))).astype("float32")
+        self.listed = np.repeat(np.arange(n, dtype="int32" if n < 2**31 else "int64"), counts)
+        self.factors = ((n + len(self.listed)) / (n * (1.0 + counts))).astype("float32")
         self._key = hashlib.blake2b(counts.tobytes(), digest_size=16).digest()
         ALIVE[self._key] = self
 
@@ -67,8 +69,8 @@ class RowWeights:
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Draw the indices of rows."""
         n = len(self._counts)
-        places = rng.integers(0, n + len(self._list), shape)
-        listed = self._list[np.maximum(places - n, 0)]
+        places = rng.integers(0, n + len(self.listed), shape)
+        listed = self.listed[np.maximum(places - n, 0)]
         return np.where(places < n, places, listed)
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, np.ndarray]]:

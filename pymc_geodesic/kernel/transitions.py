@@ -13,6 +13,7 @@ from pymc_geodesic.kernel.blocks import blocks_for, joined
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.estimators import MakeEstimator, estimator_for
 from pymc_geodesic.kernel.interface import CenterArrays, Dynamics, Inputs, Outputs
+from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.kernel.jax.potential import PotentialOfArrays, graphs_of
 from pymc_geodesic.kernel.loop import loop
@@ -152,6 +153,24 @@ class TransitionKernel:
         """
         found = self._compiled.in_turn([[*map(self._joined, calls)] for calls in inputs])
         return [[*map(self._apart, calls)] for calls in found]
+
+    @property
+    def function(self) -> JAXFunction:
+        """The compiled function, of leaves."""
+        return self._compiled.function
+
+    @property
+    def places(self) -> tuple[Inputs, Outputs]:
+        """Where the leaves of inputs and outputs stand among those of the function."""
+        return self._compiled.places
+
+    def leaves(self, inputs: Inputs) -> list[Any]:
+        """Return the inputs of the function."""
+        return self._compiled.leaves(self._joined(inputs))
+
+    def split_values(self, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Separate the values of variables, in the last axes of the function's outputs."""
+        return self._blocks.split_arrays(values)
 
     def _apart(self, outputs: Outputs) -> Outputs:
         """Undo :meth:`_joined`."""

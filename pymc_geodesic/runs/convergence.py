@@ -22,8 +22,10 @@ from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.potential.components import components_in
 from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
+from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
 from pymc_geodesic.runs.labels import labels_of
+from pymc_geodesic.runs.superchains import of_superchains, worst_entry
 
 __all__ = ["warnings_of_convergence"]
 
@@ -62,7 +64,8 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         for name, draws in components.items()
         for text in unsettled(model, name, draws.to_numpy())
     ]
-    if n_draws < FEWEST_DRAWS:
+    n_superchains = idata["posterior"].attrs.get(SUPERCHAINS)
+    if n_draws < FEWEST_DRAWS and n_superchains is None:
         return [*found, _said(f"{n_draws} draws are too few to check convergence reliably.")]
     if n_chains == 1:
         return [*found, _said("Only one chain was drawn: there is none to compare it with.")]
@@ -80,6 +83,8 @@ def warnings_of_convergence(idata: xr.DataTree, model: Model) -> list[SamplerWar
         found += warnings_of_components(name, draws, fewest=FEWEST_EFFECTIVE, model=model)
         free = components_in(model)[name]
         values = {key: x for key, x in values.items() if key not in free}
+    if n_superchains is not None:
+        return [*found, *of_superchains(values, n_superchains)]
     return [*found, *_of_ranks(values, n_chains)]
 
 
@@ -100,7 +105,7 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
     found = []
     n_entries = sum(x.r_hat.size for x in statistics.values())
     excess = {name: _excess(values[name], x.r_hat, n_entries) for name, x in statistics.items()}
-    name, largest = _worst(excess, values)
+    name, largest = worst_entry(excess, values)
     if largest > 0:
         most = f"more than {LARGEST_R_HAT}"
         if n_entries > 1:
@@ -110,7 +115,9 @@ def _of_ranks(values: Mapping[str, xr.DataArray], n_chains: int) -> list[Sampler
             "their draws do not represent the posterior. `pmg.diagnose(idata)` tells more."
         )
         found.append(_said(text, "warn"))
-    opposite, least = _worst({name: -x.effective_size for name, x in statistics.items()}, values)
+    opposite, least = worst_entry(
+        {name: -x.effective_size for name, x in statistics.items()}, values
+    )
     if -least < FEWEST_EFFECTIVE * n_chains:
         text = (
             f"The effective sample size of {opposite} is {-least / n_chains:.0f} per chain, less "
@@ -129,20 +136,6 @@ def _excess(values: xr.DataArray, r_hat: np.ndarray, n_entries: int) -> np.ndarr
         limit = np.minimum(by_chance, SURELY_TOO_LARGE)
         excess[above] = np.where(r_hat[above] > limit, excess[above], np.nan)
     return excess
-
-
-def _worst(
-    found: Mapping[str, np.ndarray], values: Mapping[str, xr.DataArray]
-) -> tuple[str, float]:
-    """Return the entry with the largest value; NaN is that of an entry that never moves."""
-    largest = {name: float(np.nanmax(x)) for name, x in found.items() if not np.isnan(x).all()}
-    if not largest:
-        return "", -np.inf
-    name = max(largest, key=lambda key: largest[key])
-    index = np.unravel_index(np.nanargmax(found[name]), found[name].shape)
-    dims = values[name].dims[2:]
-    where = ", ".join(str(values[name][dim].values[i]) for dim, i in zip(dims, index, strict=True))
-    return f"`{name}[{where}]`" if where else f"`{name}`", largest[name]
 
 
 def _untransformed(variable: Variable) -> str:

@@ -14,7 +14,7 @@ import xarray as xr
 
 from pymc.model import Model
 
-from pymc_geodesic.run_record import ModesRecord, with_modes
+from pymc_geodesic.run_record import SUPERCHAINS, ModesRecord, with_modes
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.fold import Phase
 from pymc_geodesic.runs.running import Running
@@ -43,6 +43,8 @@ class InMemory:
         When the run began, by ``time.perf_counter``.
     running : Running, optional
         Takes what is kept in place of draws.
+    n_superchains : int, optional
+        Number of chains from which the others continue, if there are more.
     """
 
     def __init__(
@@ -54,9 +56,10 @@ class InMemory:
         record: str,
         began: float,
         running: Running | None = None,
+        n_superchains: int | None = None,
     ) -> None:
         self._phases, self._model, self._traced = phases, model, traced
-        self._running = running
+        self._running, self._n_superchains = running, n_superchains
         self._record, self._began = record, began
         self._modes: ModesRecord | None = None
         self._values: dict[str, Arrays] = defaultdict(dict)
@@ -113,6 +116,8 @@ class InMemory:
             seconds=time.perf_counter() - self._began,
             plain=plain,
         )
+        if self._n_superchains is not None and sampling.n_kept:
+            idata["posterior"].attrs[SUPERCHAINS] = self._n_superchains
         if self._running is not None and sampling.n_kept:
             idata["running"] = self._running.to_datatree()
         return idata

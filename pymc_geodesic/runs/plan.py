@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from pymc.model import Model
 
+from pymc_geodesic.kernel.jax.options import on_accelerator
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
 from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
@@ -27,6 +28,7 @@ from pymc_geodesic.runs.running import Running
 from pymc_geodesic.runs.starts import InitialValues, RandomSeed, begin_chains, seeds
 from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain, ChainMethod
+from pymc_geodesic.sampling.ensemble import MOST_TUNED, can_multiply
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.step import Step
 
@@ -69,6 +71,13 @@ class Plan:
         running = [] if self.running is None else self.running.value_names
         return [*dict.fromkeys([*self.traced.value_names, *running])]
 
+    @property
+    def most_tuned(self) -> int:
+        """Number of chains that make a tuning phase, where many can continue from a few."""
+        is_each = self.initvals is not None and not isinstance(self.initvals, Mapping)
+        one_by_one = is_each or self.client is not None or self.checkpoint is not None
+        return self.n_chains if one_by_one else min(self.n_chains, MOST_TUNED)
+
     def arguments(self, method: ChainMethod) -> dict[str, Any]:
         """Return the arguments that can be written as JSON."""
         return {
@@ -105,11 +114,11 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
     """
     chain_seeds = seeds(plan.random_seed, plan.n_chains)
 
-    def begin() -> list[Chain]:
+    def begin(n_chains: int = plan.n_chains) -> list[Chain]:
         return begin_chains(
             step.sampler,
             step.model,
-            chain_seeds=chain_seeds,
+            chain_seeds=chain_seeds[:n_chains],
             initvals=plan.initvals,
             tune=plan.tuning.n_draws,
             draws=plan.sampling.n_draws,
@@ -117,7 +126,9 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
 
     keep: InMemory | Checkpoint
     if plan.checkpoint is None:
-        chains = begin()
+        chains = begin(plan.most_tuned)
+        if len(chains) < plan.n_chains and not can_multiply(step.sampler, chains[0]):
+            chains = begin()
         keep = InMemory(
             (plan.tuning, plan.sampling),
             model=plan.model,
@@ -125,6 +136,7 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
             record=step.record,
             began=plan.began,
             running=plan.running,
+            n_superchains=len(chains) if len(chains) < plan.n_chains else None,
         )
     else:
         keep = _open(plan, step, plan.chain_method, plan.checkpoint, chain_seeds, begin)
@@ -155,7 +167,14 @@ def begin_run(plan: Plan, step: Step, progress: Progress) -> tuple[InMemory | Ch
 def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Move:
     names = plan.value_names
     if plan.client is None:
-        return InProcess(step.sampler, chain_method=method, names=names)
+        many = plan.n_chains > plan.most_tuned
+        return InProcess(
+            step.sampler,
+            chain_method=method,
+            names=names,
+            n_chains=plan.n_chains,
+            as_arrays=plan.checkpoint is None and (many or on_accelerator()),
+        )
     return OnWorkers(
         plan.client, step.sampler, chain_method=method, names=names, watch=progress.watch
     )

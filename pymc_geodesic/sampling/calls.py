@@ -29,7 +29,7 @@ from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "weights_of"]
 
 
 class Calls:
@@ -81,7 +81,7 @@ class Calls:
         """Draw noise and rows for transitions of a chain."""
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
-        reuses, weights = _is_controlled(chain), _weights(chain)
+        reuses, weights = _is_controlled(chain), weights_of(chain)
         draw = chain.batches.draw
         rows = draw(chain.rng, length, self.reader, reuses=reuses, weights=weights)
         return Randomness(noise, rows, fresh)
@@ -151,7 +151,7 @@ class Calls:
         controlled = _is_controlled(chain)
         length = self._room or self.length(chain)
         form = controlled, self._halved(chain), self._has_one_step_size(chain)
-        key = *form, length, chain.batches.times, _weights(chain) is not None
+        key = *form, length, chain.batches.times, weights_of(chain) is not None
         if key not in self._kernels:
             with quick_building():
                 self._kernels[key] = self._make_kernel(chain)
@@ -176,7 +176,7 @@ class Calls:
         rows = chain.batches.trial(n_steps, self.reader)
         of_rows = problem.potential
         return TransitionKernel(
-            of_rows if _weights(chain) is None else of_rows.weighted(),
+            of_rows if weights_of(chain) is None else of_rows.weighted(),
             algorithm.dynamics,
             noise_model=self.noise,
             example=self._without_moving(chain, [], n_steps, rows),
@@ -205,6 +205,16 @@ class Calls:
         randomness = Randomness(noise, rows, fresh)
         return self.inputs(chain, arrays, step_sizes=steps, randomness=randomness)
 
+    def example(self, chain: GradientChain, part: slice) -> Inputs:
+        """Return the inputs of a part of the next draw of a chain, without noise."""
+        step_sizes = self.step_sizes(chain)[part]
+        n_steps = len(step_sizes)
+        noise = self.problem.zero_noise(n_steps, self.noise_shapes)
+        rows = chain.batches.trial(n_steps, self.reader)
+        fresh = chain.monitors.fresh(chain.batches, n_steps)
+        randomness = Randomness(noise, rows, fresh)
+        return self.inputs(chain, [], step_sizes=step_sizes, randomness=randomness)
+
     def inputs(
         self,
         chain: GradientChain,
@@ -230,7 +240,7 @@ class Calls:
             center=_center(chain),
             fresh=randomness.fresh,
             reference=chain.monitors.reference.arrays,
-            weights=() if (weights := _weights(chain)) is None else [weights.factors],
+            weights=() if (weights := weights_of(chain)) is None else [weights.factors],
         )
 
     def _draw_latents(
@@ -279,7 +289,8 @@ def _is_controlled(chain: GradientChain) -> bool:
     return chain.tuning is not None and chain.tuning.controlled
 
 
-def _weights(chain: GradientChain) -> RowWeights | None:
+def weights_of(chain: GradientChain) -> RowWeights | None:
+    """Return the weights by which a chain draws rows; None if all are alike."""
     center = chain.tuning.center if chain.tuning is not None and chain.tuning.controlled else None
     return None if center is None else center.weights
 

@@ -17,7 +17,7 @@ from pymc_geodesic.manifolds import Product
 from pymc_geodesic.mass import Mass
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.tuning.amplification import amplification
-from pymc_geodesic.tuning.energy_range import EnergyRange, overflowing
+from pymc_geodesic.tuning.energy_range import EnergyRange, largest_of, overflowing
 from pymc_geodesic.tuning.field_reference import FieldReference
 from pymc_geodesic.tuning.velocity_balance import VelocityBalance
 from pymc_geodesic.tuning.velocity_heat import VelocityHeat
@@ -94,6 +94,13 @@ class Monitors:
         self.energy.settle()
         if mass is not None and not mass.is_diagonal:
             self.is_telling = amplification(mass, self._shapes) <= MOST_AMPLIFIED
+
+    def overflows(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """Return which draws of ``(chain, draw, ...)`` overflow, as :meth:`observe` does."""
+        large = np.zeros(values[0].shape[:2], dtype=bool)
+        for x in (values[i] for i in self._open.values()):
+            large |= np.abs(x).reshape(*large.shape, -1).max(axis=2) > largest_of(x.dtype)
+        return large
 
     def fresh(self, batches: BatchStream, n_steps: int) -> np.ndarray:
         """Return the transitions that measure a temperature: none before there is a reference."""

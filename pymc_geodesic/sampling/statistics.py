@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
+from pymc_geodesic.kernel.ensemble import DrawsOfChains
 from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.latents.latents import LOCAL_STATISTICS
 from pymc_geodesic.sampling.chain import GradientChain
@@ -110,6 +111,44 @@ class TransitionStatistics:
         )
         return stats | self._fixed | own
 
+    def of_chains(
+        self, chain: GradientChain, drawn: DrawsOfChains, *, diverging: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Compute the statistics of draws ``(chain, draw)`` that continue from a tuned chain."""
+        settings, shape = chain.settings, diverging.shape
+        own: dict[str, Any] = {"step_size": settings.step_size, "n_steps": settings.n_steps}
+        if self._reduces and chain.tuning is not None:
+            own["gradient_variance_ratio"] = chain.tuning.variance_ratio
+        own |= self._algorithm.statistics(
+            chain.state,
+            step_size=settings.step_size,
+            noise_variance=0.0,
+            n_steps=settings.n_steps,
+            parameters=settings.parameters,
+        )
+        stats = {name: np.full(shape, value) for name, value in (own | self._fixed).items()}
+        stats |= {"potential_estimate": drawn.energy.astype(float), "diverging": diverging}
+        if self._tells_positions:
+            told = np.where(chain.monitors.is_telling, drawn.configurational, np.nan)
+            stats |= self._by_variable("configurational_temperature", drawn.configurational, told)
+        if self._has_velocity:
+            stats |= self._by_variable("kinetic_temperature", drawn.kinetic, drawn.kinetic)
+        if self._algorithm.grouping is not None:
+            means = [x.reshape(*shape, -1).mean(axis=2) for x in drawn.thermostat]
+            if self._algorithm.grouping == "shared":
+                stats["thermostat"] = means[0].astype(float)
+            else:
+                together = np.stack(means, axis=-1)
+                stats |= self._by_variable("thermostat", together, together)
+        return stats
+
+    def _by_variable(
+        self, name: str, values: np.ndarray, told: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """As :meth:`_per_variable`, for arrays whose last axis is the variable."""
+        values, told = values.astype(float), told.astype(float)
+        return {name: values @ self._share} | self._of_each(name, np.moveaxis(told, -1, 0))
+
     def _thermostats(self, thermostat: Sequence[np.ndarray]) -> dict[str, float]:
         # The `mean` of a single number costs several times as much as reading it.
         means = [float(xi.mean()) if xi.ndim else xi.item() for xi in thermostat]
@@ -129,7 +168,7 @@ class TransitionStatistics:
             return {name: values.item()}
         return {name: float(self._share @ values)} | self._of_each(name, values.tolist())
 
-    def _of_each(self, name: str, values: Sequence) -> dict[str, Any]:
+    def _of_each(self, name: str, values: Iterable[Any]) -> dict[str, Any]:
         if len(self._names) == 1:
             return {}
         return {f"{name}_{variable}": v for variable, v in zip(self._names, values, strict=True)}

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["EnergyRange", "overflowing"]
+__all__ = ["BATCHES", "EnergyRange", "largest_of", "overflowing"]
 
 # Standard deviations of the energy above the energies of the tuning phase. They are those of single
 # estimates, including minibatch noise. A diverging chain exceeds any number of them; 300 are
@@ -33,13 +33,14 @@ def overflowing(values: Mapping[str, np.ndarray]) -> tuple[str, float] | None:
     """
     for name, value in values.items():
         largest = float(max(value.max(), -value.min())) if value.size else 0.0
-        if largest > _largest(value.dtype):
+        if largest > largest_of(value.dtype):
             return name, largest
     return None
 
 
 @cache
-def _largest(dtype: np.dtype) -> float:
+def largest_of(dtype: np.dtype) -> float:
+    """Return the cube root of the largest number."""
     return float(np.finfo(dtype).max) ** (1 / 3)
 
 
@@ -78,10 +79,11 @@ class EnergyRange:
     def has_left(self, energy: float, *, draws_per_batch: int) -> bool:
         """Return whether this draw and those with the batches before it are above the range."""
         # The limit is NaN before it is known, and comparisons with it are false.
-        above = energy > self.mean + self._margin
+        above = energy > self.limit
         self.n_above = self.n_above + 1 if above else 0
         return self.n_above > (BATCHES - 1) * draws_per_batch
 
     @property
-    def _margin(self) -> float:
-        return MOST_DEVIATIONS * self.deviation + MOST_PER_FREEDOM * self.freedom
+    def limit(self) -> float:
+        """Energy above which a draw has left the range."""
+        return self.mean + MOST_DEVIATIONS * self.deviation + MOST_PER_FREEDOM * self.freedom

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["compiler_options"]
+__all__ = ["compiler_options", "on_accelerator"]
 
 # XLA leaves products of matrices to a library, and sums with what is around them. For the sums of a
 # batch of some hundred rows the library takes three times as long as loops that XLA writes itself.
@@ -35,13 +35,20 @@ def compiler_options(arguments: Sequence[Any]) -> dict[str, str]:
     return {} if is_large else _for_few_rows()
 
 
+def on_accelerator() -> bool:
+    """Return whether JAX computes elsewhere than on the processor."""
+    import jax
+
+    return jax.default_backend() != "cpu"
+
+
 @cache
 def _for_few_rows() -> dict[str, str]:
     """Return the options, if this version of XLA accepts them."""
     import jax
 
     is_chosen = any(name in os.environ.get("XLA_FLAGS", "") for name in OPTIONS)
-    if is_chosen or jax.default_backend() != "cpu":
+    if is_chosen or on_accelerator():
         return {}
     try:
         jax.jit(lambda x: x, compiler_options=OPTIONS).lower(np.float32(0)).compile()

@@ -1,0 +1,153 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""Draws of many chains by few calls: arrays with the chain as first axis go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymc_geodesic.kernel.interface import Inputs
+from pymc_geodesic.kernel.jax.ensemble import DrawnRows, EnsembleCalls, Places
+from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
+from pymc_geodesic.kernel.transitions import TransitionKernel
+from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
+
+__all__ = ["DrawsOfChains", "EnsembleKernel"]
+
+# Bytes of the draws of one call. Its results are copied from the device as a whole.
+MOST_BYTES = 2**26
+# Draws of one call: enough that what happens between two calls is negligible.
+MOST_DRAWS = 256
+
+
+class DrawsOfChains(NamedTuple):
+    """Draws with the axes ``(chain, draw, ...)``; fields as in the outputs of a kernel.
+
+    Attributes
+    ----------
+    thermostat : list of ndarray
+        Those of the state after each draw.
+    """
+
+    values: list[np.ndarray]
+    kinetic: np.ndarray
+    configurational: np.ndarray
+    diverging: np.ndarray
+    energy: np.ndarray
+    thermostat: list[np.ndarray]
+
+
+class EnsembleKernel:
+    """Move many chains with one kernel.
+
+    Parameters
+    ----------
+    kernel : TransitionKernel
+        The kernel of one chain.
+    inputs : sequence of Inputs
+        Inputs of one call for some chains, from which all chains begin in turn. Noise and rows are
+        those of any transitions.
+    n_chains : int
+        Number of chains.
+    n_calls : int
+        Calls of the kernel for each draw.
+    rows : sequence of DrawnRows
+        From which rows those of batches are drawn.
+    steps_per_batch : int
+        Transitions that share a batch.
+
+    Attributes
+    ----------
+    carried : list of array, shape (chain, ...)
+        State and memory of the chains, which :meth:`__call__` replaces.
+    """
+
+    def __init__(
+        self,
+        kernel: TransitionKernel,
+        inputs: Sequence[Inputs],
+        *,
+        n_chains: int,
+        n_calls: int,
+        rows: Sequence[DrawnRows],
+        steps_per_batch: int = 1,
+    ) -> None:
+        self._kernel, self._rows = kernel, list(rows)
+        ins, outs = kernel.places
+        leaves = [kernel.leaves(x) for x in inputs]
+        carried = [
+            *zip(leaves_of(ins.state), leaves_of(outs.state), strict=True),
+            *zip(ins.memory, outs.memory, strict=True),
+        ]
+        others = {*range(len(leaves[0]))} - {*ins.noise, *ins.rows, *(i for i, _ in carried)}
+        own = [i for i in sorted(others) if not _same([x[i] for x in leaves])]
+        which = np.arange(n_chains) % len(leaves)
+        stacked = [
+            np.stack([x[i] for x in leaves])[which] for i in [*(i for i, _ in carried), *own]
+        ]
+        # On the device from the first call on: JAX compiles anew for arrays that become its own.
+        with in_double_precision():
+            placed = [copied_to_device(x) for x in stacked]
+            self._common = [copied_to_device(x) for x in leaves[0]]
+        self.carried, self._own = placed[: len(carried)], placed[len(carried) :]
+        self._kept = DrawsOfChains(
+            values=list(outs.values),
+            kinetic=outs.kinetic,
+            configurational=outs.configurational,
+            diverging=outs.diverging,
+            energy=outs.energy,
+            thermostat=list(getattr(outs.state, "thermostat", ())),
+        )
+        last = self._kept.values, self._kept.energy, self._kept.thermostat
+        places = Places(
+            carried=tuple(carried),
+            of_chain=tuple(own),
+            noise=tuple(ins.noise),
+            rows=tuple(ins.rows),
+            averaged=(outs.kinetic, outs.configurational),
+            observed=(outs.diverging,),
+            last=tuple(dict.fromkeys(leaves_of(last))),
+        )
+        n_bytes = sum(x.nbytes for x in self.carried)
+        self._calls = EnsembleCalls(
+            kernel.function,
+            places,
+            n_steps=len(inputs[0].step_sizes),
+            n_calls=n_calls,
+            steps_per_batch=steps_per_batch,
+            most=int(np.clip(MOST_BYTES // max(n_bytes, 1), 1, MOST_DRAWS)),
+        )
+
+    def __call__(self, keys: np.ndarray, *, first: int, n_kept: int, thin: int) -> DrawsOfChains:
+        """Make draws; see :class:`~pymc_geodesic.kernel.jax.ensemble.EnsembleCalls`."""
+        per_draw = self._calls.n_transitions * thin
+        made = []
+        for start in range(0, n_kept, self._calls.most):
+            n = min(self._calls.most, n_kept - start)
+            drawn = self._calls(
+                keys,
+                self.carried,
+                self._own,
+                self._common,
+                self._rows,
+                first=first + start * per_draw,
+                n_kept=n,
+                thin=thin,
+            )
+            self.carried = drawn.carried
+            made.append(self._apart(drawn.outputs))
+        parts = [leaves_of(x) for x in made]
+        together = [np.concatenate(x, axis=1) for x in zip(*parts, strict=True)]
+        return made[0] if len(made) == 1 else rebuilt(made[0], together)
+
+    def _apart(self, outputs: dict[int, np.ndarray]) -> DrawsOfChains:
+        found = map_leaves(lambda i: outputs[i].swapaxes(0, 1), self._kept)
+        return found._replace(values=self._kernel.split_values(found.values))
+
+
+def _same(arrays: Sequence[Any]) -> bool:
+    first, *others = arrays
+    return all(x is first or np.array_equal(x, first) for x in others)
