@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.kernel.interface import Inputs
+from pymc_geodesic.kernel.jax.devices import on_accelerator
 from pymc_geodesic.kernel.jax.ensemble import DrawnRows, EnsembleCalls, Places
-from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
+from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision, kept_on_device
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
 
@@ -75,7 +76,7 @@ class EnsembleKernel:
         rows: Sequence[DrawnRows],
         steps_per_batch: int = 1,
     ) -> None:
-        self._kernel, self._rows = kernel, list(rows)
+        self._kernel = kernel
         ins, outs = kernel.places
         leaves = [kernel.leaves(x) for x in inputs]
         carried = [
@@ -89,9 +90,10 @@ class EnsembleKernel:
             np.stack([x[i] for x in leaves])[which] for i in [*(i for i, _ in carried), *own]
         ]
         # On the device from the first call on: JAX compiles anew for arrays that become its own.
-        with in_double_precision():
-            placed = [copied_to_device(x) for x in stacked]
+        with in_double_precision(), on_accelerator():
+            placed = [kept_on_device(x) for x in stacked]
             self._common = [copied_to_device(x) for x in leaves[0]]
+            self._rows = [source.on_device() for source in rows]
         self.carried, self._own = placed[: len(carried)], placed[len(carried) :]
         self._kept = DrawsOfChains(
             values=list(outs.values),
@@ -107,6 +109,7 @@ class EnsembleKernel:
             of_chain=tuple(own),
             noise=tuple(ins.noise),
             rows=tuple(ins.rows),
+            counter=ins.made,
             averaged=(outs.kinetic, outs.configurational),
             observed=(outs.diverging,),
             last=tuple(dict.fromkeys(leaves_of(last))),
@@ -127,16 +130,17 @@ class EnsembleKernel:
         made = []
         for start in range(0, n_kept, self._calls.most):
             n = min(self._calls.most, n_kept - start)
-            drawn = self._calls(
-                keys,
-                self.carried,
-                self._own,
-                self._common,
-                self._rows,
-                first=first + start * per_draw,
-                n_kept=n,
-                thin=thin,
-            )
+            with on_accelerator():
+                drawn = self._calls(
+                    keys,
+                    self.carried,
+                    self._own,
+                    self._common,
+                    self._rows,
+                    first=first + start * per_draw,
+                    n_kept=n,
+                    thin=thin,
+                )
             self.carried = drawn.carried
             made.append(self._apart(drawn.outputs))
         parts = [leaves_of(x) for x in made]

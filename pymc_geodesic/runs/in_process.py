@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
+from pymc_geodesic.kernel.jax.devices import on_processor
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.chain import GradientChain
-from pymc_geodesic.sampling.ensemble import Ensemble, is_ready
+from pymc_geodesic.sampling.ensemble import Ensemble, can_be_arrays, is_ready
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 
@@ -58,20 +59,26 @@ class InProcess:
         self, chains: Sequence[Chain], n_draws: int, *, thin: int
     ) -> tuple[list[Chain], Arrays, Arrays]:
         """Return the chains some draws later, the draws and their statistics."""
-        sampler = self._sampler
-        if self._as_arrays and (self._ensemble or is_ready(sampler, chains[0])):
+        names = self._names
+        if not self._as_arrays or not can_be_arrays(self._sampler, chains[0]):
+            method = self._chain_method
+            return run(self._sampler, chains, n_draws, chain_method=method, thin=thin, names=names)
+        with on_processor():
+            if not is_ready(chains[0]):
+                # What tuning decides is the same for any accelerator, and sooner known.
+                return run(
+                    self._sampler,
+                    chains,
+                    n_draws,
+                    chain_method="vectorized",
+                    thin=thin,
+                    names=names,
+                )
             if self._ensemble is None:
+                sampler = cast(StochasticSampler, self._sampler)
                 tuned = cast(Sequence[GradientChain], chains)
-                self._ensemble = Ensemble(cast(StochasticSampler, sampler), tuned, self._n_chains)
-            return self._ensemble.advance(n_draws, thin=thin, names=self._names)
-        return run(
-            sampler,
-            chains,
-            n_draws,
-            chain_method=self._chain_method,
-            thin=thin,
-            names=self._names,
-        )
+                self._ensemble = Ensemble(sampler, tuned, self._n_chains)
+            return self._ensemble.advance(n_draws, thin=thin, names=names)
 
     def close(self) -> None:
         """Do nothing."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from pymc.model import Model
 
-from pymc_geodesic.kernel.jax.options import on_accelerator
+from pymc_geodesic.kernel.jax.devices import has_accelerator
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
 from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers
@@ -173,7 +173,7 @@ def _move(plan: Plan, step: Step, method: ChainMethod, progress: Progress) -> Mo
             chain_method=method,
             names=names,
             n_chains=plan.n_chains,
-            as_arrays=plan.checkpoint is None and (many or on_accelerator()),
+            as_arrays=plan.checkpoint is None and (many or has_accelerator()),
         )
     return OnWorkers(
         plan.client, step.sampler, chain_method=method, names=names, watch=progress.watch

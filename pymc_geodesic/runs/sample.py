@@ -15,6 +15,7 @@ import xarray as xr
 from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
+from pymc_geodesic.kernel.jax.devices import on_processor
 from pymc_geodesic.rows.builders import computed_by, given_model
 from pymc_geodesic.runs.arguments_of_pymc import with_hints
 from pymc_geodesic.runs.checkpoints.folder import folder_of
@@ -255,7 +256,8 @@ def sample(
     sampled.log(var_names=var_names, unsaid=by_builder)
     with Progress(tuning.n_draws + sampling.n_draws, visible=progressbar) as progress:
         drawn = _drawn(plan, step, sampled.model, progress)
-    idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
+    with on_processor():
+        idata = concluded(drawn, plan, sampled, checks=compute_convergence_checks)
     return returned(finished(idata, given), drawn.stopped, sampling)
 
 

@@ -21,7 +21,7 @@ from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.energy_range import BATCHES
 
-__all__ = ["MOST_TUNED", "Ensemble", "can_multiply", "is_ready"]
+__all__ = ["MOST_TUNED", "Ensemble", "can_be_arrays", "can_multiply", "is_ready"]
 
 # Chains that make a tuning phase: they measure scales and correlations by all of their draws, and
 # more of them would take longer and know hardly more. The others begin where these end.
@@ -59,10 +59,8 @@ def can_multiply(sampler: object, chain: object) -> bool:
     return sampler.tuning is not None and chain.monitors.reference.grows
 
 
-def is_ready(sampler: object, chain: object) -> bool:
-    """Return whether a chain has what it needs to be moved as arrays from now on."""
-    if not can_be_arrays(sampler, chain):
-        return False
+def is_ready(chain: object) -> bool:
+    """Return whether a chain that can be moved as arrays has what it needs for that."""
     assert isinstance(chain, GradientChain)
     reference = chain.monitors.reference
     return chain.n_drawn >= chain.tuning_draws and (reference.frozen or reference.grows)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.resident import in_double_precision
+from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
 
 __all__ = ["Drawn", "DrawnRows", "EnsembleCalls", "Places"]
 
@@ -40,6 +40,8 @@ class Places(NamedTuple):
         Standard normals, with the transition as first axis.
     rows : tuple of int
         Rows of each source of batches, with the transition as first axis.
+    counter : int or None
+        Input that tells how many of the transitions are made, if a kernel has room for more.
     averaged, observed, last : tuple of int
         Outputs that are averaged over the calls of a draw, as far as they are numbers; that are
         true for a draw if they are for one of its calls; and of which the last call has the value.
@@ -49,6 +51,7 @@ class Places(NamedTuple):
     of_chain: tuple[int, ...]
     noise: tuple[int, ...]
     rows: tuple[int, ...]
+    counter: int | None
     averaged: tuple[int, ...]
     observed: tuple[int, ...]
     last: tuple[int, ...]
@@ -66,7 +69,11 @@ class DrawnRows(NamedTuple):
     """
 
     n_rows: int
-    listed: np.ndarray | None = None
+    listed: Any = None
+
+    def on_device(self) -> DrawnRows:
+        """Return the same, copied to the device."""
+        return self if self.listed is None else self._replace(listed=copied_to_device(self.listed))
 
 
 class Drawn(NamedTuple):
@@ -224,6 +231,9 @@ def _one_call(
             now[i] = x
         for i, x in zip(places.of_chain, of_chain, strict=True):
             now[i] = x
+        if places.counter is not None:
+            # A number that is known when the loop is compiled: an accelerator need not ask for it.
+            now[places.counter] = jnp.arange(common[places.counter].shape[0]) < n_steps
         asked = [(n_steps, common[i]) for i in places.noise]
         asked += [(n_steps // steps_per_batch, common[i]) for i in places.rows]
         numbers = iter(uniform(jax.random.fold_in(key, transition), asked))
@@ -233,7 +243,7 @@ def _one_call(
             listed = next(remaining) if is_listed else None
             now[i] = indices(next(numbers), common[i], n_rows, listed)
         found = function(*now, *data)
-        kept = [[found[i] for i in some] for some in places[4:]]
+        kept = [[found[i] for i in some] for some in places[5:]]
         return [found[i] for _, i in places.carried], kept
 
     return call

@@ -19,6 +19,7 @@ from pymc_geodesic.kernel.building import quick_building
 from pymc_geodesic.kernel.graph_names import name_of_graph
 from pymc_geodesic.kernel.jax.after_fork import require_alive
 from pymc_geodesic.kernel.jax.cache import keep_compiled
+from pymc_geodesic.kernel.jax.devices import default_device
 from pymc_geodesic.kernel.jax.memory import return_free_memory
 from pymc_geodesic.kernel.jax.options import compiler_options
 from pymc_geodesic.kernel.jax.resident import (
@@ -99,7 +100,7 @@ class JAXFunction:
         if unknown_to_jax(self._outputs) and (names := unknown_to_jax(self.graph.outputs)):
             raise lacking(", ".join(names))
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
-        self._on_device: list[Any] | None = None
+        self._on_device: dict[Any, list[Any]] = {}
         self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
@@ -142,7 +143,7 @@ class JAXFunction:
         """
         compiled, shared = self.ready()
         forms = [*map(form_on_device, arguments), *map(form_of_data, shared)]
-        key = how, tuple((x.shape, x.dtype) for x in forms)
+        key = how, default_device(), tuple((x.shape, x.dtype) for x in forms)
         if key not in compiled.others:
             name = None if compiled.name is None else f"{compiled.name} {how}"
             function = change(lambda *values: compiled.run(*values))
@@ -198,13 +199,13 @@ class JAXFunction:
             In a process that was forked from one that has computed with JAX.
         """
         require_alive()
-        if self._on_device is None:
+        if (device := default_device()) not in self._on_device:
             _, shared = self.ready()
             run.lower(*arguments, *map(form_of_data, shared)).compile()
             if sum(value_of(x).nbytes for x in shared) >= LARGE:
                 return_free_memory()
-            self._on_device = [on_device(x) for x in shared]
-        return self._on_device
+            self._on_device[device] = [on_device(x) for x in shared]
+        return self._on_device[device]
 
     @property
     def graph(self) -> FunctionGraph:
@@ -214,7 +215,7 @@ class JAXFunction:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the compiled function: another process compiles its own."""
-        return self.__dict__ | {"_ready": None, "_on_device": None, "_by_shapes": {}}
+        return self.__dict__ | {"_ready": None, "_on_device": {}, "_by_shapes": {}}
 
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["compiler_options", "on_accelerator"]
+from pymc_geodesic.kernel.jax.devices import default_device, on_processor
+
+__all__ = ["compiler_options"]
 
 # XLA leaves products of matrices to a library, and sums with what is around them. For the sums of a
 # batch of some hundred rows the library takes three times as long as loops that XLA writes itself.
@@ -32,14 +34,8 @@ def compiler_options(arguments: Sequence[Any]) -> dict[str, str]:
     where the user has chosen in ``XLA_FLAGS``.
     """
     is_large = any(math.prod(x.shape) >= MANY for x in arguments)
-    return {} if is_large else _for_few_rows()
-
-
-def on_accelerator() -> bool:
-    """Return whether JAX computes elsewhere than on the processor."""
-    import jax
-
-    return jax.default_backend() != "cpu"
+    is_elsewhere = default_device().platform != "cpu"
+    return {} if is_large or is_elsewhere else _for_few_rows()
 
 
 @cache
@@ -48,10 +44,11 @@ def _for_few_rows() -> dict[str, str]:
     import jax
 
     is_chosen = any(name in os.environ.get("XLA_FLAGS", "") for name in OPTIONS)
-    if is_chosen or on_accelerator():
+    if is_chosen:
         return {}
     try:
-        jax.jit(lambda x: x, compiler_options=OPTIONS).lower(np.float32(0)).compile()
+        with on_processor():
+            jax.jit(lambda x: x, compiler_options=OPTIONS).lower(np.float32(0)).compile()
     except jax.errors.JaxRuntimeError as reason:
         log.debug("XLA compiles with its own options: %s", reason)
         return {}

@@ -19,12 +19,14 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.link.basic import Container
 
 from pymc_geodesic.kernel.aligned import aligned_empty
+from pymc_geodesic.kernel.jax.devices import default_device
 
 __all__ = [
     "copied_to_device",
     "form_of_data",
     "form_on_device",
     "in_double_precision",
+    "kept_on_device",
     "load_jax",
     "on_device",
     "value_of",
@@ -34,7 +36,7 @@ __all__ = [
 LARGE = 2**22
 
 # Clones of a shared variable have its container: functions of the same data share one copy.
-_ON_DEVICE: WeakKeyDictionary[Container, Any] = WeakKeyDictionary()
+_ON_DEVICE: WeakKeyDictionary[Container, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def load_jax() -> None:
@@ -60,13 +62,20 @@ def copied_to_device(array: np.ndarray) -> Any:
     return jax.device_put(array)
 
 
+def kept_on_device(array: Any) -> Any:
+    """Return an array as JAX returns the results of a call, for which it compiles another form."""
+    import jax
+
+    return jax.device_put(array, default_device())
+
+
 def on_device(variable: SharedVariable) -> Any:
-    """Return the value of a shared variable on the device, copied there once."""
-    container = variable.container
-    if container not in _ON_DEVICE:
+    """Return the value of a shared variable on the present device, copied there once."""
+    by_device = _ON_DEVICE.setdefault(variable.container, {})
+    if (device := default_device()) not in by_device:
         shape = shape_on_device(variable)
-        _ON_DEVICE[container] = copied_to_device(_on_large_pages(value_of(variable), shape))
-    return _ON_DEVICE[container]
+        by_device[device] = copied_to_device(_on_large_pages(value_of(variable), shape))
+    return by_device[device]
 
 
 def value_of(variable: SharedVariable) -> np.ndarray:

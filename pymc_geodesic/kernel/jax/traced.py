@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pymc_geodesic.kernel.graph_names import is_known
+from pymc_geodesic.kernel.jax.devices import default_device
 from pymc_geodesic.kernel.kept_files import KeptFiles, flags_of_pytensor, key_of, versions
 
 __all__ = ["traced"]
@@ -69,7 +70,8 @@ def traced(
         found = export.deserialize(bytearray(content))
     else:
         try:
-            found = export.export(jax.jit(function))(*arguments)
+            platforms = ("cpu",) if default_device().platform == "cpu" else None
+            found = export.export(jax.jit(function), platforms=platforms)(*arguments)
         except (ValueError, NotImplementedError) as reason:
             # Some operations of JAX have no portable form.
             log.debug("Not kept on disk: %s", reason)
@@ -106,4 +108,4 @@ def _circumstances() -> tuple[Any, ...]:
         for name, value in jax.config.values.items()
         if "cache" not in name
     )
-    return versions(PACKAGES), flags_of_pytensor(), settings, jax.default_backend()
+    return versions(PACKAGES), flags_of_pytensor(), settings, default_device().platform

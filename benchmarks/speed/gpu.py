@@ -1,0 +1,292 @@
+#   Copyright 2026 The pymc_geodesic developers
+#   SPDX-License-Identifier: Apache-2.0
+"""What an accelerator gives: many chains, many rows, networks, hierarchies.
+
+Each case is a process of its own, which tells the seconds of its parts. Effective sizes are the
+smallest over all entries of all variables, by ArviZ's bulk effective size over all chains. On a
+processor the cases run at a small size, to see that they work: their seconds are no figures.
+
+    python -m benchmarks.speed.gpu [--quick] [--only NAME ...]
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+
+from collections.abc import Callable
+from typing import Any
+
+STARTED = time.perf_counter()
+
+# ruff: noqa: E402
+import numpy as np
+
+from benchmarks.harness.console import parser
+from benchmarks.harness.declared import Benchmark
+
+BENCHMARK = Benchmark(
+    question="What does an accelerator gain?",
+    asked=(
+        "4,096 chains x 1,000 transitions of a logistic regression, 1e6 rows: .5 s. 1e8 rows, new "
+        "process with the data there, to 10,000 effective draws: 15 s. A network 784-100-10, "
+        "batches of 500: 100 us a transition. A hierarchical logistic regression of 1e5 rows, 8 to "
+        "15,000 groups: 1 s after compiling to 4,000 effective draws of each parameter."
+    ),
+    fixed="2026-11-27",
+    seeds=(1,),
+    measures=("kernel", "sampling"),
+)
+# Seconds after which a case is ended.
+MOST_SECONDS = {
+    "many": 100,
+    "many_single": 100,
+    "network": 60,
+    "network_single": 60,
+    "hierarchy": 120,
+    "numpyro": 100,
+    "rows": 150,
+}
+
+
+def logistic_rows(n: int, d: int, *, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate rows in single precision, block by block."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    x, y = np.empty((n, d), "float32"), np.empty(n, "float32")
+    slopes = np.random.default_rng(seed).normal(0, 0.5, d).astype("float32")
+
+    def fill(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        rng = np.random.default_rng([seed, start])
+        rng.standard_normal(dtype="float32", out=x[part])
+        y[part] = rng.random(len(y[part]), dtype="float32") < 1 / (1 + np.exp(-x[part] @ slopes))
+
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(fill, range(0, n, BLOCK)))
+    return x, y
+
+
+BLOCK = 2**20
+
+
+def logistic(n: int, d: int = 20, *, batch_size: int = 100) -> Any:
+    """Make a logistic regression."""
+    import pymc as pm
+
+    x, y = logistic_rows(n, d)
+    with pm.Model() as model:
+        slopes = pm.Normal("slopes", 0.0, 1.0, shape=d)
+        rows, answers = pm.Minibatch(x, y, batch_size=batch_size)
+        pm.Bernoulli("y", logit_p=rows @ slopes, observed=answers, total_size=n)
+    return model
+
+
+def effective(draws: dict[str, np.ndarray]) -> float:
+    """Smallest bulk effective size of all entries."""
+    from pymc_geodesic.rank_statistics import effective_sizes
+
+    return min(float(np.min(effective_sizes(x))) for x in draws.values())
+
+
+def timed_ensemble(step: Any, n_chains: int, n_draws: int, *, tune: int = 500) -> dict[str, float]:
+    """Tune, and time draws of all chains, the second time that they are made."""
+    from pymc_geodesic.kernel.jax.devices import on_processor
+    from pymc_geodesic.sampling import begin, run
+    from pymc_geodesic.sampling.ensemble import MOST_TUNED, Ensemble
+
+    sampler, found = step.sampler, {}
+    clock = time.perf_counter()
+    n_tuned = min(n_chains, MOST_TUNED)
+    chains = [begin(sampler, random_seed=[1, i], tune=tune, draws=n_draws) for i in range(n_tuned)]
+    with on_processor():
+        if tune:
+            chains, *_ = run(sampler, chains, tune, chain_method="vectorized", thin=tune)
+        ensemble = Ensemble(sampler, chains, n_chains)
+    found["tuning"] = time.perf_counter() - clock
+    clock = time.perf_counter()
+    ensemble.advance(2)
+    found["compiling"] = time.perf_counter() - clock
+    each = []
+    for _ in range(3):
+        clock = time.perf_counter()
+        _, draws, _ = ensemble.advance(n_draws)
+        each.append(time.perf_counter() - clock)
+    found["each"], found["seconds"] = each, min(each)
+    n_steps = chains[0].settings.n_steps
+    found |= {"transitions": n_draws * n_steps, "n_steps": n_steps}
+    found["us_per_chain_transition"] = 1e6 * found["seconds"] / (n_draws * n_steps * n_chains)
+    return found | {"effective": effective(draws) if n_draws > 3 else float("nan")}
+
+
+def many(small: bool) -> dict[str, Any]:
+    """Many chains of a regression with a million rows."""
+    import pymc_geodesic as pmg
+
+    found: dict[str, Any] = {}
+    for n_chains in (64, 256) if small else (4_096,):
+        with logistic(10_000 if small else 1_000_000):
+            step = pmg.SGNHT()
+        n_steps = 4
+        found[f"{n_chains} chains"] = timed_ensemble(step, n_chains, 1_000 // n_steps)
+    return found
+
+
+def rows(small: bool) -> dict[str, Any]:
+    """A new process with many rows, to 10,000 effective draws."""
+    import pymc_geodesic as pmg
+
+    found: dict[str, Any] = {"imports": time.perf_counter() - STARTED}
+    clock = time.perf_counter()
+    model = logistic(100_000 if small else 100_000_000)
+    found["data"] = time.perf_counter() - clock
+    clock = time.perf_counter()
+    options = {"tune": 300, "chains": 256, "progressbar": False, "random_seed": 1}
+    idata = pmg.sample(100, model=model, step=pmg.SGNHT, **options)
+    found["sample"] = time.perf_counter() - clock
+    draws = {name: x.to_numpy() for name, x in idata["posterior"].data_vars.items()}
+    found["effective"] = effective(draws)
+    found["verdict"] = idata["posterior"].attrs.get("verdict", "")
+    raw = idata["raw_posterior"] if "raw_posterior" in idata.children else idata["posterior"]
+    found["effective raw"] = effective({k: x.to_numpy() for k, x in raw.data_vars.items()})
+    return found
+
+
+def network(small: bool) -> dict[str, Any]:
+    """Transitions of a network of one hidden layer."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    import pymc_geodesic as pmg
+
+    n, hidden = (2_000, 10) if small else (60_000, 100)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((n, 784), dtype="float32")
+    y = rng.integers(0, 10, n).astype("float32")
+    found: dict[str, Any] = {}
+    for n_chains in (1, 4) if small else (1, 4, 64):
+        with pm.Model():
+            first = pm.Normal("first", shape=(784, hidden))
+            bias = pm.Normal("bias", shape=hidden)
+            last = pm.Normal("last", shape=(hidden, 10))
+            other = pm.Normal("other", shape=10)
+            batch, labels = pm.Minibatch(x, y, batch_size=500)
+            logits = pt.tanh(batch @ first + bias) @ last + other
+            pm.Categorical("y", logit_p=logits, observed=labels, total_size=n)
+            step = pmg.SGHMC(step_size=1e-4, friction=10.0, n_steps=50)
+        found[f"{n_chains} chains"] = timed_ensemble(step, n_chains, 6, tune=0)
+    return found
+
+
+def hierarchy_rows(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Simulate answers of groups of equal expected size."""
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, k, n).astype("int32")
+    levels = rng.normal(-0.5, 0.8, k)[groups]
+    return groups, (rng.random(n) < 1 / (1 + np.exp(-levels))).astype("int32")
+
+
+def hierarchy(small: bool) -> dict[str, Any]:
+    """Levels of groups with a common distribution, to 4,000 effective draws."""
+    import pymc as pm
+
+    import pymc_geodesic as pmg
+
+    n, found = (5_000 if small else 100_000), {}
+    for k in (8, 48) if small else (8, 48, 900, 15_000):
+        groups, answers = hierarchy_rows(n, k)
+        with pm.Model():
+            mean, scale = pm.Normal("mean", 0.0, 2.0), pm.HalfNormal("scale", 2.0)
+            levels = pm.Normal("levels", mean, scale, shape=k)
+            which, y = pm.Minibatch(groups, answers, batch_size=300)
+            pm.Bernoulli("y", logit_p=levels[which], observed=y, total_size=n)
+            step = pmg.SGNHT()
+        clock = time.perf_counter()
+        told = timed_ensemble(step, 64, 80)
+        told["seconds to 4,000"] = told["seconds"] * max(1.0, 4_000 / told["effective"])
+        found[f"{k} groups"] = told | {"whole": time.perf_counter() - clock}
+    return found
+
+
+def numpyro(small: bool) -> dict[str, Any]:
+    """NUTS of NumPyro on the hierarchy of 900 groups."""
+    import jax
+    import jax.numpy as jnp
+    import numpyro as other
+    import numpyro.distributions as dist
+
+    from numpyro.infer import MCMC, NUTS
+
+    n, k = (5_000, 48) if small else (100_000, 900)
+    groups, answers = hierarchy_rows(n, k)
+
+    def model(groups, answers):
+        mean = other.sample("mean", dist.Normal(0.0, 2.0))
+        scale = other.sample("scale", dist.HalfNormal(2.0))
+        levels = other.sample("levels", dist.Normal(mean, scale).expand([k]))
+        other.sample("y", dist.Bernoulli(logits=levels[groups]), obs=answers)
+
+    mcmc = MCMC(NUTS(model), num_warmup=500, num_samples=500, progress_bar=False)
+    clock = time.perf_counter()
+    mcmc.run(jax.random.PRNGKey(1), jnp.asarray(groups), jnp.asarray(answers, "float32"))
+    samples = {name: np.asarray(x)[None] for name, x in mcmc.get_samples().items()}
+    return {"whole": time.perf_counter() - clock, "effective": effective(samples)}
+
+
+CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "many": many,
+    "many_single": many,
+    "network_single": network,
+    "rows": rows,
+    "network": network,
+    "hierarchy": hierarchy,
+    "numpyro": numpyro,
+}
+
+
+def in_new_process(name: str, *, quick: bool) -> dict[str, Any]:
+    """Run a case; tell how it ended if it has told nothing."""
+    command = [sys.executable, "-m", "benchmarks.speed.gpu", "--case", name]
+    command += ["--quick"] if quick else []
+    flags = os.environ.get("PYTENSOR_FLAGS", "")
+    single = f"{flags},floatX=float32".strip(",")
+    environment = os.environ | ({"PYTENSOR_FLAGS": single} if name.endswith("single") else {})
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=MOST_SECONDS[name],
+            check=False,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return {"ended": f"not within {MOST_SECONDS[name]} s"}
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else {"ended": done.stderr.strip()[-1500:]}
+
+
+def main() -> None:
+    if "--case" in sys.argv:
+        logging.getLogger("pymc").setLevel(logging.WARNING)
+        name = sys.argv[sys.argv.index("--case") + 1]
+        print(json.dumps(CASES[name]("--quick" in sys.argv)), flush=True)
+        return
+    import jax
+
+    given = parser(__doc__)
+    given.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
+    asked = given.parse_args()
+    print(jax.devices(), flush=True)
+    table = {}
+    for name in asked.only:
+        table[name] = in_new_process(name, quick=asked.quick)
+        print(name, json.dumps(table[name], indent=1), flush=True)
+
+
+if __name__ == "__main__":
+    main()
