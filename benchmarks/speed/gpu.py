@@ -57,7 +57,9 @@ def logistic_rows(n: int, d: int, *, seed: int = 1) -> tuple[np.ndarray, np.ndar
     """Simulate rows in single precision, block by block."""
     from concurrent.futures import ThreadPoolExecutor
 
-    x, y = np.empty((n, d), "float32"), np.empty(n, "float32")
+    import pytensor
+
+    x, y = np.empty((n, d), "float32"), np.empty(n, pytensor.config.floatX)
     slopes = np.random.default_rng(seed).normal(0, 0.5, d).astype("float32")
 
     def fill(start: int) -> None:
@@ -159,6 +161,7 @@ def rows(small: bool) -> dict[str, Any]:
 def network(small: bool) -> dict[str, Any]:
     """Transitions of a network of one hidden layer."""
     import pymc as pm
+    import pytensor
     import pytensor.tensor as pt
 
     import pymc_geodesic as pmg
@@ -166,7 +169,7 @@ def network(small: bool) -> dict[str, Any]:
     n, hidden = (2_000, 10) if small else (60_000, 100)
     rng = np.random.default_rng(1)
     x = rng.standard_normal((n, 784), dtype="float32")
-    y = rng.integers(0, 10, n).astype("float32")
+    y = rng.integers(0, 10, n).astype(pytensor.config.floatX)
     found: dict[str, Any] = {}
     for n_chains in (1, 4) if small else (1, 4, 64):
         with pm.Model():

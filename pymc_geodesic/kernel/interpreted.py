@@ -63,7 +63,9 @@ class Interpreted:
         with self._lock, np.errstate(all="ignore"):
             if self._function is None:
                 self._function = _made(*self._graph)
-            return self._function(*arguments)
+            # What the host computes is in double precision, whatever that of the model.
+            pairs = zip(arguments, self._graph[0], strict=True)
+            return self._function(*(np.asarray(x, dtype=of.dtype) for x, of in pairs))
 
     def is_made_for(self, *arguments: Any) -> bool:
         """Return whether the function has been called, with arguments of any shapes."""
