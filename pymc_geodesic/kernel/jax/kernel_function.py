@@ -56,7 +56,7 @@ class KernelFunction(JAXFunction):
         self._run, self._graphs, self._settings = run, graphs, settings
         self._form = map_leaves(lambda _: 0, example)
         self._ready: tuple[Compiled, list[SharedVariable]] | None = None
-        self._on_device: list[Any] | None = None
+        self._on_device: dict[Any, list[Any]] = {}
         self._by_shapes: dict[tuple[tuple[int, ...], ...], Callable[..., Any]] = {}
 
     def _found(self) -> tuple[Compiled, list[SharedVariable]]:
