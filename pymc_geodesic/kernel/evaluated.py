@@ -38,13 +38,15 @@ class Evaluated:
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
         self.compiled, self.interpreted = JAXFunction(inputs, outputs), Interpreted(inputs, outputs)
         self.seconds_of_making, self._n_shapes = np.zeros(2), 0
+        self._dtypes = [x.dtype for x in inputs]
 
     def __call__(
         self, arguments: Sequence[np.ndarray], *, interprets: bool = False
     ) -> list[np.ndarray]:
         """Evaluate the outputs; JAX compiles anew for arguments of other shapes."""
-        # Entries of arrays are NumPy's scalars, for which JAX would compile anew.
-        arguments = [*map(np.asarray, arguments)]
+        # Entries of arrays are NumPy's scalars, for which JAX would compile anew. The host computes
+        # in double precision, whatever that of the model.
+        arguments = [*map(np.asarray, arguments, self._dtypes)]
         is_new = not self.compiled.is_made_for(*arguments)
         interprets = interprets or (is_new and self._n_shapes == MOST_SHAPES)
         evaluate = self.interpreted if interprets else self.compiled
