@@ -87,6 +87,8 @@ def to_datatree(
         posteriors[f"{prefix}posterior"] = dict_to_dataset(
             {labels.name(name): x for name, x in found.items()},
             inference_library=pymc,
+            # Many chains may be longer than their draws.
+            check_conventions=False,
             coords=coords,
             dims=dims,
             attrs=attrs,
@@ -94,6 +96,7 @@ def to_datatree(
         statistics[f"{prefix}sample_stats"] = dict_to_dataset(
             {name: x for name, x in drawn.statistics.items() if name not in UNUSED},
             inference_library=pymc,
+            check_conventions=False,
             coords=coords,
             attrs=attrs | {ATTRIBUTE: record},
         )

@@ -97,7 +97,9 @@ def compared_widths(
     '`b` is too wide: the temperature of its positions is 4 instead of 1'
     """
     n = x.shape[0] * x.shape[1]
-    is_finite = np.isfinite(gradient).all(axis=-1) & (np.abs(x).max(axis=-1).astype(float) < LARGEST)
+    is_finite = np.isfinite(gradient).all(axis=-1) & (
+        np.abs(x).max(axis=-1).astype(float) < LARGEST
+    )
     if not is_finite.all():
         bad = np.count_nonzero(~is_finite)
         return Widths(n, f"{bad} of them have no finite gradient", False)
