@@ -6,7 +6,10 @@ Each case is a process of its own, which tells the seconds of its parts. Effecti
 smallest over all entries of all variables, by ArviZ's bulk effective size over all chains. On a
 processor the cases run at a small size, to see that they work: their seconds are no figures.
 
-    python -m benchmarks.speed.gpu [--quick] [--only NAME ...]
+A machine that is lent for minutes has no repository: ``--read`` makes the record of what a run
+there has printed.
+
+    python -m benchmarks.speed.gpu [--quick] [--only NAME ...] [--read LOG --device NAME]
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import sys
 import time
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 STARTED = time.perf_counter()
@@ -28,6 +33,7 @@ import numpy as np
 
 from benchmarks.harness.console import parser
 from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import Check, report
 
 BENCHMARK = Benchmark(
     question="What does an accelerator gain?",
@@ -41,13 +47,14 @@ BENCHMARK = Benchmark(
     seeds=(1,),
     measures=("kernel", "sampling"),
 )
+GROUPS = (8, 48, 900, 15_000)
 # Seconds after which a case is ended.
 MOST_SECONDS = {
     "many": 100,
     "many_single": 100,
     "network": 60,
     "network_single": 60,
-    "hierarchy": 120,
+    **dict.fromkeys([f"hierarchy_{k}" for k in GROUPS], 120),
     "numpyro": 100,
     "rows": 150,
 }
@@ -193,26 +200,22 @@ def hierarchy_rows(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     return groups, (rng.random(n) < 1 / (1 + np.exp(-levels))).astype("int32")
 
 
-def hierarchy(small: bool) -> dict[str, Any]:
+def hierarchy(small: bool, *, k: int) -> dict[str, Any]:
     """Levels of groups with a common distribution, to 4,000 effective draws."""
     import pymc as pm
 
     import pymc_geodesic as pmg
 
-    n, found = (5_000 if small else 100_000), {}
-    for k in (8, 48) if small else (8, 48, 900, 15_000):
-        groups, answers = hierarchy_rows(n, k)
-        with pm.Model():
-            mean, scale = pm.Normal("mean", 0.0, 2.0), pm.HalfNormal("scale", 2.0)
-            levels = pm.Normal("levels", mean, scale, shape=k)
-            which, y = pm.Minibatch(groups, answers, batch_size=300)
-            pm.Bernoulli("y", logit_p=levels[which], observed=y, total_size=n)
-            step = pmg.SGNHT()
-        clock = time.perf_counter()
-        told = timed_ensemble(step, 64, 80)
-        told["seconds to 4,000"] = told["seconds"] * max(1.0, 4_000 / told["effective"])
-        found[f"{k} groups"] = told | {"whole": time.perf_counter() - clock}
-    return found
+    n = 5_000 if small else 100_000
+    groups, answers = hierarchy_rows(n, k)
+    with pm.Model():
+        mean, scale = pm.Normal("mean", 0.0, 2.0), pm.HalfNormal("scale", 2.0)
+        levels = pm.Normal("levels", mean, scale, shape=k)
+        which, y = pm.Minibatch(groups, answers, batch_size=300)
+        pm.Bernoulli("y", logit_p=levels[which], observed=y, total_size=n)
+        step = pmg.SGNHT()
+    told = timed_ensemble(step, 64, 80)
+    return told | {"seconds to 4,000": told["seconds"] * max(1.0, 4_000 / told["effective"])}
 
 
 def numpyro(small: bool) -> dict[str, Any]:
@@ -246,7 +249,7 @@ CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "network_single": network,
     "rows": rows,
     "network": network,
-    "hierarchy": hierarchy,
+    **{f"hierarchy_{k}": partial(hierarchy, k=k) for k in GROUPS},
     "numpyro": numpyro,
 }
 
@@ -273,22 +276,62 @@ def in_new_process(name: str, *, quick: bool) -> dict[str, Any]:
     return json.loads(lines[-1]) if lines else {"ended": done.stderr.strip()[-1500:]}
 
 
+def checks_of(table: dict[str, dict[str, Any]]) -> list[Check]:
+    """Compare what cases have told with what is asked; others were not measured."""
+
+    def of(case: str, part: str, key: str) -> float | None:
+        return table.get(case, {}).get(part, {}).get(key)
+
+    def check(what: str, found: float | None, asked: float, unit: str) -> Check:
+        text = "not measured" if found is None else f"{found:.3g} {unit}"
+        return Check(what, text, f"{asked:g} {unit}", None if found is None else found <= asked)
+
+    per_transition = of("many", "4096 chains", "us_per_chain_transition")
+    thousand = None if per_transition is None else per_transition * 4_096 * 1_000 / 1e6
+    found = [check("4,096 chains x 1,000 transitions, 1e6 rows", thousand, 0.5, "s")]
+    seconds = table.get("rows", {}).get("sample")
+    found.append(check("1e8 rows to 10,000 effective draws", seconds, 15, "s"))
+    for n in (1, 64):
+        one = of("network", f"{n} chains", "us_per_chain_transition")
+        each = None if one is None else one * n
+        found.append(check(f"network, a transition of {n} chains", each, 100, "us"))
+    for k in GROUPS:
+        seconds = table.get(f"hierarchy_{k}", {}).get("seconds to 4,000")
+        found.append(check(f"hierarchy of {k:,} groups to 4,000 draws", seconds, 1, "s"))
+    return found
+
+
+def read(path: str) -> dict[str, dict[str, Any]]:
+    """Read what a run has printed, on a machine from which no record can come."""
+    text, table = Path(path).read_text(), {}
+    for name in CASES:
+        if (start := text.rfind(f"\n{name} {{")) >= 0:
+            begin = text.index("{", start)
+            table[name], _ = json.JSONDecoder().raw_decode(text[begin:])
+    return table
+
+
 def main() -> None:
     if "--case" in sys.argv:
         logging.getLogger("pymc").setLevel(logging.WARNING)
         name = sys.argv[sys.argv.index("--case") + 1]
         print(json.dumps(CASES[name]("--quick" in sys.argv)), flush=True)
         return
-    import jax
-
     given = parser(__doc__)
     given.add_argument("--only", nargs="+", choices=list(CASES), default=list(CASES))
+    given.add_argument("--read", help="make the record of what a run elsewhere has printed")
+    given.add_argument("--device", help="the device of that run")
     asked = given.parse_args()
-    print(jax.devices(), flush=True)
-    table = {}
-    for name in asked.only:
-        table[name] = in_new_process(name, quick=asked.quick)
-        print(name, json.dumps(table[name], indent=1), flush=True)
+    if asked.read:
+        table, device = read(asked.read), asked.device
+    else:
+        import jax
+
+        table, device = {}, str(jax.devices()[0])
+        for name in asked.only:
+            table[name] = in_new_process(name, quick=asked.quick)
+            print(name, json.dumps(table[name], indent=1), flush=True)
+    report("gpu", checks_of(table), about=BENCHMARK, quick=asked.quick, device=device, cases=table)
 
 
 if __name__ == "__main__":
