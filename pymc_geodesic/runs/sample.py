@@ -85,7 +85,9 @@ def sample(
     Parameters
     ----------
     draws, tune, chains : int
-        Draws of each chain, draws of its tuning phase, and the number of chains.
+        Draws of each chain, draws of its tuning phase, and the number of chains. Of more than 16
+        chains 16 make the tuning phase, and the others continue from them, where nothing but
+        random numbers leads from one draw to the next. Nested R-hat compares them then.
     until : mapping of str to float, optional
         What ends the run before all ``draws`` are made, whichever is met first:
         ``{"mcse": 0.05}``, the largest Monte Carlo standard error of the mean of an entry of a

@@ -12,9 +12,8 @@ import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm, Kernel
 from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.interface import CenterArrays, Inputs, Outputs
+from pymc_geodesic.kernel.interface import Inputs, Outputs
 from pymc_geodesic.kernel.room import room_for
-from pymc_geodesic.kernel.row_weights import RowWeights
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise, reader_of
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.latents.latents import Drawn
@@ -22,6 +21,7 @@ from pymc_geodesic.potential.halves import Halved, has_any_size
 from pymc_geodesic.potential.noise_models import NoiseModel
 from pymc_geodesic.potential.read_noise import noise_model
 from pymc_geodesic.sampling.batch_options import BatchOptions, can_calm, can_halve
+from pymc_geodesic.sampling.centers import center_of, is_controlled, weights_of
 from pymc_geodesic.sampling.chain import GradientChain
 from pymc_geodesic.sampling.moves import KernelCall, Moves
 from pymc_geodesic.sampling.problem import Problem
@@ -29,7 +29,7 @@ from pymc_geodesic.sampling.randomness import Randomness
 from pymc_geodesic.sampling.statistics import merged
 from pymc_geodesic.schedules import ConstantSchedule
 
-__all__ = ["Calls", "weights_of"]
+__all__ = ["Calls"]
 
 
 class Calls:
@@ -81,7 +81,7 @@ class Calls:
         """Draw noise and rows for transitions of a chain."""
         noise = draw_noise(chain.rng, length, self.noise_shapes, self.problem.dtype)
         fresh = chain.monitors.fresh(chain.batches, length)
-        reuses, weights = _is_controlled(chain), weights_of(chain)
+        reuses, weights = is_controlled(chain), weights_of(chain)
         draw = chain.batches.draw
         rows = draw(chain.rng, length, self.reader, reuses=reuses, weights=weights)
         return Randomness(noise, rows, fresh)
@@ -148,7 +148,7 @@ class Calls:
 
     def kernel_of(self, chain: GradientChain) -> Kernel:
         """Return the kernel for the present estimator and number of transitions."""
-        controlled = _is_controlled(chain)
+        controlled = is_controlled(chain)
         length = self._room or self.length(chain)
         form = controlled, self._halved(chain), self._has_one_step_size(chain)
         key = *form, length, chain.batches.times, weights_of(chain) is not None
@@ -237,7 +237,7 @@ class Calls:
             rows=randomness.rows,
             parameters=parameters,
             mass=() if mass is None else mass.arrays,
-            center=_center(chain),
+            center=center_of(chain),
             fresh=randomness.fresh,
             reference=chain.monitors.reference.arrays,
             weights=() if (weights := weights_of(chain)) is None else [weights.factors],
@@ -283,24 +283,3 @@ class Calls:
 
 NOTHING = Drawn([], {}, {})
 """The draws for a batch if nothing is local."""
-
-
-def _is_controlled(chain: GradientChain) -> bool:
-    return chain.tuning is not None and chain.tuning.controlled
-
-
-def weights_of(chain: GradientChain) -> RowWeights | None:
-    """Return the weights by which a chain draws rows; None if all are alike."""
-    center = chain.tuning.center if chain.tuning is not None and chain.tuning.controlled else None
-    return None if center is None else center.weights
-
-
-def _center(chain: GradientChain) -> CenterArrays:
-    tuning = chain.tuning
-    if tuning is None or not tuning.controlled:
-        return CenterArrays()
-    if tuning.center is not None:
-        return CenterArrays(tuning.center.point, tuning.center.gradient)
-    # A trial before the chain has a center uses its own point, where the gradients cancel.
-    position = chain.state.position
-    return CenterArrays(position, [np.zeros_like(x) for x in position])

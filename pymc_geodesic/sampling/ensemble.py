@@ -10,10 +10,11 @@ from copy import deepcopy
 import numpy as np
 
 from pymc_geodesic.kernel.ensemble import DrawsOfChains, EnsembleKernel
-from pymc_geodesic.kernel.jax.ensemble import DrawnRows
+from pymc_geodesic.kernel.jax.random_inputs import DrawnRows
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.sampling.advance import prepare
-from pymc_geodesic.sampling.calls import Calls, weights_of
+from pymc_geodesic.sampling.calls import Calls
+from pymc_geodesic.sampling.centers import weights_of
 from pymc_geodesic.sampling.chain import Chain, GradientChain
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler

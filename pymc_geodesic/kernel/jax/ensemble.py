@@ -8,72 +8,16 @@ does not depend on the other chains, nor on how a run is divided into calls.
 
 from __future__ import annotations
 
-import math
-
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pymc_geodesic.kernel.jax.function import JAXFunction
-from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision
+from pymc_geodesic.kernel.jax.random_inputs import DrawnRows, Places, cut, one_call_of
+from pymc_geodesic.kernel.jax.resident import in_double_precision
 
 __all__ = ["Drawn", "DrawnRows", "EnsembleCalls", "Places"]
-
-
-SQRT_2 = math.sqrt(2.0)
-# The error function is one or minus one at the ends.
-LEAST = math.nextafter(-1.0, 0.0)
-
-
-class Places(NamedTuple):
-    """Where the arguments of a kernel and its results stand among its leaves.
-
-    Attributes
-    ----------
-    carried : tuple of (int, int)
-        Inputs that are an output of the call before, with the index of that output.
-    of_chain : tuple of int
-        Other inputs that each chain has for itself.
-    noise : tuple of int
-        Standard normals, with the transition as first axis.
-    rows : tuple of int
-        Rows of each source of batches, with the transition as first axis.
-    counter : int or None
-        Input that tells how many of the transitions are made, if a kernel has room for more.
-    averaged, observed, last : tuple of int
-        Outputs that are averaged over the calls of a draw, as far as they are numbers; that are
-        true for a draw if they are for one of its calls; and of which the last call has the value.
-    """
-
-    carried: tuple[tuple[int, int], ...]
-    of_chain: tuple[int, ...]
-    noise: tuple[int, ...]
-    rows: tuple[int, ...]
-    counter: int | None
-    averaged: tuple[int, ...]
-    observed: tuple[int, ...]
-    last: tuple[int, ...]
-
-
-class DrawnRows(NamedTuple):
-    """From which rows those of a batch are drawn.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows of the data.
-    listed : ndarray of int or None
-        Further places, each with a row, where rows are drawn by weight.
-    """
-
-    n_rows: int
-    listed: Any = None
-
-    def on_device(self) -> DrawnRows:
-        """Return the same, copied to the device."""
-        return self if self.listed is None else self._replace(listed=copied_to_device(self.listed))
 
 
 class Drawn(NamedTuple):
@@ -180,7 +124,7 @@ class EnsembleCalls:
         how = "ensemble", self._places, self._form, self.most, are_listed, n_common
 
         def change(function: Callable[..., Any]) -> Callable[..., Any]:
-            call = _one_call(function, self._places, self._form, are_listed)
+            call = one_call_of(function, self._places, self._form, are_listed)
             return _ensemble(call, self._places, self._form, self.most, sum(are_listed), n_common)
 
         return self._function.changed(change, arguments, how=how)
@@ -188,65 +132,6 @@ class EnsembleCalls:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is compiled: another process compiles its own."""
         return self.__dict__ | {"_run": None}
-
-
-def _one_call(
-    function: Callable[..., Any],
-    places: Places,
-    form: tuple[int, int, int],
-    are_listed: Sequence[bool],
-) -> Callable[..., Any]:
-    """Return the function of one chain that draws random numbers and calls the kernel."""
-    import jax
-    import jax.numpy as jnp
-
-    n_steps, _, steps_per_batch = form
-
-    def padded(drawn, like):
-        """Fill up with the last: a kernel may have room for more transitions than are made."""
-        empty = [(0, 0)] * (like.ndim - 1)
-        return jnp.pad(drawn, [(0, like.shape[0] - n_steps), *empty], mode="edge")
-
-    def normals(numbers, like):
-        return padded(SQRT_2 * jax.lax.erf_inv(numbers).astype(like.dtype), like)
-
-    def indices(numbers, like, n_rows, listed):
-        n_places = n_rows if listed is None else n_rows + listed.shape[0]
-        found = jnp.minimum((0.5 * n_places * (numbers + 1)).astype("int64"), n_places - 1)
-        if listed is not None:
-            found = jnp.where(found < n_rows, found, listed[jnp.maximum(found - n_rows, 0)])
-        return padded(jnp.repeat(found.astype(like.dtype), steps_per_batch, axis=0), like)
-
-    def uniform(key, likes):
-        """Draw from (-1, 1): one array for all, which takes half of the time of one for each."""
-        shapes = [(n, *like.shape[1:]) for n, like in likes]
-        sizes = [math.prod(shape) for shape in shapes]
-        numbers = jax.random.uniform(key, (sum(sizes),), "float64", minval=LEAST, maxval=1.0)
-        return [x.reshape(shape) for x, shape in zip(_cut(numbers, sizes), shapes, strict=False)]
-
-    def call(key, transition, carried, of_chain, others):
-        common, sizes, lists, data = others
-        now, remaining = list(common), iter(lists)
-        for (i, _), x in zip(places.carried, carried, strict=True):
-            now[i] = x
-        for i, x in zip(places.of_chain, of_chain, strict=True):
-            now[i] = x
-        if places.counter is not None:
-            # A number that is known when the loop is compiled: an accelerator need not ask for it.
-            now[places.counter] = jnp.arange(common[places.counter].shape[0]) < n_steps
-        asked = [(n_steps, common[i]) for i in places.noise]
-        asked += [(n_steps // steps_per_batch, common[i]) for i in places.rows]
-        numbers = iter(uniform(jax.random.fold_in(key, transition), asked))
-        for i in places.noise:
-            now[i] = normals(next(numbers), common[i])
-        for i, n_rows, is_listed in zip(places.rows, sizes, are_listed, strict=True):
-            listed = next(remaining) if is_listed else None
-            now[i] = indices(next(numbers), common[i], n_rows, listed)
-        found = function(*now, *data)
-        kept = [[found[i] for i in some] for some in places[5:]]
-        return [found[i] for _, i in places.carried], kept
-
-    return call
 
 
 def _ensemble(
@@ -264,8 +149,8 @@ def _ensemble(
     n_steps, n_calls, _ = form
 
     def run(numbers, first, keys, sizes, *rest):
-        cut = _cut(rest, [n_lists, len(places.carried), len(places.of_chain), n_common])
-        lists, begin, of_chain, common, data = map(list, cut)
+        parts = cut(rest, [n_lists, len(places.carried), len(places.of_chain), n_common])
+        lists, begin, of_chain, common, data = map(list, parts)
         keys = jax.random.wrap_key_data(keys, impl="threefry2x32")
         (n_kept, thin), others = numbers, (common, tuple(sizes), lists, data)
 
@@ -309,12 +194,6 @@ def _ensemble(
         return jax.lax.fori_loop(0, n_kept, kept_draw, (begin, kept))
 
     return run
-
-
-def _cut(items: Any, sizes: Sequence[int]) -> list[Any]:
-    """Divide a sequence or an array into parts of these sizes, and the rest."""
-    ends = [*accumulate(sizes, initial=0), len(items)]
-    return [items[a:b] for a, b in pairwise(ends)]
 
 
 def _zeros(shapes: Any) -> Any:
