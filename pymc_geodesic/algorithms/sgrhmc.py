@@ -16,14 +16,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytensor.tensor as pt
 
-from pytensor.tensor import TensorVariable
-
+from pymc_geodesic import arrays
 from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
 from pymc_geodesic.algorithms.sgrld import gamma_shape, simplex_only
 from pymc_geodesic.algorithms.sgrld import init as draw_totals
 from pymc_geodesic.algorithms.simplex_chart import floor_of, projection_of, size_of, total_of
+from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.interface import Dynamics
 from pymc_geodesic.kernel.streams import draw_noise
 from pymc_geodesic.manifolds import LogSimplex, Point, Simplex
@@ -37,7 +36,7 @@ class State(NamedTuple):
     """Log probabilities, log totals of the Gamma variables, and momenta."""
 
     position: Point
-    log_totals: tuple[TensorVariable, ...]
+    log_totals: tuple[Array, ...]
     momentum: Point
 
 
@@ -51,13 +50,13 @@ class Roots(NamedTuple):
 def enter(state: State) -> Roots:
     """Turn log probabilities and log totals into roots."""
     pairs = zip(state.position, state.log_totals, strict=True)
-    return Roots(tuple(pt.exp(0.5 * (x + total)) for x, total in pairs), state.momentum)
+    return Roots(tuple(arrays.exp(0.5 * (x + total)) for x, total in pairs), state.momentum)
 
 
 def leave(state: Roots) -> State:
     """Undo :func:`enter`."""
-    logs = [2 * pt.log(root) for root in state.position]
-    totals = [pt.logsumexp(log, axis=-1, keepdims=True) for log in logs]
+    logs = [2 * arrays.log(root) for root in state.position]
+    totals = [arrays.logsumexp(log, axis=-1, keepdims=True) for log in logs]
     position = tuple(log - total for log, total in zip(logs, totals, strict=True))
     return State(position, tuple(totals), state.momentum)
 
@@ -67,7 +66,7 @@ def transition(
     gradient: Estimator,
     noise: Point,
     *,
-    step_size: TensorVariable,
+    step_size: Array,
     gamma_shapes: Sequence[np.ndarray],
     **unused: Any,
 ) -> Roots:
@@ -85,7 +84,7 @@ def transition(
     noise make the friction exact at a fixed position. The noise of the gradient is not subtracted.
     """
     roots, momenta = _drift(state.position, state.momentum, step_size)
-    log_pi = tuple(2 * pt.log(x / pt.sqrt(total_of(x**2))) for x in roots)
+    log_pi = tuple(2 * arrays.log(x / arrays.sqrt(total_of(x**2))) for x in roots)
     estimate = gradient(log_pi)
     moved = []
     for x, r, g, z, shape in zip(
@@ -98,16 +97,16 @@ def transition(
         # The force of print ends in 1 / x, and one kick next to zero would throw a chain so far
         # that its friction, theta, holds it there. Potentials in log(x^2 + h^2 / 4) have no pole.
         force = (weights + 0.5) * x / (theta + step_size**2 / 4) - x
-        kicked = pt.exp(-h / 2) * r + step_size * pt.cosh(h / 2) * force
-        moved.append(pt.exp(-h / 2) * (kicked + pt.sqrt(2 * pt.sinh(h)) * z))
+        kicked = arrays.exp(-h / 2) * r + step_size * arrays.cosh(h / 2) * force
+        moved.append(arrays.exp(-h / 2) * (kicked + arrays.sqrt(2 * arrays.sinh(h)) * z))
     return Roots(*_drift(roots, tuple(moved), step_size))
 
 
-def _drift(roots: Point, momenta: Point, step_size: TensorVariable) -> tuple[Point, Point]:
+def _drift(roots: Point, momenta: Point, step_size: Array) -> tuple[Point, Point]:
     """Move for half a step, and reflect at zero."""
     moved = [x + 0.25 * step_size * r for x, r in zip(roots, momenta, strict=True)]
-    turned = tuple(pt.switch(x < 0, -r, r) for x, r in zip(moved, momenta, strict=True))
-    return tuple(pt.maximum(pt.abs(x), np.sqrt(floor_of(x))) for x in moved), turned
+    turned = tuple(arrays.where(x < 0, -r, r) for x, r in zip(moved, momenta, strict=True))
+    return tuple(arrays.maximum(arrays.abs(x), np.sqrt(floor_of(x))) for x in moved), turned
 
 
 def init(setup: Setup, rng: np.random.Generator, *, gamma_shapes: Sequence[np.ndarray]) -> State:
