@@ -65,7 +65,7 @@ class Interpreted:
                 self._function = _made(*self._graph)
             # What the host computes is in double precision, whatever that of the model.
             pairs = zip(arguments, self._graph[0], strict=True)
-            return self._function(*(np.asarray(x, dtype=of.dtype) for x, of in pairs))
+            return self._function(*(_in_precision_of(of, x) for x, of in pairs))
 
     def is_made_for(self, *arguments: Any) -> bool:
         """Return whether the function has been called, with arguments of any shapes."""
@@ -78,6 +78,12 @@ class Interpreted:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the function anew when it is called."""
         self._graph, self._function, self._lock = state["_graph"], None, Lock()
+
+
+def _in_precision_of(variable: Any, value: Any) -> Any:
+    """Return a value of the type of a tensor; a generator of random numbers stays what it is."""
+    dtype = getattr(variable, "dtype", None)
+    return value if dtype is None else np.asarray(value, dtype=dtype)
 
 
 def for_many(
