@@ -65,7 +65,7 @@ def test_energies_and_gradients_are_those_of_the_model(build, monkeypatch):
     model = build()
     gradient, start = host(model)
     whole = pmg.full_data(model) if gradient.n_rows else model
-    names = [variable.value.name for variable in gradient._potential.variables]
+    names = [variable.value.name for variable in gradient.potential.variables]
     rvs = {value.name: whole.values_to_rvs[value] for value in whole.value_vars}
     logp = whole.compile_logp(mode="FAST_COMPILE")
     dlogp = whole.compile_dlogp([rvs[name] for name in names], mode="FAST_COMPILE")
@@ -97,7 +97,7 @@ def test_few_numbers_of_rows_are_compiled_for(monkeypatch):
     batches = [[np.arange(n)] * len(gradient.n_rows) for n in (20, 21, 22, 23)]
     expected = gradient.many([point] * 4, batches)
     monkeypatch.setattr(evaluated, "MOST_SHAPES", 2)
-    other = HostGradient(gradient._potential)
+    other = HostGradient(gradient.potential)
     found = other.many([point] * 4, batches)
     is_made_for = other._evaluate.compiled.is_made_for
     assert [is_made_for(*point, *rows) for rows in batches] == [True, True, False, False]

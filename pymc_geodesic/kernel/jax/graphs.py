@@ -62,6 +62,15 @@ class Graphs:
             if names := unknown_to_jax(graph.outputs):
                 raise lacking(", ".join(names))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the graph, and grows with what PyTensor notes on it."""
+        return {name: x for name, x in self.__dict__.items() if name != "_structure"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find it again."""
+        self.__dict__.update(state)
+        self._structure = structure_of(self._inputs, self._outputs)
+
     @property
     def data(self) -> list[SharedVariable]:  # noqa: D102
         return self._structure.data
