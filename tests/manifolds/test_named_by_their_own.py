@@ -22,6 +22,7 @@ REASONS = {
     "kernel/blocks.py": "scalars side by side are a manifold of their own",
     "potential/variables.py": "where a transform of the user's leads to",
     "algorithms/sgrld.py": "a sampler of the simplex and of nothing else",
+    "algorithms/sgrhmc.py": "a sampler of the simplex and of nothing else",
 }
 
 
