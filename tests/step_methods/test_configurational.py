@@ -12,6 +12,9 @@ from chains import run
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.kernel.jax import traced
+from pymc_geodesic.kernel.jax.function import MEMO
+
 GSGNHT = importlib.import_module("pymc_geodesic.algorithms.gsgnht")
 KINETIC, POSITIONS = "kinetic_temperature", "configurational_temperature"
 ROWS = np.random.default_rng(1).normal(size=(2_000, 4))
