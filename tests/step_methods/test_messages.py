@@ -17,7 +17,7 @@ from rich.progress import Progress
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 
@@ -93,13 +93,13 @@ def test_streams_that_are_no_terminal_are_left_alone(monkeypatch):
 
 @pytest.mark.parametrize(("method", "given"), [(pmg.SGNHT, {"diffusion": 1.0}), (pmg.GMC, {})])
 def test_compiling_is_said_before_it_begins(method, given, caplog, monkeypatch):
-    said, create = [], JAXFunction.__init__
+    said, create = [], KernelFunction.__init__
 
-    def compiled(self, inputs, outputs):
+    def compiled(self, *arguments, **options):
         said.append("Compiling" in caplog.text)
-        create(self, inputs, outputs)
+        create(self, *arguments, **options)
 
-    monkeypatch.setattr(JAXFunction, "__init__", compiled)
+    monkeypatch.setattr(KernelFunction, "__init__", compiled)
     with caplog.at_level(logging.INFO, logger="pymc"), pm.Model():
         pm.Normal("x")
         method(step_size=0.1, **given)
