@@ -13,12 +13,15 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.packed import PackedFunction
 
 __all__ = ["Evaluated", "clock"]
 
 # Shapes of arguments for which a function is compiled, which takes half a second. Batches and
 # chunks of data in memory have five; files have an own number of rows each.
 MOST_SHAPES = 10
+# Arrays of a call, in and out, from which packing them takes less than JAX does with each of them.
+MANY = 40
 
 
 class Evaluated:
@@ -36,7 +39,9 @@ class Evaluated:
     """
 
     def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
-        self.compiled, self.interpreted = JAXFunction(inputs, outputs), Interpreted(inputs, outputs)
+        kind = PackedFunction if len(inputs) + len(outputs) > MANY else JAXFunction
+        self.compiled = kind(inputs, outputs)
+        self.interpreted = Interpreted(inputs, outputs)
         self.seconds_of_making, self._n_shapes = np.zeros(2), 0
         self._dtypes = [x.dtype for x in inputs]
 
