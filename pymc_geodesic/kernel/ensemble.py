@@ -64,7 +64,7 @@ class EnsembleKernel:
     Attributes
     ----------
     carried : list of array, shape (chain, ...)
-        State and memory of the chains, which :meth:`__call__` replaces.
+        State and memory of the chains, which ``__call__`` replaces.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ class TransitionKernel:
         Parameters
         ----------
         inputs : Inputs
-            Arrays, as :meth:`__call__` passes them on.
+            Arrays, as ``__call__`` passes them on.
         data : sequence of array
             The values of the shared variables of the model.
         """

@@ -30,7 +30,7 @@ class Manifold(ABC):
     """A manifold embedded isometrically in a space of real arrays, batched over leading axes.
 
     All methods are stateless functions of arrays of NumPy or JAX, or of tensors of PyTensor; they
-    take their functions from :mod:`pymc_geodesic.arrays`. Arguments ``x`` (a point), ``v`` (a
+    take their functions from ``pymc_geodesic.arrays``. Arguments ``x`` (a point), ``v`` (a
     tangent vector at ``x``) and ``u`` (any vector of the embedding) have shape
     ``(*batch, *core)``: one point has ``ndim_core`` axes, leading axes are independent points.
     Times ``t`` are scalars, or have the axes of ``v`` with cores of one entry.

@@ -66,7 +66,7 @@ def plot_stereonet(
 ) -> Axes:
     """Draw directions on a stereonet: the lower hemisphere seen from above, with north at the top.
 
-    Vectors are (east, north, up), as :mod:`pymc_geodesic.directions` makes them.
+    Vectors are (east, north, up), as ``pmg.directions`` makes them.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def describe(
     documents : BagOfWords, sparse matrix or array_like of int
         Counts of words, of shape (D, V).
     texts : sequence of str, optional
-        The texts of the documents: all that were given to :meth:`BagOfWords.from_texts`, or those
+        The texts of the documents: all that were given to ``BagOfWords.from_texts``, or those
         of its ``rows``.
     alpha : array_like of float, optional
         Dirichlet parameters of the proportions; by default those of :func:`sample`.
