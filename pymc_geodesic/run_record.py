@@ -165,10 +165,11 @@ def of_modes(modes: ModesRecord) -> str:
         f"The posterior has {len(modes.others) + 1} modes that matter. The heaviest has "
         f"{modes.weight:.2g} of the probability, by Laplace's approximation. {' '.join(beside)}"
     )
-    if sum(modes.counts) < 2:
+    if (n_chains := sum(modes.counts)) < 2:
         return text
     counts = [f"{n:d}" for n in modes.counts]
-    return f"{text} Of the chains, {', '.join(counts[:-1])} and {counts[-1]} began in these modes."
+    shares = f"{', '.join(counts[:-1])} and {counts[-1]}"
+    return f"{text} Of the {n_chains} chains that were tuned, {shares} began in these modes."
 
 
 def advice_on_modes(modes: ModesRecord) -> str:

@@ -30,8 +30,8 @@ class DrawsOfChains(NamedTuple):
 
     Attributes
     ----------
-    thermostat : list of ndarray
-        Those of the state after each draw.
+    thermostat, velocity : list of ndarray
+        Those of the state after each draw; velocities only where they are asked for.
     """
 
     values: list[np.ndarray]
@@ -40,6 +40,7 @@ class DrawsOfChains(NamedTuple):
     diverging: np.ndarray
     energy: np.ndarray
     thermostat: list[np.ndarray]
+    velocity: list[np.ndarray]
 
 
 class EnsembleKernel:
@@ -58,8 +59,8 @@ class EnsembleKernel:
         Calls of the kernel for each draw.
     rows : sequence of DrawnRows
         From which rows those of batches are drawn.
-    steps_per_batch : int
-        Transitions that share a batch.
+    with_velocity : bool
+        Whether draws come with the velocities after them.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class EnsembleKernel:
         n_chains: int,
         n_calls: int,
         rows: Sequence[DrawnRows],
-        steps_per_batch: int = 1,
+        with_velocity: bool = False,
     ) -> None:
         self._kernel = kernel
         ins, outs = kernel.places
@@ -103,8 +104,10 @@ class EnsembleKernel:
             diverging=outs.diverging,
             energy=outs.energy,
             thermostat=list(getattr(outs.state, "thermostat", ())),
+            velocity=list(getattr(outs.state, "velocity", ())) if with_velocity else [],
         )
-        last = self._kept.values, self._kept.energy, self._kept.thermostat
+        kept = self._kept
+        last = kept.values, kept.energy, kept.thermostat, kept.velocity
         places = Places(
             carried=tuple(carried),
             of_chain=tuple(own),
@@ -121,7 +124,6 @@ class EnsembleKernel:
             places,
             n_steps=len(inputs[0].step_sizes),
             n_calls=n_calls,
-            steps_per_batch=steps_per_batch,
             most=int(np.clip(MOST_BYTES // max(n_bytes, 1), 1, MOST_DRAWS)),
         )
 
@@ -150,7 +152,8 @@ class EnsembleKernel:
 
     def _apart(self, outputs: dict[int, np.ndarray]) -> DrawsOfChains:
         found = map_leaves(lambda i: outputs[i].swapaxes(0, 1), self._kept)
-        return found._replace(values=self._kernel.split_values(found.values))
+        split = self._kernel.split_values
+        return found._replace(values=split(found.values), velocity=split(found.velocity))
 
 
 def _same(arrays: Sequence[Any]) -> bool:

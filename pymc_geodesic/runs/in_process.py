@@ -77,8 +77,8 @@ class InProcess:
             if self._ensemble is None:
                 sampler = cast(StochasticSampler, self._sampler)
                 tuned = cast(Sequence[GradientChain], chains)
-                self._ensemble = Ensemble(sampler, tuned, self._n_chains)
-            return self._ensemble.advance(n_draws, thin=thin, names=names)
+                self._ensemble = Ensemble(sampler, tuned, self._n_chains, thin=thin)
+            return self._ensemble.advance(n_draws, names=names)
 
     def close(self) -> None:
         """Do nothing."""

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
+
+from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.kernel.ensemble import DrawsOfChains, EnsembleKernel
 from pymc_geodesic.kernel.jax.random_inputs import DrawnRows
@@ -16,6 +19,7 @@ from pymc_geodesic.sampling.advance import prepare
 from pymc_geodesic.sampling.calls import Calls
 from pymc_geodesic.sampling.centers import weights_of
 from pymc_geodesic.sampling.chain import Chain, GradientChain
+from pymc_geodesic.sampling.mode_groups import by_mode
 from pymc_geodesic.sampling.run import Arrays
 from pymc_geodesic.sampling.stochastic import StochasticSampler
 from pymc_geodesic.sampling.warnings import warning_of
@@ -29,6 +33,7 @@ __all__ = ["MOST_TUNED", "Ensemble", "can_be_arrays", "can_multiply", "is_ready"
 MOST_TUNED = 16
 # Parts of states that the statistics of an ensemble know.
 KNOWN_FIELDS = {"position", "velocity", "thermostat"}
+RAN_OFF = "diverged: a chain left the range of the tuning phase"
 
 
 def can_be_arrays(sampler: object, chain: object) -> bool:
@@ -81,6 +86,8 @@ class Ensemble:
         Chains at the end of their tuning phase, which do not change.
     n_chains : int
         Number of chains.
+    thin : int, default 1
+        Interval of the draws to keep.
 
     Attributes
     ----------
@@ -91,27 +98,31 @@ class Ensemble:
     """
 
     def __init__(
-        self, sampler: StochasticSampler, tuned: Sequence[GradientChain], n_chains: int
+        self,
+        sampler: StochasticSampler,
+        tuned: Sequence[GradientChain],
+        n_chains: int,
+        *,
+        thin: int = 1,
     ) -> None:
         self.tuned: list[GradientChain] = deepcopy(list(tuned))
         prepare(sampler, self.tuned)
-        self._sampler, self.n_chains, self.n_drawn = sampler, n_chains, 0
-        self._keys = _keys(self.tuned, n_chains)
-        self._kernel = _kernel(sampler.calls, self.tuned, n_chains)
-        which = np.arange(n_chains) % len(self.tuned)
-        self._has_left = _Leaving(self.tuned, which)
+        self.n_drawn, self._thin = 0, thin
+        places = {id(chain): i for i, chain in enumerate(self.tuned)}
+        self._parts = []
+        for chains in _tuned_together(self.tuned):
+            numbers = _numbers(n_chains, len(places), [places[id(chain)] for chain in chains])
+            self._parts.append(_Alike(sampler, chains, numbers, thin=thin))
 
     def advance(
-        self, n_draws: int, *, thin: int = 1, names: Collection[str] | None = None
+        self, n_draws: int, *, names: Collection[str] | None = None
     ) -> tuple[list[Chain], Arrays, Arrays]:
-        """Move all chains.
+        """Move all chains; see :func:`pymc_geodesic.sampling.run`.
 
         Parameters
         ----------
         n_draws : int
             Draws of each chain, a multiple of ``thin``.
-        thin : int, default 1
-            Interval of the draws to keep.
         names : collection of str, optional
             Value variables to keep; by default all that are sampled.
 
@@ -124,82 +135,135 @@ class Ensemble:
         statistics : dict of str to ndarray, shape (chains, n_draws // thin)
             Statistics of each kept draw.
         """
-        n_steps, n_kept = self.tuned[0].settings.n_steps, n_draws // thin
-        drawn = self._kernel(self._keys, first=self.n_drawn * n_steps, n_kept=n_kept, thin=thin)
-        is_first = self.n_drawn == 0
+        found = [part.advance(self.n_drawn, n_draws // self._thin) for part in self._parts]
         self.n_drawn += n_draws
-        values = self._sampler.problem.named(drawn.values)
+        values, statistics = (_in_order(found, i, self._parts) for i in range(2))
         kept = {name: x for name, x in values.items() if names is None or name in names}
-        return [*self.tuned], kept, self._statistics(drawn, is_first=is_first)
-
-    def _statistics(self, drawn: DrawsOfChains, *, is_first: bool) -> Arrays:
-        sampler, first = self._sampler, self.tuned[0]
-        ran_off = self._has_left(drawn)
-        stats = sampler.statistics.of_chains(first, drawn, diverging=drawn.diverging | ran_off)
-        stats["warning"] = np.full(drawn.energy.shape, None)
-        if is_first:
-            for number, chain in enumerate(self.tuned):
-                stats["warning"][number, 0] = warning_of(
-                    sampler.problem.name, chain, False, mishap="", advice=""
-                )
-        self._warn_of(stats, drawn.diverging, ran_off)
-        return stats
-
-    def _warn_of(self, stats: Arrays, undone: np.ndarray, ran_off: np.ndarray) -> None:
-        """Put one warning at the first draw of all chains that was undone or ran off."""
-        chain = self.tuned[0]
-        if chain.has_warned or not (undone | ran_off).any():
-            return
-        chain.monitors.ran_off = "diverged: it left the range of the tuning phase"
-        if not ran_off.any():
-            chain.monitors.ran_off = None
-        algorithm = self._sampler.algorithm
-        warning = warning_of(
-            self._sampler.problem.name,
-            chain,
-            True,
-            mishap=algorithm.mishap,
-            advice=algorithm.advice,
-        )
-        chain.monitors.ran_off = None
-        draw, number = np.argwhere((undone | ran_off).T)[0]
-        stats["warning"][number, draw] = warning
+        return [*self.tuned], kept, statistics
 
 
-class _Leaving:
-    """Whether chains leave the range of the tuning phase, by positions and energies."""
+class _Alike:
+    """The chains of an ensemble that continue from chains that were tuned together.
 
-    def __init__(self, tuned: Sequence[GradientChain], which: np.ndarray) -> None:
-        self._monitors = [chain.monitors for chain in tuned]
-        self._limits = np.array([m.energy.limit for m in self._monitors])[which]
+    Parameters
+    ----------
+    sampler : StochasticSampler
+        Sampler of the step.
+    tuned : sequence of GradientChain
+        The chains that were tuned together, which have the same settings.
+    numbers : ndarray of int
+        Numbers in the ensemble of the chains that continue from them in turn.
+    thin : int
+        Interval of the draws to keep.
+    """
+
+    def __init__(
+        self,
+        sampler: StochasticSampler,
+        tuned: Sequence[GradientChain],
+        numbers: np.ndarray,
+        *,
+        thin: int,
+    ) -> None:
+        self.numbers, self._sampler, self._tuned = numbers, sampler, tuned
+        self._thin = thin
+        which = np.arange(len(self.numbers)) % len(tuned)
+        self._keys = _keys(tuned, which)
+        self._monitors = tuned[0].monitors.of_chains(len(numbers), thin=thin)
+        with_velocity = self._monitors.needs_velocities
+        n_chains = len(numbers)
+        self._kernel = _kernel(sampler.calls, tuned, n_chains, with_velocity=with_velocity)
+        self._limits = np.array([chain.monitors.energy.limit for chain in tuned])[which]
         self._n_above = np.zeros(len(which), int)
 
-    def __call__(self, drawn: DrawsOfChains) -> np.ndarray:
-        """Return an array of ``(chain, draw)``."""
-        left = self._monitors[0].overflows(drawn.values)
+    def advance(self, begin: int, n_kept: int) -> tuple[Arrays, Arrays]:
+        """Make draws after so many, of which so many are kept."""
+        first, sampler = self._tuned[0], self._sampler
+        transition = begin * first.settings.n_steps
+        drawn = self._kernel(self._keys, first=transition, n_kept=n_kept, thin=self._thin)
+        ran_off = self._have_left(drawn)
+        stats = sampler.statistics.of_chains(first, drawn, diverging=drawn.diverging | ran_off)
+        stats["warning"] = np.full(drawn.energy.shape, None)
+        if begin == 0:
+            for number, chain in enumerate(self._tuned):
+                stats["warning"][number, 0] = self._warning(chain)
+        self._warn(stats["warning"], drawn, ran_off)
+        return sampler.problem.named(drawn.values), stats
+
+    def _warn(self, warnings: np.ndarray, drawn: DrawsOfChains, ran_off: np.ndarray) -> None:
+        """Put warnings where the first chain diverges, and after the last draw."""
+        first, monitors = self._tuned[0], self._monitors
+        diverging = drawn.diverging | ran_off
+        if diverging.any():
+            draw, number = np.argwhere(diverging.T)[0]
+            if ran_off[number, draw]:
+                first.monitors.ran_off = RAN_OFF
+            warnings[number, draw] = self._warning(first, diverging=True)
+            first.monitors.ran_off = None
+        for draw in range(drawn.energy.shape[1]):
+            velocity = [v[:, draw] for v in drawn.velocity]
+            monitors.observe_velocities(drawn.kinetic[:, draw], velocity)
+        found = monitors.too_hot, monitors.unbalanced
+        first.monitors.too_hot, first.monitors.unbalanced = found
+        if any(found):
+            warnings[0, -1] = self._warning(first)
+
+    def _warning(self, chain: GradientChain, *, diverging: bool = False) -> SamplerWarning | None:
+        algorithm, name = self._sampler.algorithm, self._sampler.problem.name
+        how = {"mishap": algorithm.mishap, "advice": algorithm.advice}
+        return warning_of(name, chain, diverging, **how)
+
+    def _have_left(self, drawn: DrawsOfChains) -> np.ndarray:
+        """Return the draws of ``(chain, draw)`` that left the range of the tuning phase."""
+        left = self._tuned[0].monitors.overflows(drawn.values)
         # The limit is NaN before it is known, and comparisons with it are false.
         above = drawn.energy > self._limits[:, None]
-        for draw in range(above.shape[1]) if above.any() else ():
+        if not above.any():
+            self._n_above[:] = 0
+            return left
+        for draw in range(above.shape[1]):
             self._n_above = np.where(above[:, draw], self._n_above + 1, 0)
             left[:, draw] |= self._n_above >= BATCHES
-        if not above[:, -1].any():
-            self._n_above[:] = 0
         return left
 
 
-def _keys(tuned: Sequence[GradientChain], n_chains: int) -> np.ndarray:
+def _tuned_together(chains: Sequence[GradientChain]) -> list[list[GradientChain]]:
+    """Divide chains into those of one mode; all are alike if nothing was tuned."""
+    return [list(chains)] if chains[0].tuning is None else by_mode(chains)
+
+
+def _numbers(n_chains: int, n_tuned: int, places: Sequence[int]) -> np.ndarray:
+    """Return the chains that continue from the tuned chains in these places, in turn."""
+    rounds = np.arange(0, n_chains, n_tuned)
+    numbers = (rounds[:, None] + np.asarray(places)).ravel()
+    return numbers[numbers < n_chains]
+
+
+def _in_order(found: Sequence[Any], which: int, parts: Sequence[_Alike]) -> Arrays:
+    """Join the arrays of parts of the chains, in the order of the chains."""
+    if len(parts) == 1:
+        return found[0][which]
+    order = np.argsort(np.concatenate([part.numbers for part in parts]))
+    names = found[0][which]
+    return {name: np.concatenate([x[which][name] for x in found])[order] for name in names}
+
+
+def _keys(tuned: Sequence[GradientChain], which: np.ndarray) -> np.ndarray:
     """Return a key for each chain, which does not depend on the number of chains."""
     roots = [deepcopy(chain.rng).integers(2**32, size=2).tolist() for chain in tuned]
-    numbers = [divmod(i, len(tuned)) for i in range(n_chains)]
-    seeds = [np.random.SeedSequence([*roots[which], number]) for number, which in numbers]
+    seeds = [
+        np.random.SeedSequence([*roots[origin], i // len(tuned)]) for i, origin in enumerate(which)
+    ]
     return np.array([seed.generate_state(2) for seed in seeds], "uint32")
 
 
-def _kernel(calls: Calls, tuned: Sequence[GradientChain], n_chains: int) -> EnsembleKernel:
+def _kernel(
+    calls: Calls, tuned: Sequence[GradientChain], n_chains: int, *, with_velocity: bool
+) -> EnsembleKernel:
     """Return the kernel of all chains, which starts where those that were tuned are."""
     first = tuned[0]
     kernel = calls.kernel_of(first)
-    assert isinstance(kernel, TransitionKernel), "`can_multiply` excludes others"
+    assert isinstance(kernel, TransitionKernel), "`can_be_arrays` excludes others"
     parts = calls.parts(calls.length(first))
     weights = weights_of(first)
     listed = None if weights is None else weights.listed
@@ -209,4 +273,5 @@ def _kernel(calls: Calls, tuned: Sequence[GradientChain], n_chains: int) -> Ense
         n_chains=n_chains,
         n_calls=len(parts),
         rows=[DrawnRows(n, listed) for n, _ in first.batches.sizes],
+        with_velocity=with_velocity,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
@@ -75,17 +76,13 @@ class Monitors:
         factors = enumerate(zip(variables, manifold.factors, strict=True))
         self._open = {v.name: i for i, (v, factor) in factors if not factor.is_compact}
         self.ran_off: str | None = None
-        self._heat = VelocityHeat([v.name for v in variables], draws=draws)
-        self.too_hot: str | None = None
+        self._names, self._shapes = [v.name for v in variables], manifold.shapes
         self._flat = [i for i, factor in enumerate(manifold.factors) if factor.is_flat]
-        self._balance = VelocityBalance(
-            [variables[i].name for i in self._flat],
-            [manifold.shapes[i] for i in self._flat],
-            draws=0 if tunes_itself else draws,
-        )
+        self._draws, self._tunes_itself = draws, tunes_itself
+        self._begin(draws=draws, n_chains=1)
+        self.too_hot: str | None = None
         self.unbalanced: str | None = None
         self._all = np.zeros(0, dtype=bool)
-        self._shapes = manifold.shapes
         self.is_telling = np.ones(len(variables), dtype=bool)
 
     def settle(self, mass: Mass | None) -> None:
@@ -101,6 +98,37 @@ class Monitors:
         for x in (values[i] for i in self._open.values()):
             large |= np.abs(x).reshape(*large.shape, -1).max(axis=2) > largest_of(x.dtype)
         return large
+
+    @property
+    def needs_velocities(self) -> bool:
+        """Whether velocities of single entries are compared."""
+        return self._balance.is_on
+
+    def observe_velocities(self, kinetic: np.ndarray, velocity: Sequence[np.ndarray]) -> None:
+        """Observe kinetic temperatures of a kept draw, and its velocities if they are known.
+
+        Parameters
+        ----------
+        kinetic : ndarray, shape (variables,) or (chains, variables)
+            Temperature of each variable.
+        velocity : sequence of ndarray
+            Those of the variables, of one chain or with the chain as first axis.
+        """
+        self.too_hot = self._heat.observe(kinetic)
+        if velocity:
+            self.unbalanced = self._balance.observe([velocity[i] for i in self._flat])
+
+    def of_chains(self, n_chains: int, *, thin: int) -> Monitors:
+        """Return monitors of the velocities of many chains together, of which draws are kept."""
+        other = copy(self)
+        other._begin(draws=self._draws // thin, n_chains=n_chains)
+        return other
+
+    def _begin(self, *, draws: int, n_chains: int) -> None:
+        self._heat = VelocityHeat(self._names, draws=draws)
+        flat = [self._names[i] for i in self._flat], [self._shapes[i] for i in self._flat]
+        draws = 0 if self._tunes_itself else draws
+        self._balance = VelocityBalance(*flat, draws=draws, n_chains=n_chains)
 
     def fresh(self, batches: BatchStream, n_steps: int) -> np.ndarray:
         """Return the transitions that measure a temperature: none before there is a reference."""
@@ -128,9 +156,7 @@ class Monitors:
         if tune:
             self.energy.observe(energy)
             return
-        self.too_hot = self._heat.observe(outputs.kinetic)
-        if velocity:
-            self.unbalanced = self._balance.observe([velocity[i] for i in self._flat])
+        self.observe_velocities(outputs.kinetic, velocity)
         draws_per_batch = math.ceil(batches.steps_per_batch / n_steps) if batches.sizes else 0
         if self.energy.has_left(energy, draws_per_batch=draws_per_batch):
             self.ran_off = self.ran_off or (

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymc_geodesic.tuning.velocity_heat import BATCHES, FEWEST_DRAWS, HOT, SIGNIFICANT
+from pymc_geodesic.tuning.batch_means import FEWEST_DRAWS, BatchSums
+from pymc_geodesic.tuning.velocity_heat import HOT, SIGNIFICANT
 
 __all__ = ["VelocityBalance"]
 
@@ -21,7 +22,7 @@ MOST_ENTRIES, MOST_DIRECTIONS = 1_000, 30
 
 
 class VelocityBalance:
-    """Temperatures of entries of the kept draws of a chain, and of up to 30 entries' directions.
+    """Temperatures of entries of kept draws, and of up to 30 entries' directions.
 
     One friction for noise that differs between entries, or along directions, makes draws too wide
     in some and too narrow in others, at a mean temperature of one.
@@ -33,14 +34,21 @@ class VelocityBalance:
     shapes : sequence of tuple of int
         Their shapes.
     draws : int
-        Number of draws that will be kept.
+        Number of draws of a chain that will be kept.
+    n_chains : int
+        Number of chains.
     """
 
     def __init__(
-        self, names: Sequence[str], shapes: Sequence[tuple[int, ...]], *, draws: int
+        self,
+        names: Sequence[str],
+        shapes: Sequence[tuple[int, ...]],
+        *,
+        draws: int,
+        n_chains: int = 1,
     ) -> None:
-        sizes = [math.prod(shape) for shape in shapes]
-        n, self._draws, self._n_seen = sum(sizes), draws, 0
+        self._n_entries = sizes = [math.prod(shape) for shape in shapes]
+        n, self._n_draws = sum(sizes), draws * n_chains
         spread = np.unique(np.linspace(0, n - 1, min(n, MOST_ENTRIES)).astype(int))
         ends = np.cumsum(sizes, dtype=int)
         kept = [
@@ -55,13 +63,12 @@ class VelocityBalance:
         ]
         self._has_directions = 1 < n <= MOST_DIRECTIONS
         size = (n, n) if self._has_directions else (len(self._labels),)
-        self._sums = np.zeros((BATCHES, *size)) if self.is_on else np.zeros(0)
-        self._sizes = np.zeros(BATCHES)
+        self._sums = BatchSums(size if self.is_on else (0,), draws=draws)
 
     @property
     def is_on(self) -> bool:
         """Whether there is something to compare, in enough draws."""
-        return len(self._labels) > 1 and self._draws >= FEWEST_DRAWS
+        return len(self._labels) > 1 and self._n_draws >= FEWEST_DRAWS
 
     def observe(self, velocity: Sequence[np.ndarray]) -> str | None:
         """Observe a draw; after the last one say which temperatures differ from one.
@@ -69,19 +76,21 @@ class VelocityBalance:
         Parameters
         ----------
         velocity : sequence of ndarray
-            Velocities of the variables, in the frame of the mass.
+            Velocities of the variables, in the frame of the mass, of one chain or with the chain as
+            first axis.
         """
         if not self.is_on:
             return None
-        v = np.concatenate([x.ravel()[i] for x, i in zip(velocity, self._kept, strict=True)])
-        batch = min(self._n_seen * BATCHES // self._draws, BATCHES - 1)
-        self._sums[batch] += np.outer(v, v) if self._has_directions else v**2
-        self._sizes[batch] += 1
-        self._n_seen += 1
-        return self._deviation() if self._n_seen == self._draws else None
+        parts = zip(velocity, self._n_entries, self._kept, strict=True)
+        v = np.concatenate([x.reshape(-1, n)[:, i] for x, n, i in parts], axis=1)
+        for batch, chains in self._sums.parts(len(v)):
+            some = v[chains]
+            total = some.T @ some if self._has_directions else np.square(some).sum(axis=0)
+            self._sums.add(batch, total, len(some))
+        return self._deviation() if self._sums.are_complete else None
 
     def _deviation(self) -> str | None:
-        means = self._sums / self._sizes.reshape(-1, *[1] * (self._sums.ndim - 1))
+        means = self._sums.means
         if not self._has_directions:
             return _worded(means, self._labels)
         of_entries = _worded(np.diagonal(means, axis1=1, axis2=2), self._labels)

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pymc_geodesic.tuning.batch_means import BatchSums
+
 __all__ = ["VelocityHeat"]
 
 # Self-tuned steps take half of the largest stable step size, at which velocities seem 7 per cent
 # too hot, and accept heating by noise of up to another tenth; diagnoses use the same limit.
 HOT = 1.2
-# Standard errors from batch means, which are too small where draws depend on one another for longer
-# than a batch. A deviation of six is met by chance once in two hundred thousand variables.
-BATCHES, SIGNIFICANT = 20, 6.0
-FEWEST_DRAWS = 100
+# In standard errors from batch means: by chance it is met once in two hundred thousand variables.
+SIGNIFICANT = 6.0
 
 
 class VelocityHeat:
-    """Mean kinetic temperatures of the kept draws of a chain, with their standard errors.
+    """Mean kinetic temperatures of kept draws, with their standard errors.
 
     Parameters
     ----------
@@ -31,30 +31,28 @@ class VelocityHeat:
     """
 
     def __init__(self, names: Sequence[str], *, draws: int) -> None:
-        self._names, self._draws, self._n_seen = list(names), draws, 0
-        self._sums = np.zeros((BATCHES, len(self._names)))
-        self._sizes = np.zeros(BATCHES)
+        self._names = list(names)
+        self._sums = BatchSums((len(self._names),), draws=draws)
 
     def observe(self, temperatures: np.ndarray) -> str | None:
         """Observe a draw; after the last one name the hottest variable and its temperature.
 
         Parameters
         ----------
-        temperatures : ndarray, shape (variables,)
+        temperatures : ndarray, shape (variables,) or (chains, variables)
             Kinetic temperature of each variable; empty without velocities.
         """
         if not temperatures.size:
             return None
-        batch = min(self._n_seen * BATCHES // max(self._draws, 1), BATCHES - 1)
-        self._sums[batch] += temperatures
-        self._sizes[batch] += 1
-        self._n_seen += 1
-        is_last = self._n_seen == self._draws >= FEWEST_DRAWS
-        return self._hottest() if is_last else None
+        temperatures = np.atleast_2d(temperatures)
+        for batch, chains in self._sums.parts(len(temperatures)):
+            some = temperatures[chains]
+            self._sums.add(batch, some.sum(axis=0), len(some))
+        return self._hottest() if self._sums.are_complete else None
 
     def _hottest(self) -> str | None:
-        means = self._sums / self._sizes[:, None]
-        mean, error = means.mean(0), means.std(0, ddof=1) / np.sqrt(BATCHES)
+        means = self._sums.means
+        mean, error = means.mean(0), means.std(0, ddof=1) / np.sqrt(len(means))
         hot = (mean > HOT) & (mean - 1 > SIGNIFICANT * error)
         if not hot.any():
             return None

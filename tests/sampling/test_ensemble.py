@@ -69,7 +69,7 @@ def test_draws_do_not_depend_on_calls_or_on_other_chains(tuned):
     np.testing.assert_array_equal(joined, whole["slopes"])
     _, more, _ = Ensemble(sampler, chains, 16).advance(12)
     np.testing.assert_allclose(more["slopes"][:8], whole["slopes"], rtol=1e-6)
-    _, thinned, kept = Ensemble(sampler, chains, 8).advance(12, thin=3)
+    _, thinned, kept = Ensemble(sampler, chains, 8, thin=3).advance(12)
     np.testing.assert_array_equal(thinned["slopes"], whole["slopes"][:, 2::3])
     np.testing.assert_array_equal(kept["thermostat"], statistics["thermostat"][:, 2::3])
 
@@ -131,6 +131,58 @@ def test_rows_by_weight():
     sd = b.std(axis=(0, 1))
     assert np.all(np.abs(a.mean(axis=(0, 1)) - b.mean(axis=(0, 1))) < 0.35 * sd)
     assert np.all(np.abs(np.log(a.std(axis=(0, 1)) / sd)) < 0.25)
+
+
+def test_modes_are_moved_apart():
+    rng = np.random.default_rng(1)
+    with pm.Model():
+        place = pm.Normal("place", 0.3, 1.0)
+        # The sign of the place is known from its prior only.
+        rows = pm.Minibatch(rng.normal(1.0, 1.0, N), batch_size=50)
+        pm.Normal("x", place**2, 1.0, observed=rows, total_size=N)
+        sampler = pmg.SGNHT().sampler
+    chains = [begin(sampler, random_seed=[1, i], tune=TUNE, draws=50) for i in range(8)]
+    chains, *_ = run(sampler, chains, TUNE, chain_method="vectorized")
+    starts = np.array([np.sign(chain.values["place"]) for chain in chains])
+    assert len({chain.tuning.mode for chain in chains}) == 2
+    tuned, draws, statistics = Ensemble(sampler, chains, 42).advance(50)
+    # Every chain stays in the mode of its own origin.
+    np.testing.assert_array_equal(np.sign(draws["place"][:, -1]), np.resize(starts, 42))
+    own = [chain.settings.step_size for chain in tuned]
+    np.testing.assert_array_equal(statistics["step_size"][:, 0], np.resize(own, 42))
+
+
+@pytest.mark.parametrize(("friction", "is_hot"), [(100.0, False), (5.0, True)])
+def test_chains_that_are_too_hot_say_so(friction, is_hot):
+    rng = np.random.default_rng(1)
+    with pm.Model():
+        mu = pm.Normal("mu", shape=20)
+        batch = pm.Minibatch(rng.standard_normal((1_000, 20)), batch_size=100)
+        pm.Normal("y", mu, 1.0, observed=batch, total_size=1_000)
+        # The noise has variance 1e4, and heats the velocities by 5 / friction.
+        sampler = pmg.SGGMC(step_size=1e-3, friction=friction, n_steps=20).sampler
+    chains = [begin(sampler, random_seed=[1, i], tune=50, draws=20) for i in range(4)]
+    chains, *_ = run(sampler, chains, 50, chain_method="vectorized")
+    ensemble = Ensemble(sampler, chains, 40)
+    found = [ensemble.advance(10)[2]["warning"] for _ in range(2)]
+    said = [x.message for warnings in found for x in warnings.ravel() if x is not None]
+    assert any("velocities of `mu` had temperature" in text for text in said) == is_hot
+
+
+def test_entries_that_are_hot_and_cold_are_named():
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((2_000, 4))
+    with pm.Model():
+        a = pm.Normal("a", 0.0, 10.0, shape=4)
+        batch = pm.Minibatch(rows, batch_size=10)
+        pm.Normal("y", a, [0.5, 2.0, 2.0, 2.0], observed=batch, total_size=len(rows))
+        given = {"step_size": 1e-3, "diffusion": 10.0, "n_steps": 100}
+        sampler = pmg.SGNHT(**given, variance_reduction=None).sampler
+    chains = [begin(sampler, random_seed=[1, i], tune=200, draws=40) for i in range(4)]
+    chains, *_ = run(sampler, chains, 200, chain_method="vectorized")
+    _, _, statistics = Ensemble(sampler, chains, 40).advance(40)
+    [text] = [x.message for x in statistics["warning"][:, -1] if x is not None]
+    assert "of `a[0]` had temperature" in text
 
 
 def test_what_cannot_be_multiplied():

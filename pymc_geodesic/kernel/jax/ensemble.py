@@ -48,8 +48,6 @@ class EnsembleCalls:
         Transitions of one call of the kernel; it may have room for more.
     n_calls : int
         Calls of the kernel for each draw.
-    steps_per_batch : int
-        Transitions that share a batch, a divisor of ``n_steps``.
     most : int
         Kept draws for which a call has room.
 
@@ -66,11 +64,10 @@ class EnsembleCalls:
         *,
         n_steps: int,
         n_calls: int,
-        steps_per_batch: int,
         most: int,
     ) -> None:
         self._function, self._places, self.most = function, places, most
-        self._form = n_steps, n_calls, steps_per_batch
+        self._n_steps, self._n_calls = n_steps, n_calls
         self.n_transitions = n_steps * n_calls
         self._run: Callable[..., Any] | None = None
 
@@ -121,11 +118,14 @@ class EnsembleCalls:
     def _made(
         self, arguments: Sequence[Any], are_listed: tuple[bool, ...], *, n_common: int
     ) -> Callable[..., Any]:
-        how = "ensemble", self._places, self._form, self.most, are_listed, n_common
+        form = self._n_steps, self._n_calls, self.most
+        how = "ensemble", self._places, form, are_listed, n_common
 
         def change(function: Callable[..., Any]) -> Callable[..., Any]:
-            call = one_call_of(function, self._places, self._form, are_listed)
-            return _ensemble(call, self._places, self._form, self.most, sum(are_listed), n_common)
+            places = self._places
+            call = one_call_of(function, places, n_steps=self._n_steps, are_listed=are_listed)
+            sizes = sum(are_listed), len(places.carried), len(places.of_chain), n_common
+            return _ensemble(call, sizes, *form)
 
         return self._function.changed(change, arguments, how=how)
 
@@ -135,22 +135,14 @@ class EnsembleCalls:
 
 
 def _ensemble(
-    call: Callable[..., Any],
-    places: Places,
-    form: tuple[int, int, int],
-    most: int,
-    n_lists: int,
-    n_common: int,
+    call: Callable[..., Any], parts: Sequence[int], n_steps: int, n_calls: int, most: int
 ) -> Callable[..., Any]:
-    """Return the function of all chains and draws."""
+    """Return the function of all chains and draws, whose arguments are parts of these lengths."""
     import jax
     import jax.numpy as jnp
 
-    n_steps, n_calls, _ = form
-
     def run(numbers, first, keys, sizes, *rest):
-        parts = cut(rest, [n_lists, len(places.carried), len(places.of_chain), n_common])
-        lists, begin, of_chain, common, data = map(list, parts)
+        lists, begin, of_chain, common, data = map(list, cut(rest, parts))
         keys = jax.random.wrap_key_data(keys, impl="threefry2x32")
         (n_kept, thin), others = numbers, (common, tuple(sizes), lists, data)
 

@@ -71,14 +71,31 @@ class DrawnRows(NamedTuple):
 def one_call_of(
     function: Callable[..., Any],
     places: Places,
-    form: tuple[int, int, int],
+    *,
+    n_steps: int,
     are_listed: Sequence[bool],
 ) -> Callable[..., Any]:
-    """Return the function of one chain that draws random numbers and calls the kernel."""
+    """Return the function of one chain that draws random numbers and calls the kernel.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel: a function of its leaves and its data, which JAX traces.
+    places : Places
+        Where its arguments and results stand.
+    n_steps : int
+        Transitions of a call; the kernel may have room for more.
+    are_listed : sequence of bool
+        Whether the rows of each source are drawn by weight.
+
+    Returns
+    -------
+    callable
+        ``(key, transition, carried, of_chain, others) -> (carried, results)``, for the key of the
+        chain and the number of the first transition.
+    """
     import jax
     import jax.numpy as jnp
-
-    n_steps, _, steps_per_batch = form
 
     def padded(drawn, like):
         """Fill up with the last: a kernel may have room for more transitions than are made."""
@@ -93,11 +110,11 @@ def one_call_of(
         found = jnp.minimum((0.5 * n_places * (numbers + 1)).astype("int64"), n_places - 1)
         if listed is not None:
             found = jnp.where(found < n_rows, found, listed[jnp.maximum(found - n_rows, 0)])
-        return padded(jnp.repeat(found.astype(like.dtype), steps_per_batch, axis=0), like)
+        return padded(found.astype(like.dtype), like)
 
     def uniform(key, likes):
         """Draw from (-1, 1): one array for all, which takes half of the time of one for each."""
-        shapes = [(n, *like.shape[1:]) for n, like in likes]
+        shapes = [(n_steps, *like.shape[1:]) for like in likes]
         sizes = [math.prod(shape) for shape in shapes]
         numbers = jax.random.uniform(key, (sum(sizes),), "float64", minval=LEAST, maxval=1.0)
         return [x.reshape(shape) for x, shape in zip(cut(numbers, sizes), shapes, strict=False)]
@@ -112,8 +129,7 @@ def one_call_of(
         if places.counter is not None:
             # A number that is known when the loop is compiled: an accelerator need not ask for it.
             now[places.counter] = jnp.arange(common[places.counter].shape[0]) < n_steps
-        asked = [(n_steps, common[i]) for i in places.noise]
-        asked += [(n_steps // steps_per_batch, common[i]) for i in places.rows]
+        asked = [common[i] for i in (*places.noise, *places.rows)]
         numbers = iter(uniform(jax.random.fold_in(key, transition), asked))
         for i in places.noise:
             now[i] = normals(next(numbers), common[i])
@@ -121,7 +137,8 @@ def one_call_of(
             listed = next(remaining) if is_listed else None
             now[i] = indices(next(numbers), common[i], n_rows, listed)
         found = function(*now, *data)
-        kept = [[found[i] for i in some] for some in places[5:]]
+        results = places.averaged, places.observed, places.last
+        kept = [[found[i] for i in some] for some in results]
         return [found[i] for _, i in places.carried], kept
 
     return call
