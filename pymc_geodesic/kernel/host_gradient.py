@@ -271,8 +271,7 @@ class HostGradient:
 
     def terms_of_rows(self) -> TermsOfRows | None:
         """Return the function of the log likelihood of each row, if there is one."""
-        terms = terms_of_rows(self.potential) if len(self.n_rows) == 1 else None
-        if terms is None:
+        if len(self.n_rows) != 1 or (terms := terms_of_rows(self.potential)) is None:
             return None
         return lambda point, rows: terms([*self.conditioned, *point, rows])[0]
 
@@ -294,8 +293,7 @@ class HostGradient:
 
     def _write(self, potential: Potential) -> None:
         self._evaluate = energies_and_gradients(potential)
-        for name, function in geometry(potential).items():
-            setattr(self, name, function)
+        self.__dict__.update(geometry(potential))
 
 
 def _cut(block: np.ndarray) -> list[np.ndarray]:

@@ -14,22 +14,57 @@ import numpy as np
 
 from pymc.model import Model
 
+from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.scaled_products import scaled_products
 from pymc_geodesic.potential.stream import StreamSource
+from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.problem import Problem
+from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
+from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form
 from pymc_geodesic.tuning.centering import centering_exponents
 
-__all__ = ["in_centered_coordinates"]
+__all__ = ["in_suitable_coordinates"]
 
 SEED = 0
 # A scale that so many entries share is known within a tenth, by 1 / sqrt(2 n).
 MANY = 50
 
 
-def in_centered_coordinates(
+def in_suitable_coordinates(
+    problem: Problem,
+    model: Model,
+    algorithm: Algorithm,
+    *,
+    tuning: TuningOptions,
+    batches: BatchOptions,
+) -> tuple[Problem, HostGradient]:
+    """Return the problem in coordinates in which one mass suits, with its gradients.
+
+    Parameters
+    ----------
+    problem, model : Problem, pymc.Model
+        The problem, and its model.
+    algorithm : Algorithm
+        The algorithm, which may balance noise that changes from place to place.
+    tuning, batches : TuningOptions, BatchOptions
+        What tuning finds, and how rows are drawn.
+    """
+    problem, gradient = in_tangent_coordinates(problem, model)
+    can_balance = (
+        algorithm.balances
+        and not tuning.noise_is_known
+        and tuned_form(problem, dense=True) == "dense"
+        and can_halve(problem.potential, batches)
+    )
+    problem, gradient = _in_centered_coordinates(problem, model, gradient, can_balance=can_balance)
+    gradient.interprets = False
+    return problem, gradient
+
+
+def _in_centered_coordinates(
     problem: Problem, model: Model, gradient: HostGradient, *, can_balance: bool
 ) -> tuple[Problem, HostGradient]:
     """Return the problem with partially centred coordinates for the products that need them.

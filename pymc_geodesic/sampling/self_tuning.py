@@ -156,8 +156,7 @@ class SelfTuning:
 
     def before_draw(self, chains: Sequence[GradientChain]) -> None:
         """Tune chains of equal length before a draw, if it is due: once for all of them."""
-        first = chains[0]
-        if first.tuning is None or (first.n_drawn > 0 and not first.tune):
+        if (first := chains[0]).tuning is None or (first.n_drawn > 0 and not first.tune):
             return
         if not first.tune:
             self.applied.require_scales(self._name)

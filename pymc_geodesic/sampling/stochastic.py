@@ -20,9 +20,9 @@ from pymc_geodesic.kernel.interface import Outputs
 from pymc_geodesic.kernel.streams import BatchStream
 from pymc_geodesic.mass import LowRankMass
 from pymc_geodesic.sampling.balance import no_noise
-from pymc_geodesic.sampling.batch_options import BatchOptions, can_halve
+from pymc_geodesic.sampling.batch_options import BatchOptions
 from pymc_geodesic.sampling.calls import Calls
-from pymc_geodesic.sampling.centered_coordinates import in_centered_coordinates
+from pymc_geodesic.sampling.centered_coordinates import in_suitable_coordinates
 from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.monitors import Monitors
 from pymc_geodesic.sampling.moves import Moves
@@ -30,8 +30,7 @@ from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.sampling.self_tuning import SelfTuning
 from pymc_geodesic.sampling.several import arrive, draws_at_once, make_several
 from pymc_geodesic.sampling.statistics import TransitionStatistics, averaged, merged
-from pymc_geodesic.sampling.tangent_coordinates import in_tangent_coordinates
-from pymc_geodesic.sampling.tuning_options import TuningOptions, tuned_form, unit_mass
+from pymc_geodesic.sampling.tuning_options import TuningOptions, unit_mass
 from pymc_geodesic.sampling.warnings import warning_of
 from pymc_geodesic.tuning.thermostat_settling import ThermostatSettling
 
@@ -69,18 +68,11 @@ class StochasticSampler:
     ) -> None:
         has_velocity = "velocity" in algorithm.state._fields
         gradient: HostGradient | None = None
-        if tuning.tunes_itself and tuning.mass is None and has_velocity:
-            problem, gradient = in_tangent_coordinates(problem, model)
-            can_balance = (
-                algorithm.balances
-                and not tuning.noise_is_known
-                and tuned_form(problem, dense=True) == "dense"
-                and can_halve(problem.potential, batches)
+        finds_mass = tuning.tunes_itself and tuning.mass is None and has_velocity
+        if finds_mass:
+            problem, gradient = in_suitable_coordinates(
+                problem, model, algorithm, tuning=tuning, batches=batches
             )
-            problem, gradient = in_centered_coordinates(
-                problem, model, gradient, can_balance=can_balance
-            )
-            gradient.interprets = False
         self.problem, self.algorithm = problem, algorithm
         self.calls = Calls(
             problem,
@@ -107,7 +99,7 @@ class StochasticSampler:
                 can_halve=self.calls.can_halve,
                 can_enlarge=self.calls.can_enlarge,
             )
-        if tuning.tunes_itself and tuning.mass is None and has_velocity:
+        if finds_mass:
             mass = unit_mass(problem, dense=not tuning.noise_is_known)
             settings = replace(settings, mass=mass)
         if self.tuning is not None and self.tuning.balances:
