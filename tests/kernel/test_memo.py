@@ -163,3 +163,23 @@ def test_the_memo_keeps_what_was_used_last():
         assert memo.get(0) == 0
     assert memo.get(39) == 39
     assert memo.get(3) is None
+
+
+def test_a_kernel_outlives_another_of_its_kind():
+    def sampler():
+        with pm.Model():
+            mean = pm.Normal("mean", shape=3)
+            rows = pm.Minibatch(np.ones((100, 3)), batch_size=10)
+            pm.Normal("y", mean, 1.0, observed=rows, total_size=100)
+            return pmg.SGHMC(step_size=0.01, friction=5.0, n_steps=3).sampler
+
+    def drawn(sampler, n_chains):
+        chains = [begin(sampler, random_seed=i, tune=0, draws=9) for i in range(n_chains)]
+        return run(sampler, chains, 2, chain_method="vectorized")[1]["mean"]
+
+    first, second = sampler(), sampler()
+    drawn(first, 2), drawn(second, 2)
+    del second
+    gc.collect()
+    # JAX traces anew for another number of chains.
+    assert drawn(first, 3).shape == (3, 2, 3)

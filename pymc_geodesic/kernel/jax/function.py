@@ -34,7 +34,7 @@ from pymc_geodesic.kernel.jax.traced import traced
 from pymc_geodesic.kernel.jax.written import lacking, rewritten, unknown_to_jax, written
 from pymc_geodesic.kernel.memo import Memo, structure_of
 
-__all__ = ["MEMO", "Compiled", "JAXFunction"]
+__all__ = ["MEMO", "Change", "Compiled", "JAXFunction"]
 
 type Change = Callable[[Callable[..., Any]], Callable[..., Any]]
 

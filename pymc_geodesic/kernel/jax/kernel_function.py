@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 from weakref import ref
 
 from pytensor.compile.sharedvalue import SharedVariable
 
 from pymc_geodesic.kernel.graph_names import name_of_value
-from pymc_geodesic.kernel.jax.function import MEMO, Compiled, JAXFunction
+from pymc_geodesic.kernel.jax.function import MEMO, Change, Compiled, JAXFunction
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.resident import load_jax
 from pymc_geodesic.kernel.kept_files import key_of
@@ -61,16 +61,32 @@ class KernelFunction(JAXFunction):
 
     def _found(self) -> tuple[Compiled, list[SharedVariable]]:
         settings = name_of_value((self._settings, self._form))
-        # A function that has no name equals no other.
-        key = self._graphs.key, self if settings is None else settings
+        # A function that has no name equals no other. The memo must not keep its data alive.
+        key = self._graphs.key, object() if settings is None else settings
         if (compiled := MEMO.get(key)) is None:
             graph = self._graphs.name
             name = None if graph is None or settings is None else key_of(graph, settings)
             compiled = Compiled(_Latest, name=name)
             MEMO.put(key, compiled)
-        assert isinstance(compiled.run, _Latest), "graphs of kernels have keys of their own"
-        compiled.run.function = ref(self)
         return compiled, self._graphs.data
+
+    def changed(
+        self, change: Change, arguments: Sequence[Any], *, how: Hashable
+    ) -> Callable[..., Any]:
+        """Return a function made of this one; see :class:`JAXFunction`."""
+        self._be_latest()
+        return super().changed(change, arguments, how=how)
+
+    def data(self, run: Any, arguments: Sequence[Any]) -> list[Any]:
+        """Return the data on the device; see :class:`JAXFunction`."""
+        # JAX may trace again what another of the same kind, which is gone, was traced for.
+        self._be_latest()
+        return super().data(run, arguments)
+
+    def _be_latest(self) -> None:
+        latest = self.ready()[0].run
+        assert isinstance(latest, _Latest), "graphs of kernels have keys of their own"
+        latest.function = ref(self)
 
     def of_leaves(self, *values: Any) -> list[Any]:
         """Call it with the leaves of its inputs, then its data; JAX traces it."""
