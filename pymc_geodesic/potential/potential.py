@@ -193,14 +193,9 @@ class Potential:
 
     def weighted(self) -> Self:
         """Return the same with factors of the rows, for rows that are drawn by weight."""
-        other = copy(self)
-        for name in ("_energy_terms", "_smooth_terms"):
-            other.__dict__.pop(name, None)
-        other.functions = None
         factors = graph_input("weights", dtype="float32", shape=(None,))
-        other.row_weights = (factors,)
-        other._terms = times_factors(self._terms, self._rows[0], factors)
-        return other
+        terms = times_factors(self._terms, self._rows[0], factors)
+        return self._with_terms(terms, row_weights=(factors,))
 
     def shared_out(self) -> Self | None:
         """Return the bound that EM maximises, with the rows' shares of components as inputs.
@@ -210,11 +205,16 @@ class Potential:
         mixtures = self._mixtures(self._terms)
         if not mixtures:
             return None
+        terms, shares = with_shares(self._terms, mixtures)
+        return self._with_terms(terms, row_weights=tuple(shares))
+
+    def _with_terms(
+        self, terms: list[TensorVariable], *, row_weights: tuple[TensorVariable, ...]
+    ) -> Self:
         other = copy(self)
         for name in ("_energy_terms", "_smooth_terms"):
             other.__dict__.pop(name, None)
-        other._terms, shares = with_shares(self._terms, mixtures)
-        other.row_weights = tuple(shares)
+        other.functions, other._terms, other.row_weights = None, terms, row_weights
         return other
 
     def component_densities(
