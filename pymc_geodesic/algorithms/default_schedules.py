@@ -32,8 +32,8 @@ Rule = Callable[[Model, Sequence[SampledVariable]], Schedule | None]
 Point = dict[str, np.ndarray]
 """PyMC's values by name."""
 
-Starts = Callable[[Model, Sequence[Point], np.random.Generator], Sequence[Point]]
-"""Maps a model and the starts of chains to better ones."""
+Starts = Callable[[Model, TensorVariable, Sequence[Point], np.random.Generator], Sequence[Point]]
+"""Maps a model, an observed variable and the starts of chains to better ones."""
 
 _RULES: dict[type, Rule] = {}
 _STARTS: dict[type, Starts] = {}
@@ -77,11 +77,10 @@ def register_default_starts(distribution: type, rule: Starts) -> None:
 def default_starts(
     model: Model, points: Sequence[Point], rng: np.random.Generator
 ) -> Sequence[Point]:
-    """Return the starts of chains, improved by the rule of an observed distribution, if any."""
+    """Return the starts of chains, improved by the rules of all observed distributions."""
     for rv in model.observed_RVs:
         rule = _STARTS.get(type(node_of(rv).op))
-        if rule is not None:
-            return rule(model, points, rng)
+        points = points if rule is None else rule(model, rv, points, rng)
     return points
 
 

@@ -295,13 +295,3 @@ def _bag_of_words_as_tensor(corpus: BagOfWords, name=None, ndim=None, **kwargs) 
     rows = corpus.as_tensor()
     rows.name = name
     return rows
-
-
-@pt.basic._as_tensor_variable.register(sparse.sparray)
-@pt.basic._as_tensor_variable.register(sparse.spmatrix)
-def _sparse_matrix_as_tensor(matrix, name=None, ndim=None, **kwargs) -> TensorVariable:
-    raise NotImplementedError(
-        f"A tensor expected a dense array, got a sparse matrix of shape {matrix.shape}. Wrap "
-        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; for other data pass "
-        "`matrix.toarray()`."
-    )

@@ -34,8 +34,10 @@ class Assignments:
     ----------
     documents : csr_array, shape (D, V)
         Counts of words.
-    alpha, beta : ndarray
-        Dirichlet parameters of the proportions, ``(K,)``, and of the topics, ``(V,)``.
+    alpha : ndarray
+        Dirichlet parameters of the proportions, ``(K,)``.
+    beta : float or ndarray
+        Dirichlet parameters of the topics, one or ``(V,)``.
 
     Attributes
     ----------
@@ -47,13 +49,15 @@ class Assignments:
     Griffiths, T. L. and Steyvers, M. (2004). Finding scientific topics. PNAS 101, 5228-5235.
     """
 
-    def __init__(self, documents: sp.csr_array, *, alpha: np.ndarray, beta: np.ndarray) -> None:
+    def __init__(
+        self, documents: sp.csr_array, *, alpha: np.ndarray, beta: float | np.ndarray
+    ) -> None:
         counts = read_counts(documents.data)
         self._rows = documents.indptr.astype(np.int64), documents.indices, counts
         self._topics = np.full(counts.sum(), -1, np.int32)
         self.by_document = np.zeros((documents.shape[0], len(alpha)))
         self.by_word = np.zeros((documents.shape[1], len(alpha)))
-        self.alpha, self.beta = np.ascontiguousarray(alpha), np.ascontiguousarray(beta)
+        self.alpha, self.beta = np.ascontiguousarray(alpha), np.full(documents.shape[1], beta)
 
     def sweep(self, rng: np.random.Generator, n_sweeps: int) -> None:
         """Draw the topics of all tokens some times."""

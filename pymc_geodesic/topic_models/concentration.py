@@ -14,7 +14,6 @@ from scipy.optimize import brentq, nnls
 
 from pymc_geodesic.distributions.bessel import bessel_ratio
 from pymc_geodesic.kernel.interpreted import Interpreted
-from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.spherical import require_unit
 
@@ -77,8 +76,7 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
     >>> round(fit_concentration(x), 2)
     1.52
     """
-    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
-    matrix = read_documents(documents, n_words).astype(np.float64)
+    matrix = read_documents(documents).astype(np.float64)
     require_unit(sp.linalg.norm(matrix, axis=1), "documents")
     mean = matrix.mean(axis=0)
     cosine = float(np.linalg.norm(mean)) if topics is None else _mean_cosine(matrix, topics)
@@ -88,7 +86,7 @@ def fit_concentration(documents: Documents, *, topics: ArrayLike | None = None) 
             "`fit_concentration` expected documents that differ and have a mean direction, got a "
             f"mean cosine of {cosine:.6g} to their directions. Check the contents of the documents."
         )
-    return _inverse_ratio(n_words, cosine)
+    return _inverse_ratio(matrix.shape[1], cosine)
 
 
 def _mean_cosine(documents: sp.csr_array, topics: ArrayLike) -> float:

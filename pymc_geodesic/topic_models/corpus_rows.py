@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytensor
+import pytensor.tensor as pt
 
 from pytensor.tensor import TensorVariable
 from scipy import sparse
@@ -37,3 +38,13 @@ def as_rows(matrix: sparse.csr_array) -> TensorVariable:
         "weights": matrix.data.astype(pytensor.config.floatX),
     }
     return pack(*(pytensor.shared(x, name=name, shape=x.shape) for name, x in arrays.items()))
+
+
+@pt.basic._as_tensor_variable.register(sparse.sparray)
+@pt.basic._as_tensor_variable.register(sparse.spmatrix)
+def _sparse_matrix_as_tensor(matrix, name=None, ndim=None, **kwargs) -> TensorVariable:
+    raise NotImplementedError(
+        f"A tensor expected a dense array, got a sparse matrix of shape {matrix.shape}. Wrap "
+        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; for other data pass "
+        "`matrix.toarray()`."
+    )

@@ -145,6 +145,7 @@ def describe(
     low, high = np.quantile(sizes, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0)
     typical = top_documents(shares, n=1)["document"].to_numpy()
     size = np.mean(sizes, axis=0)
+    shown = typical if texts is None else _texts(texts, typical, documents, len(shares))
     table = pd.DataFrame(
         {
             "label": labels,
@@ -153,7 +154,7 @@ def describe(
             "upper": high,
             "coherence": coherence(mean, documents=counts, n=min(10, len(words))),
             "words": [" ".join(words[row]) for row in top],
-            "document": typical if texts is None else _texts(texts, typical, documents),
+            "document": shown,
         },
         index=pd.RangeIndex(len(mean), name="topic"),
     )
@@ -175,12 +176,13 @@ def _labels(topics: np.ndarray, frequencies: np.ndarray, words: np.ndarray) -> l
     return [", ".join(words[row]) for row in best]
 
 
-def _texts(texts: Sequence[str], chosen: np.ndarray, documents: Documents) -> list[str]:
-    """Return the beginnings of the chosen texts."""
+def _texts(
+    texts: Sequence[str], chosen: np.ndarray, documents: Documents, n_documents: int
+) -> list[str]:
+    """Return the beginnings of the texts of the chosen documents."""
     given, rows = list(texts), np.arange(len(texts))
-    if isinstance(documents, BagOfWords) and len(documents) < len(given):
+    if isinstance(documents, BagOfWords) and n_documents < len(given):
         rows = documents.rows
-    n_documents = len(documents) if isinstance(documents, BagOfWords) else np.shape(documents)[0]
     if len(rows) != n_documents or rows.max(initial=-1) >= len(given):
         raise ValueError(
             f"`texts` expected the texts of {n_documents} documents, got {len(given)}. Pass those "

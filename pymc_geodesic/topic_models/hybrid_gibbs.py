@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import digamma
 
-from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
 from pymc_geodesic.validation import positive, share, whole
@@ -131,9 +130,8 @@ def fit_hybrid_gibbs(
     >>> bool(np.allclose(np.sort(found.topics[:, :5].sum(axis=1)), [0.02, 0.98], atol=0.05))
     True
     """
-    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
-    counts = read_documents(documents, n_words)
-    n_documents = counts.shape[0]
+    counts = read_documents(documents)
+    n_documents, n_words = counts.shape
     n_topics = whole("n_topics", n_topics)
     alpha = read_alpha(alpha, n_topics)
     prior = _read_prior(concentration, n_words)

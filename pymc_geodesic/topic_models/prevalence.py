@@ -106,25 +106,27 @@ def prevalence(
     counts = read_documents(documents, draws.shape[-1])
     design, terms = _design(covariates, counts.shape[0])
     alpha, rng = alpha_of(topics, alpha), np.random.default_rng(rng)
-    inverse = np.linalg.inv(design.T @ design)
-    projection, n_repeats = inverse @ design.T, whole("n_repeats", n_repeats)
-    found = []
-    for draw in tracked(draws, "Sorting documents", visible=progressbar):
+    projection, n_repeats = np.linalg.pinv(design), whole("n_repeats", n_repeats)
+    values = np.empty((len(draws), n_repeats, draws.shape[1], len(terms)))
+    for m, draw in enumerate(tracked(draws, "Sorting documents", visible=progressbar)):
         shares = drawn_shares(draw, counts, alpha=alpha, rng=rng)
         coefficients = projection @ shares
         residuals = shares - design @ coefficients
         for k, residual in enumerate(residuals.T):
             covariance = (projection * residual**2) @ projection.T
-            found.append(
-                (k, rng.multivariate_normal(coefficients[:, k], covariance, size=n_repeats))
+            values[m, :, k] = rng.multivariate_normal(
+                coefficients[:, k], covariance, size=n_repeats
             )
-    rows = []
-    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    for k in range(draws.shape[1]):
-        values = np.concatenate([x for topic, x in found if topic == k])
-        low, high = np.quantile(values, tails, axis=0)
-        rows += list(zip([k] * len(terms), terms, values.mean(axis=0), low, high, strict=True))
-    return pd.DataFrame(rows, columns=["topic", "term", "mean", "lower", "upper"])
+    low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=(0, 1))
+    return pd.DataFrame(
+        {
+            "topic": np.repeat(np.arange(draws.shape[1]), len(terms)),
+            "term": np.tile(terms, draws.shape[1]),
+            "mean": values.mean(axis=(0, 1)).ravel(),
+            "lower": low.ravel(),
+            "upper": high.ravel(),
+        }
+    )
 
 
 def _design(covariates: Any, n_documents: int) -> tuple[np.ndarray, list[str]]:
@@ -136,9 +138,9 @@ def _design(covariates: Any, n_documents: int) -> tuple[np.ndarray, list[str]]:
             f"`covariates` expected {n_documents} rows, one for each document, got {len(frame)}. "
             "If documents without words were left out, take the rows `corpus.rows`."
         )
-    if frame.isna().to_numpy().any():
+    if n_missing := int(frame.isna().to_numpy().sum()):
         raise ValueError(
-            f"`covariates` expected no missing values, got {int(frame.isna().to_numpy().sum())}. "
+            f"`covariates` expected no missing values, got {n_missing}. "
             "Leave out these documents, or make missing values a group."
         )
     are_numbers = [pd.api.types.is_numeric_dtype(x) for x in frame.dtypes]
@@ -154,10 +156,9 @@ def _design(covariates: Any, n_documents: int) -> tuple[np.ndarray, list[str]]:
             "beside others. Write it as `pd.get_dummies(column, drop_first=True)`."
         )
     design = np.column_stack([np.ones(len(frame)), frame.to_numpy(float)])
-    if np.linalg.matrix_rank(design) < design.shape[1]:
+    if (rank := np.linalg.matrix_rank(design)) < design.shape[1]:
         raise ValueError(
             "`covariates` expected columns that do not determine each other and are not constant, "
-            f"got {len(frame.columns)} columns of rank {np.linalg.matrix_rank(design) - 1}. Leave "
-            "some out."
+            f"got {len(frame.columns)} columns of rank {rank - 1}. Leave some out."
         )
     return design, ["intercept", *(str(name) for name in frame.columns)]

@@ -125,25 +125,24 @@ def sample(
     True
     """
     names = documents.vocabulary if isinstance(documents, BagOfWords) else None
-    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
-    n_topics, n_chains, n_draws = whole("n_topics", n_topics), whole("chains", chains), draws
-    whole("draws", draws), whole("thin", thin), whole("tune", tune)
+    n_topics = whole("n_topics", n_topics)
+    chains, draws = whole("chains", chains), whole("draws", draws)
+    thin, tune = whole("thin", thin), whole("tune", tune)
     rng = np.random.default_rng(rng)
-    concentration = ETA if eta is None else positive("eta", eta)
     state = Assignments(
-        read_documents(documents, n_words),
+        read_documents(documents),
         alpha=read_alpha(ALPHA if alpha is None else alpha, n_topics),
-        beta=np.full(n_words, concentration),
+        beta=ETA if eta is None else positive("eta", eta),
     )
     for done in tracked(range(0, tune, INTERVAL), "Finding topics", visible=progressbar):
         state.sweep(rng, min(INTERVAL, tune - done))
         # The first assignments say little about the priors.
         if done >= tune // 4:
             state.fit(alpha=alpha is None, beta=eta is None)
-    topics = np.empty((n_chains, n_draws, n_topics, n_words))
-    lp = np.empty((n_chains, n_draws))
-    of_chain = [state.copy() for _ in range(n_chains)]
-    for m in tracked(range(n_draws), "Sampling topics", visible=progressbar):
+    topics = np.empty((chains, draws, n_topics, len(state.beta)))
+    lp = np.empty((chains, draws))
+    of_chain = [state.copy() for _ in range(chains)]
+    for m in tracked(range(draws), "Sampling topics", visible=progressbar):
         for c, chain in enumerate(of_chain):
             chain.sweep(rng, thin)
             topics[c, m], lp[c, m] = chain.draw_topics(rng), chain.log_likelihood()

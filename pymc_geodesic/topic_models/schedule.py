@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.schedules import PolynomialSchedule
-from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.step_size_rule import topic_schedule
 from pymc_geodesic.topic_models.topic_counts import read_counts
@@ -69,11 +68,10 @@ def sgrld_schedule(
     >>> round(found.a, 6), round(found.b, 1), found.c
     (2e-05, 500.0, 0.6)
     """
-    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
-    counts = read_documents(documents, n_words)
+    counts = read_documents(documents)
     n_tokens = float(read_counts(counts.data).sum())
     n_topics, batch_size = whole("n_topics", n_topics), whole("batch_size", batch_size)
-    concentration = np.broadcast_to(np.asarray(concentration, dtype=float), n_words)
+    concentration = np.broadcast_to(np.asarray(concentration, dtype=float), counts.shape[1])
     if n_tokens == 0 or not np.all((concentration > 0) & np.isfinite(concentration)):
         raise ValueError(
             "`sgrld_schedule` expected documents with words and a positive `concentration`, got "

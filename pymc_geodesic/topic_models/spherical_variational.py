@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from pymc_geodesic.topic_models.bag_of_words import BagOfWords
 from pymc_geodesic.topic_models.read import Documents, read_documents
 from pymc_geodesic.topic_models.spherical import require_unit
 from pymc_geodesic.topic_models.spherical_bound import AdmixtureBound
@@ -152,8 +151,8 @@ def fit_spherical_admixture(
     >>> bool(abs(found.topics[0] @ found.topics[1]) < 0.3)
     True
     """
-    n_words = documents.n_words if isinstance(documents, BagOfWords) else np.shape(documents)[-1]
-    matrix = read_documents(documents, n_words).astype(np.float64)
+    matrix = read_documents(documents).astype(np.float64)
+    n_words = matrix.shape[1]
     require_unit(sp.linalg.norm(matrix, axis=1), "documents")
     n_topics, n_documents = whole("n_topics", n_topics), matrix.shape[0]
     direction = _unit(mean, (n_words,), "mean")

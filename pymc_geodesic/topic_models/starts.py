@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymc.model import Model
+from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.algorithms.default_schedules import Point, node_of, register_default_starts
 from pymc_geodesic.distributions.concentration import known_concentration
@@ -25,23 +26,31 @@ SWEEPS = 100
 
 
 def starts_of_topics(
-    model: Model, points: Sequence[Point], rng: np.random.Generator
+    model: Model, rv: TensorVariable, points: Sequence[Point], rng: np.random.Generator
 ) -> Sequence[Point]:
     """Return draws of the topics given the assignments of one run of collapsed Gibbs sampling.
 
     All chains start in the same solution, so that means over chains have a meaning. A start whose
-    topics differ was given and is kept. One with equal topics is none: their gradients are equal.
+    topics differ was given and is kept, or is from another corpus with the same topics. One with
+    equal topics is none: their gradients are equal.
 
     Parameters
     ----------
     model : Model
-        A model with :class:`LatentDirichletAllocation`.
+        A model.
+    rv : TensorVariable
+        Its documents, from :class:`LatentDirichletAllocation`.
     points : sequence of dict of str to ndarray
         PyMC's values of all variables, for each chain.
     rng : Generator
         Source of the draws.
+
+    Returns
+    -------
+    sequence of dict of str to ndarray
+        The points, with other topics of shape (K, V) where these were equal. All are as given if
+        the topics are not a variable with a Dirichlet prior of known concentration.
     """
-    [rv] = [rv for rv in model.observed_RVs if _is_allocation(rv)]
     node = node_of(rv)
     topics, alpha = node.op.dist_params(node)[:2]
     concentration = known_concentration(topics) if topics in model.free_RVs else None
@@ -61,17 +70,14 @@ def starts_of_topics(
     beta = np.broadcast_to(concentration, shape).mean(axis=0)
     assignments = Assignments(documents, alpha=alpha.eval(), beta=beta)
     assignments.sweep(rng, SWEEPS)
-    transform, found = model.rvs_to_transforms[topics], []
-    for point, is_poor in zip(points, poor, strict=True):
-        value = assignments.draw_topics(rng).astype(point[name].dtype)
-        if transform is not None:
-            value = transform.forward(value, *topics.owner.inputs).eval()
-        found.append({**point, name: value} if is_poor else point)
-    return found
-
-
-def _is_allocation(rv) -> bool:
-    return isinstance(node_of(rv).op, LatentDirichletAllocationRV)
+    values = np.stack([assignments.draw_topics(rng) for _ in points]).astype(points[0][name].dtype)
+    transform = model.rvs_to_transforms[topics]
+    if transform is not None:
+        values = transform.forward(values, *topics.owner.inputs).eval()
+    return [
+        {**point, name: value} if is_poor else point
+        for point, value, is_poor in zip(points, values, poor, strict=True)
+    ]
 
 
 register_default_starts(LatentDirichletAllocationRV, starts_of_topics)

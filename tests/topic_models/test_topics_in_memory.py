@@ -13,6 +13,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.algorithms.default_schedules import default_starts
 from pymc_geodesic.component_order import guessed_geometry, match_chains
 from pymc_geodesic.topic_models.documents import drawn_shares, sweeps_for
 
@@ -240,3 +241,22 @@ def test_given_starts_are_kept(planted):
             1, tune=0, chains=1, step=step, initvals={"topics": start}, progressbar=False
         )
     np.testing.assert_allclose(idata.posterior["topics"].values[0, 0], start, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_priors", [1, 2])
+def test_two_corpora_start_from_gibbs_sampling(planted, n_priors):
+    rng = np.random.default_rng(1)
+    with pm.Model() as model:
+        topics = [pm.Dirichlet(f"topics_{i}", np.full((4, 24), 0.1)) for i in range(n_priors)]
+        for i in range(2):
+            batch = pm.Minibatch(planted[1], batch_size=50)
+            pmg.LatentDirichletAllocation(
+                f"w_{i}", topics[i % n_priors], ALPHA, observed=batch, total_size=1000
+            )
+    first, second = default_starts(model, 2 * [model.initial_point()], rng)
+    for rv in topics:
+        value, transform = model.rvs_to_values[rv].name, model.rvs_to_transforms[rv]
+        one, other = (transform.backward(point[value]).eval() for point in (first, second))
+        assert np.any(one != other)
+        np.testing.assert_array_equal(order_of(one), order_of(other))
+        np.testing.assert_allclose(one, TOPICS[order_of(one)], atol=0.05)
