@@ -71,7 +71,7 @@ def chosen(
 ) -> Chosen:
     """Return what a run samples: batches of rows, or all of them.
 
-    All of few rows are sampled by :class:`GMC`, if a variable is on a curved manifold, else by
+    All of few rows are sampled by :class:`GMC`, where batches would be by :class:`gSGNHT`, else by
     NUTS.
 
     Parameters

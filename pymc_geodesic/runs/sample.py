@@ -100,8 +100,8 @@ def sample(
         variables are probability vectors, and one has a prior concentration below one half or they
         are topics of :class:`LatentDirichletAllocation`; else :class:`gSGNHT` if a variable is on
         a curved manifold, else :class:`SGNHT`. A model with no more rows than a batch, 500, is
-        sampled with all of them, exactly: by :class:`GMC` if a variable is on a curved manifold,
-        else by NUTS.
+        sampled with all of them, exactly: by :class:`GMC` in place of :class:`gSGNHT`, else by
+        NUTS.
     model : pymc.Model, bambi.Model or object, optional
         The model; by default that of the context. A model of Bambi is built if it is not, and the
         result is that of its own ``fit``. Objects of PyMC-Marketing hold the result afterwards.

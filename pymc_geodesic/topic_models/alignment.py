@@ -12,9 +12,15 @@ import xarray as xr
 from pymc_geodesic.component_order import guessed_geometry, match_chains, match_draws, permuted
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
-from pymc_geodesic.topic_models.read import RUNNING, dataset_in, posterior_variable
+from pymc_geodesic.topic_models.read import (
+    RUNNING,
+    Draws,
+    dataset_in,
+    posterior_variable,
+    read_chains,
+)
 
-__all__ = ["align", "require_aligned"]
+__all__ = ["align", "aligned_draws", "require_aligned"]
 
 
 def align(
@@ -143,6 +149,26 @@ def _others(
                 f"got {name!r} with {dims[axis]}. Name the dimension of the topics."
             )
     return dict(others)
+
+
+def aligned_draws(topics: Draws, var_name: str, *, what: str) -> np.ndarray:
+    """Return draws of topics as an array (draws, topics, words), which may be averaged.
+
+    Parameters
+    ----------
+    topics, var_name : DataTree or array_like, str
+        As for :func:`read_chains`.
+    what : str
+        The function that averages over draws.
+
+    Raises
+    ------
+    ValueError
+        If chains have their topics in different orders; see also :func:`read_chains`.
+    """
+    chains = read_chains(topics, var_name)
+    require_aligned(chains, what)
+    return chains.reshape(-1, *chains.shape[-2:])
 
 
 def require_aligned(draws: np.ndarray, what: str) -> None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import Documents, Draws, read_chains, read_documents
+from pymc_geodesic.topic_models.alignment import aligned_draws
+from pymc_geodesic.topic_models.read import Documents, Draws, read_documents
 
 __all__ = ["coherence"]
 
@@ -65,12 +65,11 @@ def coherence(
     >>> coherence(topics, documents=documents, n=2)
     array([ 1., -1.])
     """
-    chains = read_chains(topics, var_name)
-    require_aligned(chains, "coherence")
-    n_words = chains.shape[-1]
+    draws = aligned_draws(topics, var_name, what="coherence")
+    n_words = draws.shape[-1]
     if not 2 <= n <= n_words:
         raise ValueError(f"`n` expected 2 to {n_words}, the number of words, got {n}.")
-    mean = chains.mean(axis=(0, 1))
+    mean = draws.mean(axis=0)
     best = np.argsort(-mean, axis=1, kind="stable")[:, :n]
     present = read_documents(documents, n_words)
     present.data = np.ones(present.nnz)

@@ -10,14 +10,8 @@ import xarray as xr
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import (
-    Documents,
-    Draws,
-    dataset_in,
-    read_chains,
-    read_documents,
-)
+from pymc_geodesic.topic_models.alignment import aligned_draws
+from pymc_geodesic.topic_models.read import Documents, Draws, dataset_in, read_documents
 from pymc_geodesic.topic_models.spherical_documents import spherical_proportions
 from pymc_geodesic.topic_models.topic_counts import counts_of_rows, read_alpha
 from pymc_geodesic.topic_models.tracked import tracked
@@ -104,9 +98,7 @@ def proportions(
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
-    chains = read_chains(topics, var_name)
-    require_aligned(chains, "proportions")
-    draws = chains.reshape(-1, *chains.shape[-2:])
+    draws = aligned_draws(topics, var_name, what="proportions")
     documents = read_documents(documents, draws.shape[-1])
     alpha, rng = alpha_of(topics, alpha), np.random.default_rng(rng)
     sweeps = sweeps_for(len(draws)) if sweeps is None else sweeps
@@ -162,25 +154,8 @@ def sweeps_for(n_draws: int) -> int:
 
 
 def some_draws(topics: Draws, var_name: str, *, n_draws: int, what: str) -> np.ndarray:
-    """Return draws of topics ``(draws, topics, words)``, spread evenly over all chains.
-
-    Parameters
-    ----------
-    topics, var_name : DataTree or array_like, str
-        As for :func:`read_chains`.
-    n_draws : int
-        How many to return at most.
-    what : str
-        The function that averages over chains.
-
-    Raises
-    ------
-    ValueError
-        If chains have their topics in different orders; see also :func:`read_chains`.
-    """
-    chains = read_chains(topics, var_name)
-    require_aligned(chains, what)
-    draws = chains.reshape(-1, *chains.shape[-2:])
+    """Return at most so many of the draws of :func:`aligned_draws`, spread over all chains."""
+    draws = aligned_draws(topics, var_name, what=what)
     n_draws = min(whole("n_draws", n_draws), len(draws))
     return draws[np.linspace(0, len(draws) - 1, n_draws).round().astype(int)]
 

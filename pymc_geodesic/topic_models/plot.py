@@ -113,10 +113,11 @@ def plot_topics(
     if kind not in (None, "bars", "list"):
         raise ValueError(f"`kind` expected 'bars' or 'list', got {kind!r}.")
     shares, order = _sizes(sizes, n_topics)
-    if labels is not None and len(labels) != n_topics:
+    if labels is None:
+        labels = [f"{topic_dim} {number}" for number in topics[topic_dim].values]
+    if len(labels) != n_topics:
         raise ValueError(f"`labels` expected {n_topics}, one per topic, got {len(labels)}.")
-    names = labels or [f"{topic_dim} {number}" for number in topics[topic_dim].values]
-    labels = [names[i] for i in order]
+    labels = [list(labels)[i] for i in order]
     if shares is not None:
         labels = [
             f"{label} ({100 * shares[i]:.1f}%)" for label, i in zip(labels, order, strict=True)

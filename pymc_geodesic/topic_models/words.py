@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from pymc_geodesic.topic_models.alignment import require_aligned
-from pymc_geodesic.topic_models.read import Draws, read_chains, words_of
+from pymc_geodesic.topic_models.alignment import aligned_draws
+from pymc_geodesic.topic_models.read import Draws, words_of
 
 __all__ = ["top_words"]
 
@@ -63,9 +63,7 @@ def top_words(
     >>> table["word"].to_list()
     ['a', 'c', 'b', 'c']
     """
-    chains = read_chains(topics, var_name)
-    require_aligned(chains, "top_words")
-    draws = chains.reshape(-1, *chains.shape[-2:])
+    draws = aligned_draws(topics, var_name, what="top_words")
     _, n_topics, n_words = draws.shape
     words = words_of(topics, var_name, vocabulary)
     if not 1 <= n <= n_words:

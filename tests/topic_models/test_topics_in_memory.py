@@ -129,7 +129,7 @@ def test_description_of_topics(planted):
         assert shares[number, order[topic]] > 0.9
         assert len(row["document"]) <= 80
     assert np.all(table["coherence"] > 0)
-    axes = pmg.plot_topics(idata, sizes=found.sizes, labels=found.labels)
+    axes = pmg.plot_topics(idata, sizes=found.sizes, labels=np.array(found.labels))
     assert axes[0].get_title(loc="left").startswith(table["label"].iloc[0])
 
 
