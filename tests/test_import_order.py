@@ -12,6 +12,7 @@ ORDER = (
     *(
         "requirements",
         "validation",
+        "entry_names",
         "datasets",
         "parquet_columns",
         "parquet",

@@ -8,7 +8,7 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-__all__ = ["angles_to_axis", "largest_spread", "principal_axes"]
+__all__ = ["along_axis", "angles_to_axis", "largest_spread", "principal_axes"]
 
 # Iterations of the power method; its result is a threshold, for which a few per cent are enough.
 N_ROUNDS = 30
@@ -54,6 +54,11 @@ def principal_axes(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     largest = np.abs(axes).argmax(axis=-1, keepdims=True)
     signs = np.sign(np.take_along_axis(axes, largest, axis=-1))
     return lengths**2 / x.shape[-2], axes * signs
+
+
+def along_axis(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Return the ends of axes, of shape (..., n), on the side of one that broadcasts to them."""
+    return np.where((x * axis).sum(axis=-1, keepdims=True) < 0, -x, x)
 
 
 def angles_to_axis(x: ArrayLike, axis: ArrayLike) -> np.ndarray:

@@ -17,7 +17,7 @@ from pymc_geodesic.diagnostics.angle_statistics import (
     turns_of,
     warn_of_seams,
 )
-from pymc_geodesic.diagnostics.axial import principal_axes
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import (
     axial_statistics,
     directional_statistics,
@@ -257,8 +257,8 @@ def _unfolded(
         draws[name] = values.copy(data=about_mean(_flat(values), turn).reshape(values.shape))
     for name in axes:
         values = draws[name].transpose(*SAMPLE_DIMS, ...)
-        along = (values.values * principal_axes(_flat(values))[1][..., 0, :]).sum(-1, keepdims=True)
-        draws[name] = values.copy(data=np.where(along < 0, -values.values, values.values))
+        axis = principal_axes(_flat(values))[1][..., 0, :]
+        draws[name] = values.copy(data=along_axis(values.to_numpy(), axis))
     return xr.DataTree.from_dict({group: draws})
 
 

@@ -62,8 +62,24 @@ class Convention:
     inverse: Callable[..., tuple[Any, ...]]
     axial: bool = False
 
+    @property
+    def n_entries(self) -> int:
+        """Number of entries of the vectors."""
+        return len(self.vector(*np.zeros(len(self.angles))))
+
     def of(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the angles of unit vectors in degrees, at the end of an axis that is given."""
+        """Return the angles of unit vectors in degrees, at the end of an axis that is given.
+
+        Parameters
+        ----------
+        x : ndarray, shape (..., n)
+            The vectors.
+
+        Returns
+        -------
+        tuple of ndarray
+            The angles, each of shape (...).
+        """
         # Adding zero removes the sign of a negative zero.
         found = np.rad2deg(self.inverse(*np.moveaxis(x, -1, 0))) + 0.0
         pairs = zip(found, self.ranges, strict=True)
@@ -172,11 +188,10 @@ def to_angles(convention: str, x: ArrayLike) -> tuple[np.ndarray, ...]:
     """
     known = CONVENTIONS[one_of("convention", convention, CONVENTIONS)]
     x = np.asarray(x, dtype=float)
-    size = len(known.vector(*np.zeros(len(known.angles))))
-    if x.ndim == 0 or x.shape[-1] != size:
+    if x.ndim == 0 or x.shape[-1] != known.n_entries:
         raise ValueError(
-            f"`x` expected vectors of shape (..., {size}), got shape {x.shape}. The entries of a "
-            "vector stand along the last axis."
+            f"`x` expected vectors of shape (..., {known.n_entries}), got shape {x.shape}. The "
+            "entries of a vector stand along the last axis."
         )
     return known.of(lower_end(x) if known.axial else x)
 

@@ -11,20 +11,21 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pymc_geodesic.diagnostics.axial import principal_axes
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.direction_statistics import axial_statistics, directional_statistics
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.directions.conventions import CONVENTIONS, Convention, lower_end
+from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.manifolds import Circle, ProjectiveSphere
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
-from pymc_geodesic.plots.selection import probability_or_default
-from pymc_geodesic.validation import extracted, one_of
+from pymc_geodesic.plots.selection import dataset_of, probability_or_default
+from pymc_geodesic.validation import one_of
 
 __all__ = ["summary"]
 
-SAMPLE_DIMS = ("chain", "draw")
-EAST_NORTH = ("east", "north")
+# Bearings have two entries, east and north, as angles on the circle have.
+N_HORIZONTAL = 2
 
 
 def summary(
@@ -83,11 +84,9 @@ def summary(
     array([[40.,  0.]])
     """
     known = CONVENTIONS[one_of("convention", convention, CONVENTIONS)]
-    size = len(known.vector(*np.zeros(len(known.angles))))
-    draws = extracted(idata, var_names=var_names, group=group)
-    draws = (draws if coords is None else draws.sel(coords)).transpose(*SAMPLE_DIMS, ...)
-    manifolds = recorded_manifolds(idata)
-    if size == len(EAST_NORTH):
+    draws = dataset_of(idata, var_names=var_names, group=group, coords=coords)
+    manifolds, size = recorded_manifolds(idata), known.n_entries
+    if size == N_HORIZONTAL:
         angles = [str(n) for n in draws if isinstance(manifolds.get(str(n)), Circle)]
         draws = draws.assign({name: _east_north(draws[name]) for name in angles})
         manifolds = {name: x for name, x in manifolds.items() if name not in angles}
@@ -130,7 +129,7 @@ def _described(
         at = x[(slice(None), *place)]
         mean = _axis(at) if is_axis else mean_direction(at)
         if is_axis:
-            at = np.where(at @ mean < 0, -1.0, 1.0)[:, None] * at
+            at = along_axis(at, mean)
         row: dict[str, float] = {}
         about, angles = convention.of(mean), convention.of(at)
         for name, center, angle in zip(convention.angles, about, angles, strict=True):
@@ -139,9 +138,7 @@ def _described(
         row["angular_sd"] = float(np.rad2deg(statistics["angular_sd"][place][0]))
         for name in ("ess_bulk", "ess_tail", "r_hat"):
             row[name] = float(statistics[name][place][0])
-        places = zip(draws.dims[2:-1], place, strict=True)
-        label = ", ".join(str(draws[dim].values[k]) for dim, k in places)
-        found[f"{draws.name}[{label}]" if label else str(draws.name)] = row
+        found[entry_at(draws, place)] = row
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.plots.style import BORDER, color_of, legend_of_regions, shades_of
+from pymc_geodesic.plots.style import BORDER, axes_of, color_of, legend_of_regions, shades_of
 from pymc_geodesic.validation import Unit, radians
 
 __all__ = ["plot_rose", "plot_torus"]
@@ -68,13 +68,7 @@ def plot_rose(
     """
     x = np.ravel(radians("angles", angles, unit=unit))
     x = _wrapped(x[~np.isnan(x)])
-    if ax is None:
-        ax = plt.figure(figsize=(4.4, 4.4), layout="constrained").add_subplot(projection="polar")
-    if ax.name != "polar":
-        raise ValueError(
-            f'`ax` expected the projection "polar", got "{ax.name}". Create it with '
-            '`plt.subplot(projection="polar")`.'
-        )
+    ax = axes_of(ax, (4.4, 4.4), projection="polar")
     edges = np.linspace(-np.pi, np.pi, bins + 1)
     heights, _ = np.histogram(x, edges, density=True)
     width = edges[1] - edges[0]

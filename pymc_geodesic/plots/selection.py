@@ -13,6 +13,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from pymc_geodesic.diagnostics.geometry import Geometry, geometries
+from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.validation import extracted
@@ -90,8 +91,8 @@ def labelled_vectors(
         dataset = dataset[names]
     return {
         label: values
-        for name, array in dataset.data_vars.items()
-        for label, values in _points(str(name), array).items()
+        for array in dataset.data_vars.values()
+        for label, values in _points(array).items()
     }
 
 
@@ -167,17 +168,12 @@ def _flat(values: ArrayLike) -> np.ndarray:
     return values.reshape(-1, values.shape[-1])
 
 
-def _points(name: str, values: xr.DataArray) -> dict[str, np.ndarray]:
+def _points(values: xr.DataArray) -> dict[str, np.ndarray]:
     points = {}
     for index in np.ndindex(values.shape[2:-1]):
         entry = values[(slice(None), slice(None), *index)]
-        place = ", ".join(str(values[dim].values[i]) for dim, i in _places(values, index))
-        points[f"{name}[{place}]" if place else name] = _flat(entry.values)
+        points[entry_at(values, index)] = _flat(entry.values)
     return points
-
-
-def _places(values: xr.DataArray, index: tuple[int, ...]) -> list[tuple[Any, int]]:
-    return list(zip(values.dims[2:-1], index, strict=True))
 
 
 def _wanted(geometry: Geometry, sizes: Sequence[int] | None) -> str:

@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.axial import principal_axes
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
@@ -28,7 +27,7 @@ from pymc_geodesic.plots.selection import (
     thinned,
     unit_vectors,
 )
-from pymc_geodesic.plots.style import HALO, color_of, in_degrees, radius_in_degrees
+from pymc_geodesic.plots.style import HALO, axes_of, color_of, in_degrees, radius_in_degrees
 from pymc_geodesic.plots.world_map import WorldMap
 from pymc_geodesic.plots.zoomed_map import ZoomedMap
 from pymc_geodesic.validation import one_of
@@ -151,10 +150,10 @@ def plot_sphere(
     named = {} if draws is None else _directions(draws, **chosen)
     data = None if data is None else _normalized(data)
     if axial:
-        named = {label: _at_one_end(values) for label, values in named.items()}
+        named = {label: along_axis(x, principal_axes(x)[1][0]) for label, x in named.items()}
         data = None if data is None else np.concatenate([data, -data])
     if _dimension(named, data) == 2:
-        ax = _axes(ax, "polar", (5.6, 5.8))
+        ax = axes_of(ax, (5.6, 5.8), projection="polar")
         draw_circle(ax, named, data=data, log_density=log_density, mass=mass, cap=cap)
         return ax
     if projection != "mollweide" and center is None:
@@ -173,11 +172,6 @@ def plot_sphere(
     if named and not many:
         _draw_legend(canvas)
     return canvas.ax
-
-
-def _at_one_end(x: np.ndarray) -> np.ndarray:
-    _, axes = principal_axes(x)
-    return np.where(x @ axes[0] < 0, -1.0, 1.0)[:, None] * x
 
 
 def _directions(draws: Draws, **chosen: Any) -> dict[str | None, np.ndarray]:
@@ -200,17 +194,6 @@ def _dimension(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) 
     return sizes.pop() if sizes else 3
 
 
-def _axes(ax: Axes | None, projection: str, figsize: tuple[float, float]) -> Axes:
-    if ax is None:
-        return plt.figure(figsize=figsize, layout="constrained").add_subplot(projection=projection)
-    if ax.name != projection:
-        raise ValueError(
-            f'`ax` expected the projection "{projection}", got "{ax.name}". Create it with '
-            f'`plt.subplot(projection="{projection}")`.'
-        )
-    return ax
-
-
 def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> tuple[float, float]:
     shown = [mean_direction(values) for values in named.values() if has_mean(values)]
     shown += [] if shown or data is None else [mean_direction(data)]
@@ -221,7 +204,8 @@ def _middle(named: Mapping[str | None, np.ndarray], data: np.ndarray | None) -> 
 
 def _canvas(projection: str, ax: Axes | None, center: tuple[float, float], tilt: float) -> Canvas:
     canvas = CANVASES[one_of("projection", projection, CANVASES)]
-    return canvas(_axes(ax, canvas.axes_projection, canvas.figsize), center, tilt)
+    own = axes_of(ax, canvas.figsize, projection=canvas.axes_projection)
+    return canvas(own, center, tilt)
 
 
 def _draw_legend(canvas: Canvas) -> None:

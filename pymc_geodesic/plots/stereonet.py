@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
@@ -16,7 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.diagnostics.axial import principal_axes
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.density import cap_border
 from pymc_geodesic.plots.mean_mark import has_mean, without_mean
@@ -27,7 +26,7 @@ from pymc_geodesic.plots.selection import (
     thinned,
     unit_vectors,
 )
-from pymc_geodesic.plots.style import HALO, color_of, radius_in_degrees
+from pymc_geodesic.plots.style import HALO, axes_of, color_of, radius_in_degrees
 from pymc_geodesic.validation import one_of
 
 __all__ = ["plot_stereonet"]
@@ -121,7 +120,7 @@ def plot_stereonet(
     named: Mapping[str | None, np.ndarray] = {}
     if draws is not None:
         named = labelled_vectors(draws, geometry="direction", sizes=(3,), **chosen)
-    figure = Stereonet(_axes(ax), one_of("net", net, NETS), axial=axial)
+    figure = Stereonet(axes_of(ax, (5.4, 6.2)), one_of("net", net, NETS), axial=axial)
     if data is not None:
         points = unit_vectors("data", data, sizes=(3,))
         colors = np.full((len(points), 3), 0.35)
@@ -221,8 +220,7 @@ def _draw_direction(
     """Show a direction: its draws or their planes, the mean, and the cone about it."""
     color = color_of(i)
     if figure.axial:
-        axis = principal_axes(values)[1][0]
-        values = np.where(values @ axis < 0, -1.0, 1.0)[:, None] * values
+        values = along_axis(values, principal_axes(values)[1][0])
     shown = thinned(values, max_draws)
     figure.dots(shown, np.tile(to_rgb(color), (len(shown), 1)), size=2.0, alpha=0.3)
     if not has_mean(values):
@@ -242,17 +240,6 @@ def _draw_direction(
     east, north = figure.on_net(mean)
     mark: dict[str, Any] = {"markeredgecolor": color, "markersize": 7, "markeredgewidth": 1.4}
     figure.ax.plot(east, north, "+", label=text, zorder=5, path_effects=HALO, **mark)
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is None:
-        return plt.figure(figsize=(5.4, 6.2), layout="constrained").add_subplot()
-    if ax.name != "rectilinear":
-        raise ValueError(
-            f'`ax` expected ordinary axes, got the projection "{ax.name}". Create them with '
-            "`plt.subplots()`."
-        )
-    return ax
 
 
 def _colors(shares: np.ndarray, n: int) -> np.ndarray:

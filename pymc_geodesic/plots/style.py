@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from matplotlib.axes import Axes
@@ -19,6 +20,7 @@ __all__ = [
     "BORDER",
     "HALO",
     "PALETTE",
+    "axes_of",
     "color_of",
     "in_degrees",
     "legend_of_regions",
@@ -33,6 +35,22 @@ BORDER = "#A67C1A"
 HALO = [withStroke(linewidth=2.5, foreground="white")]
 
 _SHADES = LinearSegmentedColormap.from_list("mass", ["#FBF3DC", "#F3DFA2", "#E3BD62"])
+
+
+def axes_of(
+    ax: Axes | None, figsize: tuple[float, float], *, projection: str = "rectilinear"
+) -> Axes:
+    """Return the given axes if they have the projection; without any, those of a new figure."""
+    if ax is None:
+        return plt.figure(figsize=figsize, layout="constrained").add_subplot(projection=projection)
+    if ax.name != projection:
+        is_ordinary = projection == "rectilinear"
+        wanted = "ordinary axes" if is_ordinary else f'the projection "{projection}"'
+        raise ValueError(
+            f'`ax` expected {wanted}, got "{ax.name}". Create it with '
+            f'`plt.subplot(projection="{projection}")`.'
+        )
+    return ax
 
 
 def color_of(i: int) -> str:

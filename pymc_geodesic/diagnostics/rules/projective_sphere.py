@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.axial import principal_axes
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.harmonics import Identity, stein_values
 from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
 from pymc_geodesic.diagnostics.located import located
@@ -37,5 +37,4 @@ def _(manifold: ProjectiveSphere, x: np.ndarray, gradient: np.ndarray) -> Iterat
 def _(manifold: ProjectiveSphere, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Give all axes the sign that is next to the principal axis."""
     axis = principal_axes(draws)[1][..., 0, :]
-    along = (draws * axis).sum(axis=-1, keepdims=True)
-    return axis, np.where(along < 0, -draws, draws)
+    return axis, along_axis(draws, axis)
