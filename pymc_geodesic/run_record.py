@@ -19,6 +19,8 @@ import xarray as xr
 
 from pymc.backends.arviz import DataTreeConverter
 
+from pymc_geodesic.entry_names import entry_name
+
 __all__ = [
     "ATTRIBUTE",
     "STATISTIC",
@@ -71,8 +73,7 @@ class ModeRecord(NamedTuple):
     @property
     def entry(self) -> str:
         """The entry as it is written in Python."""
-        place = ", ".join(map(str, self.place))
-        return f"{self.variable}[{place}]" if place else self.variable
+        return entry_name(self.variable, self.place)
 
 
 class ModesRecord(NamedTuple):

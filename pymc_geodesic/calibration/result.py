@@ -14,6 +14,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_geodesic.calibration.simulations import Simulated
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.sampling.log import log
 
 __all__ = ["result_of"]
@@ -76,8 +77,7 @@ def _tested(values: xr.Dataset) -> tuple[float, str]:
     for name, x in values.data_vars.items():
         p_values += np.ravel(tested[name]).tolist()
         for at in np.ndindex(x.shape[2:]):
-            entry = f"{name}[{', '.join(map(str, at))}]" if at else str(name)
-            entries.append((entry, x.to_numpy()[(0, slice(None), *at)]))
+            entries.append((entry_name(str(name), at), x.to_numpy()[(0, slice(None), *at)]))
     p_value = min(1.0, len(entries) * min(p_values))
     if p_value >= LEVEL:
         what = f"{len(entries)} entries" if len(entries) > 1 else f"`{entries[0][0]}`"

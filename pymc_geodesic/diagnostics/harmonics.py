@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.manifolds import Manifold
 
 __all__ = ["label", "labels_of", "pairs_of", "points_of", "product_label", "stein_values"]
@@ -68,7 +69,7 @@ def points_of(
 
 def label(*index: int) -> str:
     """Write an index as it is printed after a name."""
-    return f"[{', '.join(map(str, index))}]" if index else ""
+    return entry_name("", index)
 
 
 def labels_of(shape: tuple[int, ...]) -> list[str]:

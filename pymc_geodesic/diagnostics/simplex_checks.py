@@ -13,6 +13,7 @@ import numpy as np
 from pymc_geodesic.algorithms.simplex_rules import REFLECTED, SLOWEST_RATE, TOLD_ABOVE
 from pymc_geodesic.diagnostics.findings import Finding
 from pymc_geodesic.diagnostics.gradients import GradientDraws
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.manifolds import Simplex
 from pymc_geodesic.run_record import RunRecord
 
@@ -71,7 +72,7 @@ def check_near_zero(draws: GradientDraws) -> list[Finding]:
             lowest = np.argsort(x[at], axis=None)[:n]
             found = shape[at].ravel()[lowest]
             if np.ptp(found) < AGREE and np.all(x[at].ravel()[lowest] ** 2 < NEAR):
-                shapes[f"{variable.name}[{', '.join(map(str, entry))}]"] = float(found.mean())
+                shapes[entry_name(variable.name, entry)] = float(found.mean())
     if not shapes:
         return []
     name, smallest = min(shapes.items(), key=lambda pair: pair[1])

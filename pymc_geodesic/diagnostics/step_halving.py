@@ -14,6 +14,7 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.diagnostics.extrapolation import extrapolated, has_failed, statistics_of
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.rows.builders import given_model
@@ -268,7 +269,7 @@ def _table(
         manifold = None if name in functions else manifolds.get(name)
         pair = np.split(without_seam(manifold, np.concatenate(pair, axis=1)), 2, axis=1)
         for index in np.ndindex(pair[0].shape[2:]):
-            label = f"{name}[{', '.join(map(str, index))}]" if index else name
+            label = entry_name(name, index)
             entries = [np.asarray(x[(slice(None), slice(None), *index)], float) for x in pair]
             for found in statistics_of(*entries, with_sd=name not in functions):
                 row = extrapolated(found, order=order, probability=probability)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds import Manifold
 from pymc_geodesic.potential.variables import SampledVariable
@@ -100,7 +101,7 @@ def direction_draws(
             flat = [_flat(a) for a in (far, x, gradient)]
             columns.append([*flat, np.zeros_like(flat[1])])
             owners += [variable.name] * flat[1].shape[-1]
-            names += [_named(variable.name, index) for index in np.ndindex(x.shape[2:])]
+            names += [entry_name(variable.name, index) for index in np.ndindex(x.shape[2:])]
             continue
         if not has_directions(variable):
             continue
@@ -111,7 +112,7 @@ def direction_draws(
             projectors.append((slice(n, n + m), projector))
             columns.append(found)
             owners += [variable.name] * m
-            names += [_named(variable.name, index)] * m
+            names += [entry_name(variable.name, index)] * m
     if not owners:
         return None
     z, here, slopes, laplacians = (
@@ -127,10 +128,6 @@ def has_directions(variable: SampledVariable) -> bool:
     if manifold.is_flat or np.prod(core) > LARGEST_POINT:
         return manifold.is_flat
     return manifold.laplacian(np.zeros((1, *core))) is not None
-
-
-def _named(name: str, index: tuple[int, ...]) -> str:
-    return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 def _flat(x: np.ndarray) -> np.ndarray:

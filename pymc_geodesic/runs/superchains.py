@@ -12,6 +12,7 @@ import xarray as xr
 from pymc.stats.convergence import SamplerWarning, WarningType
 from scipy.special import chdtri
 
+from pymc_geodesic.entry_names import entry_at
 from pymc_geodesic.rank_statistics import rank_statistics
 
 __all__ = ["of_superchains", "worst_entry"]
@@ -77,9 +78,7 @@ def worst_entry(
         return "", -np.inf
     name = max(largest, key=lambda key: largest[key])
     index = np.unravel_index(np.nanargmax(found[name]), found[name].shape)
-    dims = values[name].dims[2:]
-    where = ", ".join(str(values[name][dim].values[i]) for dim, i in zip(dims, index, strict=True))
-    return f"`{name}[{where}]`" if where else f"`{name}`", largest[name]
+    return f"`{entry_at(values[name], [int(i) for i in index])}`", largest[name]
 
 
 def _said(text: str, level: str) -> SamplerWarning:

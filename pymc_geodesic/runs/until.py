@@ -26,6 +26,7 @@ import xarray as xr
 
 from pymc.model import Model
 
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.rank_statistics import effective_sizes, rank_statistics
 from pymc_geodesic.runs.corrected_error import CorrectedError
@@ -194,8 +195,8 @@ class Until:
         new, index = self._labels.name(name), np.unravel_index(number, self._shapes[name])
         dims = self._labels.dims.get(new, [""] * len(index))
         labels = [self._labels.coords.get(dim) for dim in dims]
-        shown = [str(i if x is None else x[i]) for i, x in zip(index, labels, strict=True)]
-        return f"`{new}[{', '.join(shown)}]`" if shown else f"`{new}`"
+        place = (i if x is None else x[i] for i, x in zip(index, labels, strict=True))
+        return f"`{entry_name(new, place)}`"
 
 
 def until_of(until: UntilArgument, *, model: Model, traced: Traced, began: float) -> Until | None:

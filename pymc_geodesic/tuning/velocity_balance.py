@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pymc_geodesic.entry_names import entry_name
 from pymc_geodesic.tuning.batch_means import FEWEST_DRAWS, BatchSums
 from pymc_geodesic.tuning.velocity_heat import HOT, SIGNIFICANT
 
@@ -57,7 +58,7 @@ class VelocityBalance:
         ]
         self._kept = kept
         self._labels = [
-            _label(name, shape, i)
+            f"`{entry_name(name, np.unravel_index(i, shape))}`"
             for name, shape, own in zip(names, shapes, kept, strict=True)
             for i in own
         ]
@@ -115,8 +116,3 @@ def _worded(means: np.ndarray, labels: Sequence[str]) -> str | None:
     if not off:
         return None
     return " and ".join(f"of {labels[i]} had temperature {mean[i]:.3g}" for i in dict.fromkeys(off))
-
-
-def _label(name: str, shape: tuple[int, ...], i: int) -> str:
-    index = ", ".join(str(k) for k in np.unravel_index(i, shape)) if shape else ""
-    return f"`{name}[{index}]`" if index else f"`{name}`"
