@@ -9,13 +9,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.parquet_columns import require_names, require_numbers
+from pymc_geodesic.parquet_columns import require_names, require_numbers, require_pyarrow
 from pymc_geodesic.validation import flag
 
 __all__ = ["ParquetRows", "Partition"]
@@ -242,11 +241,7 @@ def _require_filter(given: Any, schema: Any) -> Any:
 
 
 def _dataset(source: Any, storage_options: Mapping[str, Any]) -> Any:
-    if find_spec("pyarrow") is None:
-        raise ImportError(
-            "`ParquetRows` expected the package pyarrow, which is not installed. Install it with "
-            '`pip install "pymc_geodesic[parquet]"`.'
-        )
+    require_pyarrow("ParquetRows")
     from pyarrow import dataset
 
     if isinstance(source, str) and "://" in source:

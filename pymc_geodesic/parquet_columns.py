@@ -1,13 +1,23 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Checks that columns of Parquet files are numbers without missing values, by their metadata."""
+"""Checks that Parquet files can be read, as numbers without missing values, by their metadata."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["require_names", "require_numbers"]
+__all__ = ["require_names", "require_numbers", "require_pyarrow"]
+
+
+def require_pyarrow(name: str) -> None:
+    """Raise an error that names an argument or a class if pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        raise ImportError(
+            f"`{name}` expected the package pyarrow, which is not installed. Install it with "
+            '`pip install "pymc_geodesic[parquet]"`.'
+        )
 
 
 def require_names(columns: Sequence[str]) -> tuple[str, ...]:

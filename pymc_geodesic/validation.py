@@ -186,10 +186,10 @@ def positive(name: str, value: float) -> float:
     return number
 
 
-def whole(name: str, value: int) -> int:
-    """Return ``value`` as an int if it is a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"`{name}` expected a whole number of at least 1, got {value!r}.")
+def whole(name: str, value: int, *, least: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number of at least 1, or another bound."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"`{name}` expected a whole number of at least {least}, got {value!r}.")
     return int(value)
 
 

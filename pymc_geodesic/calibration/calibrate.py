@@ -8,6 +8,7 @@ import os
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
@@ -23,6 +24,7 @@ from pymc_geodesic.potential.full_data import full_data
 from pymc_geodesic.potential.minibatch import find_batch_sources, has_minibatch
 from pymc_geodesic.rows.builders import given_model
 from pymc_geodesic.runs.cluster.on_workers import require_client
+from pymc_geodesic.runs.sample import sample
 from pymc_geodesic.step_methods.step import Step
 from pymc_geodesic.validation import flag, mapping, whole
 
@@ -156,7 +158,8 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
             f"has its own model, got {found['step']!r}. Pass `functools.partial(pmg.SGHMC, "
             "step_size=..., friction=...)`."
         )
-    draws = found.get("draws", 1000) // found.get("thin", 1) * found.get("chains", 4)
+    every = {name: x.default for name, x in signature(sample).parameters.items()} | found
+    draws = every["draws"] // every["thin"] * every["chains"]
     if draws < N_RANKED:
         raise ValueError(
             f"`sample_kwargs` expected at least {N_RANKED} draws of all chains together, among "

@@ -19,6 +19,7 @@ from pymc_geodesic.calibration.simulations import Simulated
 from pymc_geodesic.runs.checkpoints.digest import digest
 from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.checkpoints.identity import identity_of_model, require_same
+from pymc_geodesic.validation import whole
 
 __all__ = ["Kept"]
 
@@ -95,12 +96,7 @@ def _seed(random_seed: int | None) -> int:
     if random_seed is None:
         # As many digits as other programs read from JSON.
         return int(np.random.SeedSequence().generate_state(1)[0])
-    is_whole = isinstance(random_seed, int | np.integer) and not isinstance(random_seed, bool)
-    if not is_whole or random_seed < 0:
-        raise ValueError(
-            f"`random_seed` expected a whole number of at least 0, got {random_seed!r}."
-        )
-    return int(random_seed)
+    return whole("random_seed", random_seed, least=0)
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:

@@ -34,7 +34,8 @@ def from_latitude(latitude: ArrayLike, longitude: ArrayLike) -> np.ndarray:
     """Return directions from the centre of a globe from latitude and longitude.
 
     They are geocentric, positive to the north and to the east. The first axis goes through latitude
-    and longitude zero, the third one through the north pole.
+    and longitude zero, the third one through the north pole. The same as
+    :func:`pymc_geodesic.from_longitude_latitude`, in the order of these conventions.
 
     Parameters
     ----------

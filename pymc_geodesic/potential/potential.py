@@ -14,8 +14,7 @@ import pytensor.tensor as pt
 
 from pymc.model import Model
 from pytensor.gradient import DisconnectedType, grad
-from pytensor.graph.replace import clone_replace, vectorize_graph
-from pytensor.graph.rewriting.utils import rewrite_graph
+from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
@@ -25,11 +24,10 @@ from pymc_geodesic.potential.estimate import Width
 from pymc_geodesic.potential.local import LocalPotential, require_rows_of_batches, sizes_of
 from pymc_geodesic.potential.log_density import LogDensity, without_checks
 from pymc_geodesic.potential.log_sum_exp import with_softmax_gradients
-from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.potential.mixtures import mixtures_in, with_shares
-from pymc_geodesic.potential.row_terms import sum_of_each_row, times_factors
+from pymc_geodesic.potential.row_terms import for_each_row, sum_of_each_row, times_factors
 from pymc_geodesic.potential.scaled_products import log_ratios
-from pymc_geodesic.potential.stream import Source, find_streams
+from pymc_geodesic.potential.stream import Source, find_sources
 from pymc_geodesic.potential.terms import total, with_stacked_scalars, without_latents
 from pymc_geodesic.potential.variables import Coordinates, as_values, sampled_variables
 
@@ -117,7 +115,7 @@ class Potential:
         )
         sampled = {*values, *local}
         self.conditioned_values = [value for value in model.value_vars if value not in sampled]
-        self.data_sources = found = _find_sources(model, data)
+        self.data_sources = found = find_sources(model, data)
         self.sources = () if full_data else found
         self.indices = tuple(
             source.placeholder(f"batch_{i}", source.batch_size)
@@ -194,8 +192,7 @@ class Potential:
     def weighted(self) -> Self:
         """Return the same with factors of the rows, for rows that are drawn by weight."""
         factors = graph_input("weights", dtype="float32", shape=(None,))
-        terms = times_factors(self._terms, self._rows[0], factors)
-        return self._with_terms(terms, row_weights=(factors,))
+        return self._with_terms(times_factors(self._terms, self._rows[0], factors), [factors])
 
     def shared_out(self) -> Self | None:
         """Return the bound that EM maximises, with the rows' shares of components as inputs.
@@ -203,18 +200,14 @@ class Potential:
         None for a log density that has no mixtures.
         """
         mixtures = self._mixtures(self._terms)
-        if not mixtures:
-            return None
-        terms, shares = with_shares(self._terms, mixtures)
-        return self._with_terms(terms, row_weights=tuple(shares))
+        return self._with_terms(*with_shares(self._terms, mixtures)) if mixtures else None
 
-    def _with_terms(
-        self, terms: list[TensorVariable], *, row_weights: tuple[TensorVariable, ...]
-    ) -> Self:
+    def _with_terms(self, terms: list[TensorVariable], weights: Sequence[TensorVariable]) -> Self:
+        """Return the same with other terms, and inputs for what they give to each row."""
         other = copy(self)
         for name in ("_energy_terms", "_smooth_terms"):
             other.__dict__.pop(name, None)
-        other.functions, other._terms, other.row_weights = None, terms, row_weights
+        other.functions, other._terms, other.row_weights = None, terms, tuple(weights)
         return other
 
     def component_densities(
@@ -272,7 +265,7 @@ class Potential:
         one_row = self.sources[source].placeholder("row", 1)
         terms = clone_replace(terms, replace={rows: one_row}, rebuild_strict=False)
         gradients = [-gradient for gradient in self._gradients(terms)]
-        return [_for_each_row(gradient, one_row, rows) for gradient in gradients]
+        return [for_each_row(gradient, one_row, rows) for gradient in gradients]
 
     def _gradients(self, terms: Sequence[TensorVariable]) -> list[TensorVariable]:
         gradients = grad(
@@ -291,28 +284,3 @@ class Potential:
         replacements |= dict(zip(self._rows, indices, strict=True))
         result = clone_replace(graphs, replace=replacements, rebuild_strict=False)
         return tuple(result) if isinstance(result, list) else result
-
-
-def _find_sources(
-    model: Model, data: Mapping[str, Iterable[np.ndarray]] | None
-) -> tuple[Source, ...]:
-    resident = find_batch_sources(model)
-    streams = find_streams(model, data)
-    if resident and streams:
-        raise ValueError(
-            "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
-            "data from streams, or keep all data in memory."
-        )
-    return resident or streams
-
-
-def _for_each_row(
-    gradient: TensorVariable, one_row: TensorVariable, rows: TensorVariable
-) -> TensorVariable:
-    """Return the gradient of each row separately, even if it is the same for all rows."""
-    if one_row in ancestors([gradient]):
-        # Shapes that depend on a row's number, as those of repeated parameters of a mixture, are
-        # not constants for JAX when rows are put side by side. Rewritten they are.
-        gradient = rewrite_graph(gradient, include=("ShapeOpt", "canonicalize"))
-        return vectorize_graph(gradient, {one_row: rows[:, None]})
-    return pt.broadcast_to(gradient, (rows.shape[0], *gradient.shape))

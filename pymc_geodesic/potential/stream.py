@@ -16,9 +16,9 @@ from pytensor.tensor import TensorVariable
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.potential.batch_structure import batched_variables, require_sum_over_rows
-from pymc_geodesic.potential.minibatch import BatchSource, known_size
+from pymc_geodesic.potential.minibatch import BatchSource, find_batch_sources, known_size
 
-__all__ = ["RandomRows", "RowCheck", "Source", "StreamSource", "find_streams"]
+__all__ = ["RandomRows", "RowCheck", "Source", "StreamSource", "find_sources", "find_streams"]
 
 
 class RowCheck(Protocol):
@@ -123,6 +123,25 @@ class StreamSource:
 
 type Source = BatchSource | StreamSource
 """Where the rows of batches come from: data in memory, or a stream."""
+
+
+def find_sources(
+    model: Model, data: Mapping[str, Iterable[np.ndarray]] | None
+) -> tuple[Source, ...]:
+    """Return the sources of a model's batches: its minibatches, or the user's ``data=``.
+
+    Raises
+    ------
+    ValueError
+        If there are both, or one of them cannot be read.
+    """
+    resident, streams = find_batch_sources(model), find_streams(model, data)
+    if resident and streams:
+        raise ValueError(
+            "The model expected either `pm.Minibatch` or streams in `data`, got both. Read all "
+            "data from streams, or keep all data in memory."
+        )
+    return resident or streams
 
 
 def find_streams(

@@ -13,8 +13,8 @@ import xarray as xr
 
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
-from scipy.optimize import linear_sum_assignment
 
+from pymc_geodesic.component_order import match_draws
 from pymc_geodesic.potential.log_density import without_checks
 from pymc_geodesic.potential.mixtures import mixtures_in
 from pymc_geodesic.predictions.rows_at_draws import (
@@ -152,11 +152,10 @@ def _parts(found: ModelRows, name: str, rows: Rows) -> TensorVariable | None:
 
 
 def _matched(of_chains: np.ndarray, name: str) -> np.ndarray:
-    """Give the components of all chains the numbers of the first."""
-    first, *others = (x.reshape(-1, x.shape[-1]) for x in of_chains)
-    orders = [np.arange(first.shape[-1])]
-    for other in others:
-        orders.append(linear_sum_assignment(-(first.T @ other))[1])
+    """Give the components of all chains, (chain, row, ..., component), the numbers of the first."""
+    first, *others = (x.reshape(-1, x.shape[-1]).T for x in of_chains)
+    matched = [match_draws(other[None, None], first, "plain")[0, 0] for other in others]
+    orders = [np.arange(len(first)), *matched]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         log.warning(
             f"The chains number the components of `{name}` differently: the memberships have the "

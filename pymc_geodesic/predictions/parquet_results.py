@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from pymc_geodesic.parquet_columns import require_pyarrow
 from pymc_geodesic.predictions.stored import Form, require_new, rows_of_chunk
 
 __all__ = ["SUFFIX", "ParquetResults"]
@@ -33,20 +33,20 @@ class ParquetResults:
         Coordinates of its axes: labels of rows are the first column, those of the other axes name
         the others.
     path : Path
-        Of the new file.
+        The new file.
 
     Raises
     ------
     ValueError
         For several variables, or all draws.
+    FileExistsError
+        If there is something at the path.
+    ImportError
+        If pyarrow is not installed.
     """
 
     def __init__(self, forms: Mapping[str, Form], coords: Mapping[str, Any], path: Path) -> None:
-        if find_spec("pyarrow") is None:
-            raise ImportError(
-                "`out` expected the package pyarrow for a Parquet file, which is not installed. "
-                'Install it with `pip install "pymc_geodesic[parquet]"`.'
-            )
+        require_pyarrow("out")
         if len(forms) > 1 or "draw" in coords:
             got = "all draws" if "draw" in coords else f"{list(forms)}"
             raise ValueError(
@@ -54,7 +54,7 @@ class ParquetResults:
                 f"{got}. Name one in `var_names`, or pass a path that does not end in `{SUFFIX}`."
             )
         require_new(path)
-        [(self._form)] = forms.values()
+        [self._form] = forms.values()
         self._path = path
         self._writer: Any = None
         self._labels = np.asarray(coords[self._form.dims[0]])
@@ -71,7 +71,17 @@ class ParquetResults:
         return min(ROW_GROUP, rows_of_chunk(self._form))
 
     def put(self, name: str, first: int, block: np.ndarray) -> None:
-        """Put the results of some rows, the first of which is given, after those before."""
+        """Put the results of some rows, the first of which is given, after those before.
+
+        Parameters
+        ----------
+        name : str
+            The variable.
+        first : int
+            Number of the first row.
+        block : ndarray, shape (rows, ..., summaries)
+            Their mean and quantiles.
+        """
         import pyarrow as pa
 
         from pyarrow.parquet import ParquetWriter

@@ -18,6 +18,7 @@ from pymc.stats.convergence import SamplerWarning, WarningType
 from pymc.util import get_untransformed_name, is_transformed_name
 from pytensor.graph import Variable
 
+from pymc_geodesic.entry_names import worst_entry
 from pymc_geodesic.kernel.representatives import without_seam
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
 from pymc_geodesic.potential.components import components_in
@@ -25,7 +26,7 @@ from pymc_geodesic.rank_statistics import largest_r_hats, rank_statistics
 from pymc_geodesic.run_record import SUPERCHAINS
 from pymc_geodesic.runs.components import LONGER, unsettled, warnings_of_components
 from pymc_geodesic.runs.labels import labels_of
-from pymc_geodesic.runs.superchains import of_superchains, worst_entry
+from pymc_geodesic.runs.superchains import of_superchains
 
 __all__ = ["warnings_of_convergence"]
 

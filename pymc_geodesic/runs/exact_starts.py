@@ -104,7 +104,13 @@ def around_one_mode(
     """Return starts near one mode for chains of a mixture that read all rows.
 
     The points of other models and other samplers, which tune in common, are returned as they are.
-    Parameters are those of :func:`exact_starts`.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Moves the chains.
+    model, points, rng
+        As for :func:`exact_starts`.
     """
     problem = sampler.problem
     if not isinstance(sampler, ExactSampler) or problem.conditioned_names or sampler.latents:

@@ -24,8 +24,7 @@ from pymc_geodesic.runs.with_nuts import ExactArgument, of_all_rows
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.step_methods import GMC, gSGNHT
 
-__all__ = ["Chosen", "Starts", "chosen"]
-
+__all__ = ["Chosen", "chosen"]
 
 # In the frame of the posterior, a step is about half a standard deviation long, and three of them
 # are a quarter of a period. A whole period would bring a trajectory back to where it began.
@@ -53,13 +52,6 @@ class Chosen(NamedTuple):
     exact: ExactArgument = None
 
 
-class Starts(NamedTuple):
-    """What a run is told of its starts: values, and the number of chains."""
-
-    initvals: InitialValues
-    n_chains: int
-
-
 def chosen(
     model: Model,
     step: StepArgument,
@@ -67,7 +59,8 @@ def chosen(
     others: Mapping[str, Any],
     *,
     kept: Collection[str],
-    starts: Starts,
+    initvals: InitialValues,
+    n_chains: int,
 ) -> Chosen:
     """Return what a run samples: batches of rows, or all of them.
 
@@ -76,14 +69,14 @@ def chosen(
 
     Parameters
     ----------
-    model, step, exact
+    model, step, exact, initvals
         As for :func:`~pymc_geodesic.runs.sample`.
     others : mapping
         Arguments that NUTS does not have, and the batch size.
     kept : collection of str
         Names of variables that are not integrated out.
-    starts : Starts
-        What is known of the starts.
+    n_chains : int
+        Number of chains.
 
     Raises
     ------
@@ -92,10 +85,10 @@ def chosen(
     """
     if exact is not None:
         whole = of_all_rows(model, exact, {**others, "step": step})
-        return Chosen(Sampled(whole), None, starts.initvals, exact)
+        return Chosen(Sampled(whole), None, initvals, exact)
     batch_size = others["batch_size"]
     try:
-        return Chosen(sampled_model(model, step, batch_size, kept=kept), step, starts.initvals)
+        return Chosen(sampled_model(model, step, batch_size, kept=kept), step, initvals)
     except FewRowsError:
         if batch_size is not None or step is not None or has_default_schedule(model):
             raise
@@ -103,16 +96,16 @@ def chosen(
     name = "NUTS" if is_nuts else "GMC"
     log.info(f"The model has at most {BATCH_SIZE} rows: {name} samples all of them, and is exact.")
     if is_nuts:
-        return Chosen(Sampled(of_all_rows(model, "nuts", others)), None, starts.initvals, "nuts")
-    return _by_gmc(model, starts)
+        return Chosen(Sampled(of_all_rows(model, "nuts", others)), None, initvals, "nuts")
+    return _by_gmc(model, initvals, n_chains)
 
 
-def _by_gmc(model: Model, starts: Starts) -> Chosen:
+def _by_gmc(model: Model, initvals: InitialValues, n_chains: int) -> Chosen:
     """Return a step whose units are widths of the posterior, and starts around a mode."""
-    if starts.initvals is not None:
-        return Chosen(Sampled(model), GMC, starts.initvals)
+    if initvals is not None:
+        return Chosen(Sampled(model), GMC, initvals)
     # The same for all seeds, so that a run is continued from a checkpoint with the same step.
-    rng, points = np.random.default_rng(0), [model.initial_point()] * starts.n_chains
+    rng, points = np.random.default_rng(0), [model.initial_point()] * n_chains
     found = exact_starts(whole_potential(model), model, points, rng)
     if found is None:
         return Chosen(Sampled(model), GMC)

@@ -19,8 +19,9 @@ from pymc_geodesic.runs.progress import Progress
 from pymc_geodesic.runs.until import Until
 from pymc_geodesic.sampling import Chain
 from pymc_geodesic.sampling.run import Arrays
+from pymc_geodesic.validation import whole
 
-__all__ = ["Fold", "Keep", "Move", "Phase"]
+__all__ = ["Fold", "Keep", "Move", "Phase", "phase_length"]
 
 # Bytes of the draws of a segment.
 SEGMENT_BYTES = 2**26
@@ -62,6 +63,22 @@ class Phase:
     def n_kept(self) -> int:
         """Number of draws of each chain that have been kept."""
         return self.n_made // self.thin if self.is_kept else 0
+
+
+def phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
+    """Return the length of a phase as a multiple of ``thin``.
+
+    Raises
+    ------
+    ValueError
+        If it is no whole number of at least ``least`` and ``thin`` draws.
+    """
+    length = whole(name, n_draws, least=least) // whole("thin", thin) * thin
+    if length < least:
+        raise ValueError(
+            f"`{name}` expected at least `thin`={thin} draws, got {n_draws}. Lower `thin`."
+        )
+    return length
 
 
 class Keep(Protocol):

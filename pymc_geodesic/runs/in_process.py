@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import cast
 
 from pymc_geodesic.kernel.jax.devices import on_processor
@@ -60,20 +61,13 @@ class InProcess:
     ) -> tuple[list[Chain], Arrays, Arrays]:
         """Return the chains some draws later, the draws and their statistics."""
         names = self._names
+        advance = partial(run, self._sampler, chains, n_draws, thin=thin, names=names)
         if not self._as_arrays or not can_be_arrays(self._sampler, chains[0]):
-            method = self._chain_method
-            return run(self._sampler, chains, n_draws, chain_method=method, thin=thin, names=names)
+            return advance(chain_method=self._chain_method)
         with on_processor():
             if not is_ready(chains[0]):
                 # What tuning decides is the same for any accelerator, and sooner known.
-                return run(
-                    self._sampler,
-                    chains,
-                    n_draws,
-                    chain_method="vectorized",
-                    thin=thin,
-                    names=names,
-                )
+                return advance(chain_method="vectorized")
             if self._ensemble is None:
                 sampler = cast(StochasticSampler, self._sampler)
                 tuned = cast(Sequence[GradientChain], chains)

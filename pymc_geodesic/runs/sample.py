@@ -22,8 +22,8 @@ from pymc_geodesic.runs.checkpoints.folder import folder_of
 from pymc_geodesic.runs.choose_step import StepArgument, step_for
 from pymc_geodesic.runs.cluster.on_workers import require_client
 from pymc_geodesic.runs.deterministics import Traced
-from pymc_geodesic.runs.few_rows import Starts, chosen
-from pymc_geodesic.runs.fold import Fold, Phase
+from pymc_geodesic.runs.few_rows import chosen
+from pymc_geodesic.runs.fold import Fold, Phase, phase_length
 from pymc_geodesic.runs.labels import labels_of
 from pymc_geodesic.runs.plan import Plan, begin_run
 from pymc_geodesic.runs.progress import Progress
@@ -108,8 +108,7 @@ def sample(
     random_seed : int, sequence of int, SeedSequence or Generator, optional
         Source of the chains' seeds. A chain has the same seed whatever the number of chains.
     initvals : mapping or sequence of mapping, optional
-        Initial values of variables, for all chains or for each. Chains that tune themselves are
-        tuned together, from the start of the first one.
+        Initial values of variables, for all chains or for each.
     batch_size : int, optional
         Rows that a transition reads, of a model without ``pm.Minibatch``; by default as in
         :func:`minibatch`. A class or function given as ``step`` then samples batches too, and all
@@ -142,9 +141,8 @@ def sample(
         all rows at up to 1,000 draws, if they take a second or a small part of the run.
     refine : bool
         Whether to correct means and covariances of the draws with gradients at some of them, as
-        :func:`refine` does, where that takes at most a second or a fifth of the run. The draws as
-        they were made depend on the seed alone; if there is hardly time, the correction depends
-        on the machine.
+        :func:`refine` does, where that takes at most a second or a fifth of the run. If there is
+        hardly time, the correction depends on the machine.
     checkpoint : path, optional
         A directory, such as ``"run.zarr"``, to which draws and the chains' states are written
         during the run. If it exists, the run continues where it stopped. Its draws are the same as
@@ -161,11 +159,11 @@ def sample(
     Returns
     -------
     DataTree
-        In the form of ``pm.sample``. After Ctrl-C it holds the draws that all chains have made. The
-        draws of ``posterior`` are corrected where gradients allow, and those of ``raw_posterior``
-        are as they were made; see :func:`refine`. With a ``checkpoint``, which holds the latter,
-        values are loaded from it when they are used, and draws of more than 256 MB are not
-        corrected. The attribute ``verdict`` of ``posterior`` says whether draws are certified.
+        In the form of ``pm.sample``. After Ctrl-C it holds the draws that all chains have made. If
+        draws are corrected, ``raw_posterior`` has them as they were made. With a ``checkpoint``,
+        which holds the latter, values are loaded from it when they are used, and draws of more than
+        256 MB are not corrected. The attribute ``verdict`` of ``posterior`` says whether draws are
+        certified.
 
     Raises
     ------
@@ -181,11 +179,11 @@ def sample(
 
     Notes
     -----
-    All chains share the tuning phase: one search for a mode, one measurement of curvature
-    and gradient noise, and scales from the draws of all chains. Chains start from the Gaussian
-    approximation of the posterior at the mode. After the tuning phase a chain's draws depend only
-    on its seed and the tuned parameters, not on ``chain_method`` (except for rounding) or other
-    chains; a correction is that of all chains together.
+    All chains share the tuning phase: one search for a mode, from the start of the first chain,
+    one measurement of curvature and gradient noise, and scales from the draws of all chains. Chains
+    start from the Gaussian approximation of the posterior at the mode. After the tuning phase the
+    draws of a chain depend only on its seed and the tuned parameters, up to rounding, and not on
+    other chains. A correction is that of all chains together.
 
     Deterministics are computed after sampling, in blocks of draws. A Deterministic that depends on
     a minibatch is computed for one batch. One for which all rows of a model without minibatches are
@@ -208,9 +206,9 @@ def sample(
     began = time.perf_counter()
     given = getattr(step, "model", None) if model is None else model
     model = given_model(given)
-    tuning = Phase("Tuning", _phase_length("tune", tune, thin, least=0), thin, is_tuning=True)
+    tuning = Phase("Tuning", phase_length("tune", tune, thin, least=0), thin, is_tuning=True)
     tuning.is_kept = not discard_tuned_samples
-    sampling = Phase("Sampling", _phase_length("draws", draws, thin), thin)
+    sampling = Phase("Sampling", phase_length("draws", draws, thin), thin)
     one_of("chain_method", chain_method, get_args(ChainMethod))
     if backend is not None:
         no_backend("backend", backend)
@@ -223,8 +221,9 @@ def sample(
     others: dict[str, Any] = {"until": until, "keep": keep, "thin": None if thin == 1 else thin}
     others |= {"batch_size": batch_size, "checkpoint": checkpoint, "client": client}
     n_chains = whole("chains", chains)
-    starts = Starts(initvals, n_chains)
-    sampled, step, initvals, exact = chosen(model, step, exact, others, kept=named, starts=starts)
+    sampled, step, initvals, exact = chosen(
+        model, step, exact, others, kept=named, initvals=initvals, n_chains=n_chains
+    )
     model = sampled.model if exact else model
     left_out = [*sampled.left_out, *by_builder]
     traced = Traced(model, var_names, without=keep or (), unless_named=left_out)
@@ -286,16 +285,3 @@ def _drawn(plan: Plan, step: StepArgument, model: Model, progress: Progress) -> 
         closed(keep, fold, reason)
         raise
     return Drawn(keep, fold, sampler, closed(keep, fold, stopped))
-
-
-def _phase_length(name: str, n_draws: int, thin: int, *, least: int = 1) -> int:
-    """Return the length of a phase as a multiple of ``thin``."""
-    asked = n_draws
-    if n_draws != least or least:
-        whole(name, n_draws)
-    n_draws -= n_draws % whole("thin", thin)
-    if n_draws < least:
-        raise ValueError(
-            f"`{name}` expected at least `thin`={thin} draws, got {asked}. Lower `thin`."
-        )
-    return n_draws

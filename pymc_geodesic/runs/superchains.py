@@ -12,10 +12,10 @@ import xarray as xr
 from pymc.stats.convergence import SamplerWarning, WarningType
 from scipy.special import chdtri
 
-from pymc_geodesic.entry_names import entry_at
+from pymc_geodesic.entry_names import worst_entry
 from pymc_geodesic.rank_statistics import rank_statistics
 
-__all__ = ["of_superchains", "worst_entry"]
+__all__ = ["of_superchains"]
 
 # The limits of PyMC's checks: of R-hat, and of effective draws, a hundred for each of four chains.
 LARGEST_R_HAT, FEWEST_EFFECTIVE = 1.01, 400
@@ -67,18 +67,6 @@ def of_superchains(values: Mapping[str, xr.DataArray], n_superchains: int) -> li
             f"than {FEWEST_EFFECTIVE}. Increase `draws`."
         )
     return [_said(text, "warn") for text in found]
-
-
-def worst_entry(
-    found: Mapping[str, np.ndarray], values: Mapping[str, xr.DataArray]
-) -> tuple[str, float]:
-    """Return the entry with the largest value; NaN is that of an entry that never moves."""
-    largest = {name: float(np.nanmax(x)) for name, x in found.items() if not np.isnan(x).all()}
-    if not largest:
-        return "", -np.inf
-    name = max(largest, key=lambda key: largest[key])
-    index = np.unravel_index(np.nanargmax(found[name]), found[name].shape)
-    return f"`{entry_at(values[name], [int(i) for i in index])}`", largest[name]
 
 
 def _said(text: str, level: str) -> SamplerWarning:

@@ -55,7 +55,10 @@ def mixture_starts(
     rows: Sequence[np.ndarray],
     varied: Callable[[int], Point],
 ) -> MixtureStarts | None:
-    """Return what makes starts, as :class:`MixtureStarts`; None of a posterior without mixtures."""
+    """Return the starts of the mixtures of a posterior; None if it has no mixtures.
+
+    Parameters are those of :class:`MixtureStarts`.
+    """
     bound = gradient.potential.shared_out()
     if bound is None:
         return None

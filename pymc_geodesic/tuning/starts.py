@@ -137,7 +137,7 @@ def scattered(
     return _folded(gradient, chosen)
 
 
-def varied_alone(
+def _varied_alone(
     gradient: HostGradient, point: Sequence[np.ndarray], number: int, *, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """Give one variable another value: anywhere on a curved manifold, nearby in flat space."""
@@ -211,7 +211,7 @@ def best_starts(
         return trial.energy - sum(dim * float(np.mean(np.log(width))) for width, dim in pairs)
 
     def varied(number):
-        return varied_alone(gradient, own.point, number, rng=rng)
+        return _varied_alone(gradient, own.point, number, rng=rng)
 
     def another(number):
         if mixtures is not None:
