@@ -19,7 +19,7 @@ from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.step_methods import SGNHT, SGRLD, gSGNHT
 from pymc_geodesic.step_methods.step import Step
 
-__all__ = ["StepArgument", "require_continuous", "step_class_for", "step_for"]
+__all__ = ["StepArgument", "has_sparse_prior", "require_continuous", "step_class_for", "step_for"]
 
 StepArgument = Step | type[Step] | Callable[..., Step] | None
 """A step, a class of steps, or a function that returns a step."""
@@ -87,7 +87,7 @@ def step_class_for(model: Model) -> type[Step]:
         if not isinstance(manifold, Simplex)
     ]
     has_latents = has_default_schedule(model)
-    if not others and (has_latents or any(_is_sparse(rv) for rv in model.free_RVs)):
+    if not others and (has_latents or has_sparse_prior(model)):
         return SGRLD
     found = SGNHT if all(manifold.is_flat for manifold in manifolds) else gSGNHT
     if has_latents:
@@ -111,9 +111,10 @@ def require_continuous(model: Model) -> None:
         )
 
 
-def _is_sparse(rv: Any) -> bool:
-    concentration = known_concentration(rv)
-    return concentration is not None and bool(np.min(concentration) < SPARSE_BELOW)
+def has_sparse_prior(model: Model) -> bool:
+    """Return whether some Dirichlet prior has its mass in the corners of the simplex."""
+    found = [known_concentration(rv) for rv in model.free_RVs]
+    return any(x is not None and bool(np.min(x) < SPARSE_BELOW) for x in found)
 
 
 def _required(step: Any, model: Model) -> Step:

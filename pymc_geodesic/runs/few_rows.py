@@ -13,9 +13,10 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_geodesic.algorithms.default_schedules import has_default_schedule
+from pymc_geodesic.potential.variables import manifold_in
 from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.rows.refusals import FewRowsError
-from pymc_geodesic.runs.choose_step import StepArgument, step_class_for
+from pymc_geodesic.runs.choose_step import StepArgument, has_sparse_prior, step_class_for
 from pymc_geodesic.runs.exact_starts import exact_starts, whole_potential
 from pymc_geodesic.runs.find_starts import free_values
 from pymc_geodesic.runs.starts import InitialValues
@@ -64,8 +65,8 @@ def chosen(
 ) -> Chosen:
     """Return what a run samples: batches of rows, or all of them.
 
-    All of few rows are sampled by :class:`GMC`, where batches would be by :class:`gSGNHT`, else by
-    NUTS.
+    All of few rows are sampled by :class:`GMC`, where batches would be by :class:`gSGNHT` and no
+    Dirichlet prior has its mass in the corners, else by NUTS.
 
     Parameters
     ----------
@@ -92,12 +93,22 @@ def chosen(
     except FewRowsError:
         if batch_size is not None or step is not None or has_default_schedule(model):
             raise
-    is_nuts = bool(model.discrete_value_vars) or step_class_for(model) is not gSGNHT
+    is_nuts = _is_for_nuts(model)
     name = "NUTS" if is_nuts else "GMC"
     log.info(f"The model has at most {BATCH_SIZE} rows: {name} samples all of them, and is exact.")
     if is_nuts:
         return Chosen(Sampled(of_all_rows(model, "nuts", others)), None, initvals, "nuts")
     return _by_gmc(model, initvals, n_chains)
+
+
+def _is_for_nuts(model: Model) -> bool:
+    if model.discrete_value_vars or step_class_for(model) is not gSGNHT:
+        return True
+    # In the corners of the simplex the density of geodesic samplers has poles, that of NUTS none.
+    return has_sparse_prior(model) and all(
+        model.rvs_to_transforms[rv] is not None or manifold_in(model, rv).is_flat
+        for rv in model.free_RVs
+    )
 
 
 def _by_gmc(model: Model, initvals: InitialValues, n_chains: int) -> Chosen:

@@ -10,6 +10,8 @@ import pytest
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.runs.few_rows import chosen
+
 MEANS = pmg.directions.from_dip([85, 70, 20], [80, 185, 35])
 KAPPAS, SIZES = [40.0, 25.0, 15.0], [200, 120, 80]
 
@@ -122,6 +124,18 @@ def test_variables_in_flat_space_are_sampled_by_nuts(nuts, caplog):
             pmg.sample(batch_size=500, progressbar=False)
     [call] = nuts
     assert call["initvals"] is None
+
+
+@pytest.mark.parametrize(("concentration", "is_nuts"), [(0.1, True), (0.5, False)])
+def test_corners_of_a_simplex_are_sampled_by_nuts(concentration, is_nuts):
+    """There geodesic chains stay where they started, and SGRLD takes no other variable."""
+    with pm.Model() as model:
+        p = pm.Dirichlet("p", np.full(4, concentration))
+        pm.Multinomial("counts", 9, p, observed=np.tile([9, 0, 0, 0], (40, 1)))
+        pm.Normal("y", pm.Normal("mu"), observed=np.zeros(40))
+        options = {"batch_size": None, "until": None}
+        found = chosen(model, None, None, options, kept=(), initvals=None, n_chains=2)
+    assert (found.exact == "nuts") is is_nuts
 
 
 def test_nuts_starts_a_mixture_in_one_mode(nuts):
