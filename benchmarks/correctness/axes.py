@@ -33,7 +33,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("distributions", "manifolds", "algorithms", "tuning"),
 )
 
 N_ROWS, BATCH = 10_000, 200

@@ -35,7 +35,6 @@ BENCHMARK = Benchmark(
     asked="Within 0.01 nats per held-out row.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("distributions", "tuning", "algorithms"),
 )
 
 N_ROWS, BATCH, K, ASKED = 5000, 200, 3, 0.01

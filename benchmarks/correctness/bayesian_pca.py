@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +46,6 @@ BENCHMARK = Benchmark(
     asked="Means and standard deviations of all entries as by GMC, within errors.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("manifolds", "mass", "algorithms", "tuning"),
     changed=(
         "2026-11-23: GMC has 24,000 draws in place of 4,000 and SGGMC 20,000 in place of 15,000, "
         "and errors of standard deviations are judged, too: a tenth was two Monte Carlo errors of "
@@ -59,8 +57,6 @@ BENCHMARK = Benchmark(
     ),
 )
 
-# The other methods have a mass and a step size of their own.
-WITHOUT_TUNING = replace(BENCHMARK, measures=("manifolds", "mass", "algorithms"))
 
 N_LEAPFROG = 40
 MOST_BEYOND_THREE, LARGEST_Z, LARGEST_RATIO = 0.01, 5.0, 0.1
@@ -134,7 +130,6 @@ def main() -> None:
             "bayesian_pca",
             name,
             lambda run=run: moments(METHODS[run[0]], seed=run[1], quick=options.quick),
-            about=BENCHMARK if run[0] in (MINE, FINER) else WITHOUT_TUNING,
             now=not options.only or name in options.only,
             quick=options.quick,
         )

@@ -41,8 +41,8 @@ from benchmarks.correctness.calibration_runs import (
 )
 from benchmarks.correctness.models import Said
 from benchmarks.harness.console import parser, table
-from benchmarks.harness.declared import Benchmark, fingerprint
-from benchmarks.harness.records import Check, keep, report
+from benchmarks.harness.declared import Benchmark
+from benchmarks.harness.records import Check, keep, of_package, report
 from benchmarks.harness.sampling import flat
 from pymc_geodesic.calibration.simulations import ranks_among
 
@@ -55,10 +55,9 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1,),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
-CODE = fingerprint(BENCHMARK.measures)
+CODE = of_package()
 ASKED_CALIBRATED, ASKED_ERRORS = 14, 3.0
 # Ranks need no more than a few hundred draws, and a tuning phase shorter than the default of 1,000
 # draws is the harder test.

@@ -48,7 +48,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("rows", "tuning", "algorithms", "potential", "sampling", "mass", "refinement"),
 )
 
 FILES = {

@@ -31,7 +31,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-24",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 N_ROWS, BATCH_SIZE = 50_000, 200

@@ -36,7 +36,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1,),
-    measures=("diagnostics", "potential", "rows", "kernel"),
 )
 
 N, REPETITIONS, FEWEST = 20_000, 100, 90

@@ -26,7 +26,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("mass", "algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
 )
 
 STEPS = {

@@ -25,8 +25,6 @@ BENCHMARK = Benchmark(
     asked="Within 3 Monte Carlo standard errors of the exact variance, three seeds together.",
     fixed="2026-11-26",
     seeds=(1, 2, 3),
-    measures=("manifolds", "algorithms", "potential", "kernel", "sampling"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_ROWS, BATCH, KAPPA = 1000, 100, 10.0

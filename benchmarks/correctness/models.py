@@ -58,7 +58,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 LARGEST_BIAS, RATIOS, LARGEST_RHAT = 0.15, (0.85, 1.15), 1.01

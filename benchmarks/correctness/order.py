@@ -34,8 +34,6 @@ BENCHMARK = Benchmark(
         "reach states that are not finite at the longest"
     ),
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 POINTS = 3000

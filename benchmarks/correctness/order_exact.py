@@ -30,8 +30,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms",),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 POINTS, STEPS, DRAWS, TUNE = 3000, (0.2, 0.3, 0.4, 0.6), 300, 50

@@ -52,7 +52,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 ASKED_RIGHT = 27

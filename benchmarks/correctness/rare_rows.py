@@ -43,7 +43,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-25",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 # Enough for errors of a fiftieth of a deviation.
@@ -128,7 +127,7 @@ def main() -> None:
             return [by_default(case, seed, quick=quick) for seed in seeds]
 
         now = name in options.only
-        found = part_of("rare_rows", name, measured, about=BENCHMARK, now=now, quick=quick)
+        found = part_of("rare_rows", name, measured, now=now, quick=quick)
         if found is None:
             continue
         known = kept(

@@ -39,7 +39,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("refinement", "tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 # Of 10,000 almost independent reference draws: two standard errors of a mean.

@@ -42,7 +42,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-23",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 MODEL, DATA_SEED, N_DATA = "not_centered", 11, 10

@@ -28,8 +28,6 @@ BENCHMARK = Benchmark(
     asked="Within 4 Monte Carlo standard errors and at temperature 1, in every case.",
     fixed="2026-11-22",
     seeds=(1,),
-    measures=("distributions", "manifolds", "algorithms"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 SAMPLERS = ("SGGMC", "gSGNHT", "GMC")
@@ -104,7 +102,6 @@ def main() -> None:
             "sampler_moments",
             file.removesuffix(".py"),
             lambda file=file: outcomes(file, slow=not options.quick),
-            about=BENCHMARK,
             now=not options.file or file in options.file,
             quick=options.quick,
         )

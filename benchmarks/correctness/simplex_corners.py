@@ -22,8 +22,6 @@ BENCHMARK = Benchmark(
     asked="Finite, sums of one within 1e-12, none negative.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_STEPS = 1000

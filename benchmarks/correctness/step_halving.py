@@ -37,15 +37,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(2026, 2027, 2028),
-    measures=(
-        "algorithms",
-        "manifolds",
-        "sampling/calls",
-        "sampling/coupled",
-        "runs/halved",
-        "diagnostics/extrapolation",
-        "monte_carlo",
-    ),
 )
 
 RUNS, COVERAGE = 200, (0.84, 0.96)

@@ -27,8 +27,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=tuple(range(100)),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 M, SHARE = 100, 0.15

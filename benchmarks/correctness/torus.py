@@ -22,8 +22,6 @@ BENCHMARK = Benchmark(
     asked="Within 4 Monte Carlo standard errors of quadrature.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("distributions", "manifolds", "algorithms"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_ROWS, KAPPA, LAM = 40, np.array([1.5, 3.0]), 1.2

@@ -29,8 +29,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 DIM, KAPPA = 5, 20.0

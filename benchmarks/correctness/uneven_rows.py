@@ -44,7 +44,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass", "kernel"),
 )
 
 BIAS, RATIOS, Z_RATIOS = 0.15, (0.85, 1.15), (0.9, 1.1)

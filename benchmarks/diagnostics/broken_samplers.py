@@ -33,7 +33,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3, 4, 5),
-    measures=("diagnostics", "algorithms"),
 )
 
 SEEDS = 5

@@ -43,7 +43,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=tuple(range(1, 101)),
-    measures=("refinement", "algorithms", "runs/certificate.py"),
 )
 
 COUNTS = (12, 20, 30, 50, 80, 150)

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.declared import Benchmark, fingerprint
-from benchmarks.harness.records import PARTS, keep
+from benchmarks.harness.records import PARTS, keep, of_package
 
 __all__ = ["part_of"]
 
@@ -22,12 +21,11 @@ def part_of(
     part: str,
     run: Callable[[], Any],
     *,
-    about: Benchmark,
     now: bool,
     quick: bool,
     resume: bool = False,
 ) -> Any | None:
-    """Return what a part has found: now, or in an earlier run of the same code.
+    """Return what a part has found: now, or in an earlier run of the same package.
 
     Parameters
     ----------
@@ -35,8 +33,6 @@ def part_of(
         Names of the script and of the part.
     run : callable
         Runs the part and returns what JSON can hold.
-    about : Benchmark
-        What the script declares; a part that other code has found does not count.
     now : bool
         Whether to run the part; otherwise None stands for one that has not been run.
     quick : bool
@@ -46,7 +42,7 @@ def part_of(
     """
     if quick:
         return run() if now else None
-    code = fingerprint(about.measures, leaves_out=about.leaves_out)
+    code = of_package()
     path = PARTS / "_".join([script, *re.findall(r"\w+", part)])
     path = path.with_suffix(".json")
     if now and not (resume and _is_of(path, code)):

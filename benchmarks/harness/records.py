@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.harness.console import table
-from benchmarks.harness.declared import ROOT, Benchmark, fingerprint
+from benchmarks.harness.declared import ROOT, Benchmark
 
-__all__ = ["PARTS", "RESULTS", "TRUTHS", "Check", "earlier", "keep", "report"]
+__all__ = ["PARTS", "RESULTS", "TRUTHS", "Check", "earlier", "keep", "of_package", "report"]
 
 RESULTS = ROOT / "benchmarks" / "results"
 # What a long script has found so far, which counts for the code that found it.
@@ -85,7 +85,6 @@ def report(
         "name": name,
         **asdict(about),
         **surroundings(),
-        "code": fingerprint(about.measures, leaves_out=about.leaves_out),
         "claims": [claim(check) for check in checks],
         "tables": [dict(zip(("title", "header", "rows"), each, strict=True)) for each in tables],
         "figures": figures,
@@ -106,25 +105,33 @@ def surroundings() -> dict[str, Any]:
         "commit": commit(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "seconds": round(sum(os.times()[:4])),
         "machine": f"{platform.system()} {platform.machine()}",
         "versions": {"python": platform.python_version(), **installed()},
-        "transcribed": False,
     }
 
 
 def commit() -> str:
     """Return the present commit, with a plus if files differ from it; empty without git."""
+    # Records and pictures are what runs write, not what they run.
+    return _state("HEAD", ".", ":!benchmarks/results", ":!docs/_static")
+
+
+def of_package() -> str:
+    """Return git's name of the package's code, with a plus if files differ from it."""
+    return _state("HEAD:pymc_geodesic", "pymc_geodesic")
+
+
+def _state(name: str, *paths: str) -> str:
+    commands = ["rev-parse", "--short=10", name], ["status", "--porcelain", "-uno", "--", *paths]
     try:
-        # Records and pictures are what runs write, not what they run.
-        written = [":!benchmarks/results", ":!docs/_static"]
-        changed = ["status", "--porcelain", "-uno", "--", *written]
-        found = [
+        found, changed = (
             subprocess.run(["git", *given], cwd=ROOT, capture_output=True, text=True, check=True)
-            for given in (["rev-parse", "--short=10", "HEAD"], changed)
-        ]
+            for given in commands
+        )
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return found[0].stdout.strip() + "+" * bool(found[1].stdout.strip())
+    return found.stdout.strip() + "+" * bool(changed.stdout.strip())
 
 
 def installed() -> dict[str, str]:
@@ -152,7 +159,7 @@ def earlier(name: str) -> dict[str, Any]:
     """Return the figures of a record that an earlier run of the script has written, if any."""
     file = RESULTS / f"{name}.json"
     record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return {} if record.get("transcribed", True) else record["figures"]
+    return record.get("figures", {})
 
 
 def keep(path: Path, found: Any) -> None:

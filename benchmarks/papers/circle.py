@@ -25,8 +25,6 @@ BENCHMARK = Benchmark(
     asked="Total variation at most 0.03 and |z| at most 4 for SGGMC with known noise and gSGNHT.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 EDGES = np.linspace(-np.pi, np.pi, 64)  # bins of 0.0997

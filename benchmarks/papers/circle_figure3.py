@@ -36,8 +36,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 IGNORED = "SGGMC, V ignored"

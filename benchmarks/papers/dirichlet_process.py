@@ -34,7 +34,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms", "distributions", "potential"),
 )
 
 N_ROWS, N_NEW, N_COMPONENTS, BATCH_SIZE = 2000, 2000, 10, 200

@@ -24,8 +24,6 @@ BENCHMARK = Benchmark(
     asked="SGNHT: kinetic energy 0.5 +- 0.01, thermostat 1 +- 0.05, |z| at most 5.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 STEP_SIZES = (0.01, 0.1, 0.2, 0.3, 0.4)

@@ -44,8 +44,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("mass", "algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 

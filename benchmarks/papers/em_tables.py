@@ -38,8 +38,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("mass", "algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_ROWS, N_LEAPFROG, N_CHAINS = 5_000, 10, 4

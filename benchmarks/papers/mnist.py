@@ -50,7 +50,6 @@ BENCHMARK = Benchmark(
     asked="At most the paper's error; SGNHT not above SGHMC by more than two standard errors.",
     fixed="2026-11-27",
     seeds=(20261121, 20261122, 20261123),
-    measures=("algorithms", "kernel"),
 )
 
 STEPS = {"SGNHT": pmg.SGNHT, "SGHMC": pmg.SGHMC}
@@ -208,7 +207,6 @@ def main() -> None:
             lambda method=method, setting=setting: of_seeds(
                 method, tuple(setting), quick=options.quick
             ),
-            about=BENCHMARK,
             now=not options.methods or method in options.methods,
             quick=options.quick,
             resume=options.resume,

@@ -39,8 +39,6 @@ BENCHMARK = Benchmark(
     asked="At most the paper's error for each method, and SGNHT at most SGHMC's.",
     fixed="2026-11-22",
     seeds=(20261121, 20261122, 20261123),
-    measures=("algorithms", "kernel"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules", "kernel/room"),
 )
 
 STEPS = {"SGNHT": pmg.SGNHT, "SGHMC": pmg.SGHMC}
@@ -175,7 +173,6 @@ def main() -> None:
                 "movielens_80_20",
                 f"{key} {seed}",
                 partial(measured, method, setting, ratings, seed=seed, quick=given.quick),
-                about=BENCHMARK,
                 now=not given.methods or method in given.methods,
                 quick=given.quick,
                 resume=given.resume,

@@ -48,7 +48,6 @@ BENCHMARK = Benchmark(
     asked="One of them reads fewer rows for an effective draw than SGNHT without a test.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms", "potential", "tuning"),
 )
 
 N_COEFFICIENTS, BATCH_SIZE, FIRST_ROWS = 10, 100, 500

@@ -30,8 +30,6 @@ BENCHMARK = Benchmark(
     asked="Expanded mean without a test near 1,000 at 0.01 and 0.1; no NaN.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 matplotlib.use("Agg")

@@ -58,8 +58,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-25",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_DOCUMENTS, N_TEST, N_WORDS = 765, 153, 2000
@@ -243,7 +241,6 @@ def main() -> None:
                     "softmax_topics",
                     f"{method}, {name_of(setting)} {seed}",
                     partial(run, method, setting, seed=seed, quick=given.quick),
-                    about=BENCHMARK,
                     now=setting in chosen[: given.first],
                     quick=given.quick,
                     resume=given.resume,

@@ -33,7 +33,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3, 4),
-    measures=("algorithms", "manifolds"),
 )
 
 EDGES = np.arange(-1.5, 1.5001, 0.05)

@@ -40,8 +40,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 PUBLISHED = "SGGMC, 10 transitions a batch (the paper)"

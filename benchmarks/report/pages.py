@@ -6,7 +6,7 @@
 of these stands on a line of its own, and so does its end, such as ``<!--/table-->``:
 ``<!--table NAME-->`` or, for the third of several tables, ``<!--table NAME 3-->``;
 ``<!--about NAME-->``, what was asked, when and how; ``<!--summary ROOM-->``, the claims of a room;
-``<!--totals-->``, how many there are; ``<!--measured-->``, the state of what a page quotes.
+``<!--totals-->``, how many there are; ``<!--measured-->``, the dates of what a page quotes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.harness.console import cell
 from benchmarks.harness.declared import ROOT
 from benchmarks.report import summary
 from benchmarks.report.lookup import figure, like
-from benchmarks.report.store import ROOMS, current
+from benchmarks.report.store import ROOMS
 
 __all__ = ["filled", "pages", "quoted", "unfinished"]
 
@@ -88,13 +88,6 @@ def _text(value: Any) -> str:
 
 def _measured(records: dict[str, dict[str, Any]], names: list[str]) -> str:
     """Say when the figures of a page were measured."""
-    old = [name for name in names if not current(records[name])]
     dates = sorted(records[name]["date"] for name in names)
     days = f"on {dates[0]}" if dates[0] == dates[-1] else f"from {dates[0]} to {dates[-1]}"
-    first = f"The figures on this page were measured {days}"
-    if not old:
-        return f"{first}, with the present code."
-    if len(old) == len(names):
-        return f"{first}, all of them before later changes to the code."
-    which = ", ".join(f"`{name}`" for name in old)
-    return f"{first}. Those of {which} were measured before later changes to the code."
+    return f"The figures on this page were measured {days}."

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Records of results, and whether the code that they measured is still the same."""
+"""Records of results, and the scripts that make them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.declared import ROOT, Benchmark, fingerprint
+from benchmarks.harness.declared import ROOT, Benchmark
 
-__all__ = ["ROOMS", "current", "declared", "read", "scripts", "when"]
+__all__ = ["ROOMS", "declared", "read", "scripts", "when"]
 
 ROOMS = ("correctness", "speed", "scale", "tuning", "papers", "topics", "diagnostics")
-LATER = "before later changes"
 
 
 def read(folder: Path = ROOT / "benchmarks" / "results") -> dict[str, dict[str, Any]]:
@@ -24,24 +23,12 @@ def read(folder: Path = ROOT / "benchmarks" / "results") -> dict[str, dict[str, 
     return {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
 
 
-def current(record: dict[str, Any]) -> bool:
-    """Whether the code that a record depends on has not changed since, nor moved elsewhere."""
-    try:
-        now = fingerprint(record["measures"], leaves_out=record.get("leaves_out", ()))
-    except ValueError:
-        return False
-    return bool(record["code"]) and record["code"] == now
-
-
 def when(record: dict[str, Any]) -> str:
-    """Say when a record was measured, at which commit, and whether that is outdated."""
+    """Say when a record was measured, and at which commit."""
     if not record["date"]:
         return "not run"
-    parts = [
-        record["date"],
-        f"commit {record['commit']}" if record["commit"] else "commit not noted",
-    ]
-    return ", ".join(parts if current(record) else [*parts, LATER])
+    commit = f"commit {record['commit']}" if record["commit"] else "commit not noted"
+    return f"{record['date']}, {commit}"
 
 
 def scripts() -> dict[str, Path]:

@@ -24,7 +24,7 @@ def of_room(records: dict[str, dict[str, Any]], room: str) -> str:
             continue
         lines = [HEADER, ["---"] * len(HEADER)]
         lines += [
-            [claim["claim"], claim["figure"], claim["asked"], WORDS[verdict(record, claim)]]
+            [claim["claim"], claim["figure"], claim["asked"], WORDS[claim["verdict"]]]
             for claim in record["claims"]
         ]
         table = "\n".join("| " + " | ".join(_escaped(line)) + " |" for line in lines)
@@ -37,28 +37,16 @@ def room_of(record: dict[str, Any]) -> str:
     return record.get("room") or record["script"].split("/")[1]
 
 
-def verdict(record: dict[str, Any], claim: dict[str, str]) -> str:
-    """Return the verdict of a claim; nobody can check what was transcribed, so it is withdrawn."""
-    return "withdrawn" if record["transcribed"] and claim["verdict"] else claim["verdict"]
-
-
 def totals(records: dict[str, dict[str, Any]]) -> str:
     """Count the verdicts, and the records by how they were measured."""
-    count = Counter(
-        verdict(record, claim) for record in records.values() for claim in record["claims"]
-    )
+    count = Counter(claim["verdict"] for record in records.values() for claim in record["claims"])
     asked = sum(count.values()) - count[""]
-    transcribed = sum(record["transcribed"] for record in records.values())
-    repeated = sum(
-        len(record["seeds"]) >= FEWEST_SEEDS
-        for record in records.values()
-        if not record["transcribed"]
-    )
+    repeated = sum(len(record["seeds"]) >= FEWEST_SEEDS for record in records.values())
     return (
         f"{asked} figures were asked for: {count['pass']} pass, {count['miss']} miss, "
         f"{count['withdrawn']} are withdrawn and {count['not run']} have not been run. "
         f"{count['']} more are reported without a threshold. Of {len(records)} records {repeated} "
-        f"have three seeds or more, and {transcribed} are transcribed."
+        "have three seeds or more."
     )
 
 
@@ -75,10 +63,6 @@ def about(record: dict[str, Any]) -> str:
     if record["date"]:
         load = f", load {record['load']}" if record["load"] not in ("", None) else ""
         parts.append(f"{record['cores']} cores{load}.")
-    if record["transcribed"] and record["date"]:
-        parts.append(
-            "Transcribed from an earlier page and not run again: its claims are withdrawn."
-        )
     return "\n" + " ".join(parts) + f"\n`{record['command']}`\n"
 
 

@@ -41,7 +41,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=(),
 )
 
 ROWS = (10**3, 10**4, 10**5)

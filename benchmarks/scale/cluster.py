@@ -39,7 +39,6 @@ BENCHMARK = Benchmark(
     asked="1e7 rows within 0.1 sd and 5 per cent of Laplace in less than 1 GB per worker.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("sampling", "runs", "parquet", "tuning", "algorithms"),
 )
 
 N_COEFFICIENTS, BATCH, N_PARTITIONS = 20, 300, 64

@@ -26,7 +26,6 @@ BENCHMARK = Benchmark(
     asked="The same draws in 20 of 20 rounds, of fork, forkserver and spawn each.",
     fixed="2026-11-26",
     seeds=(1,),
-    measures=("kernel/jax", "step_methods/step.py"),
 )
 
 SECONDS = 300.0

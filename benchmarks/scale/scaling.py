@@ -57,7 +57,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "kernel", "potential", "parquet"),
 )
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
@@ -243,7 +242,6 @@ def main() -> None:
             "scaling",
             str(n_rows),
             lambda n=n_rows: of_size(n, streamed=n == sizes[-1], quick=options.quick),
-            about=BENCHMARK,
             now=not options.rows or n_rows in options.rows,
             quick=options.quick,
         )

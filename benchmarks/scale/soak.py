@@ -38,7 +38,6 @@ BENCHMARK = Benchmark(
     asked="Memory and descriptors flat, posterior right, for an hour.",
     fixed="2026-11-22",
     seeds=(1,),
-    measures=("sampling", "runs"),
 )
 
 N_ROWS, N_COEFFICIENTS, NOISE = 20_000, 10, 1.5

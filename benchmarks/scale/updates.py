@@ -33,7 +33,6 @@ BENCHMARK = Benchmark(
     "after each of 100 updates within .1 sd.",
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("tuning", "sampling", "rows", "potential", "refinement"),
 )
 
 N, FEW, UPDATES = 10_000_000, 20_000, 100
@@ -128,9 +127,7 @@ def main() -> None:
                 return in_a_process(*options, cache=cache)
 
         part, now = f"{task} {seed}", given.only in (None, task)
-        one = part_of(
-            "updates", part, run, about=BENCHMARK, now=now, quick=given.quick, resume=True
-        )
+        one = part_of("updates", part, run, now=now, quick=given.quick, resume=True)
         if one is not None:
             found[task, seed] = one
             print(task, seed, one, flush=True, file=sys.stderr)

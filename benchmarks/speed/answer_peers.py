@@ -44,7 +44,6 @@ BENCHMARK = Benchmark(
     asked="",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("kernel", "potential", "sampling", "tuning", "algorithms"),
 )
 
 type Measured = dict[str, float]

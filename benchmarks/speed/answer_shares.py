@@ -32,7 +32,6 @@ BENCHMARK = Benchmark(
     asked="",
     fixed="2026-11-25",
     seeds=(1,),
-    measures=("kernel", "potential", "sampling", "tuning", "algorithms", "step_methods"),
 )
 
 INTERVAL = 0.005

@@ -42,7 +42,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-25",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass", "kernel"),
 )
 
 # Effective samples per second.

@@ -45,7 +45,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1,),
-    measures=("kernel", "sampling"),
 )
 GROUPS = (8, 48, 900, 15_000)
 # Seconds after which a case is ended.

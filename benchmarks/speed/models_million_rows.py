@@ -52,7 +52,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-24",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "potential", "sampling", "mass"),
 )
 
 NAMES = ("quantile", "radon_85", "zero_inflated", "mixture_regression", "crossed_small")
@@ -149,9 +148,7 @@ def main() -> None:
             seeds = BENCHMARK.seeds[:1] if quick else BENCHMARK.seeds
             return [by_default(case, seed, quick=quick) for seed in seeds]
 
-        found = part_of(
-            "models_million_rows", name, measured, about=BENCHMARK, now=now, quick=quick
-        )
+        found = part_of("models_million_rows", name, measured, now=now, quick=quick)
         if found is None:
             continue
         truth = restored(

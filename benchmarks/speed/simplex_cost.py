@@ -34,7 +34,6 @@ BENCHMARK = Benchmark(
     asked="At most 1.5 times the gradient.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("algorithms", "kernel"),
 )
 
 K, V, N_ROWS, N_STEPS = 50, 10_000, 1000, 10

@@ -40,7 +40,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("algorithms", "manifolds", "kernel"),
 )
 
 # Draws of each size, fewer where one takes long.
@@ -196,7 +195,6 @@ def main() -> None:
             "stiefel",
             str(size[0]),
             lambda size=size: one_size(*size, quick=options.quick),
-            about=BENCHMARK,
             now=not options.n or size[0] in options.n,
             quick=options.quick,
         )

@@ -29,7 +29,6 @@ BENCHMARK = Benchmark(
     asked="Five times the effective samples per second.",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("mass", "manifolds", "algorithms", "tuning"),
 )
 
 ASKED = 5.0
@@ -143,7 +142,6 @@ def main() -> None:
             "tangent_mass",
             title,
             lambda title=title: gains_of(title, draws=200 if options.quick else 1000),
-            about=BENCHMARK,
             now=not options.only or title in options.only,
             quick=options.quick,
         )

@@ -62,7 +62,6 @@ BENCHMARK = Benchmark(
     asked="Ends below online variational Bayes, and reaches its last figure no later.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
 )
 
 PICTURE = ROOT / "docs" / "_static" / "lda_perplexity.png"

@@ -8,16 +8,12 @@ the others. In ``nips`` a fifth of the tokens of every document is held out from
 ``arxiv`` documents are held out, and a fifth of their tokens is predicted. Times are those of the
 processor, without that for scoring.
 
-    python -m benchmarks.topics.lda_baselines [--quick] [--only NAME ...] [--seconds SECONDS]
-
 The counts are read from ``nips/nips.npz`` and ``arxiv/arxiv250k.npz`` in the folder that the
 environment variable PYMC_GEODESIC_DATA names.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 
 from collections.abc import Callable, Iterator
@@ -29,19 +25,7 @@ import scipy.sparse as sp
 
 from sklearn.decomposition import LatentDirichletAllocation
 
-from benchmarks.harness.console import table
-from benchmarks.harness.data import data_file
-from benchmarks.harness.declared import Benchmark
-from benchmarks.harness.records import report
 from pymc_geodesic.topic_models import Perplexity, document_completion_perplexity, split_tokens
-
-BENCHMARK = Benchmark(
-    question="How good are other packages at latent Dirichlet allocation?",
-    asked="",
-    fixed="2026-11-21",
-    seeds=(1,),
-    measures=("topic_models",),
-)
 
 __all__ = [
     "CORPORA",
@@ -185,72 +169,3 @@ def score(corpus: Corpus, topics: np.ndarray) -> Perplexity:
         sweeps=SWEEPS,
         rng=1,
     )
-
-
-METHODS = {
-    "nips": {
-        "variational, batches of 64": lambda c: variational(c, batch_size=64, offset=64.0),
-        "variational, batches of 256": lambda c: variational(c, batch_size=256, offset=10.0),
-        "collapsed Gibbs": collapsed_gibbs,
-    },
-    "arxiv": {
-        "variational, batches of 256": lambda c: variational(c, batch_size=256, offset=64.0),
-        "variational, batches of 1024": lambda c: variational(c, batch_size=1024, offset=10.0),
-        "collapsed Gibbs": collapsed_gibbs,
-    },
-}
-
-
-def compare(name: str, corpus: Corpus, times: list[float]) -> list[dict]:
-    """Run each method and score it at the times, and the average of the second half of them."""
-    results = []
-    for method, run in METHODS[name].items():
-        kept = scored_at(run(corpus), times)
-        # From the last to the first, so that the averages are over the last ones.
-        found = score(corpus, np.stack([snapshot.topics for snapshot in reversed(kept)]))
-        singles, n_late = found.single[::-1], (len(kept) + 1) // 2
-        averaged = float(found.cumulative[n_late - 1])
-        results.append(
-            {
-                "method": method,
-                "seconds": [snapshot.seconds for snapshot in kept],
-                "documents": [snapshot.documents for snapshot in kept],
-                "perplexity": singles.tolist(),
-                "averaged": averaged,
-            }
-        )
-        rows = [
-            [f"{s.seconds:.1f}", s.documents, f"{value:.1f}"]
-            for s, value in zip(kept, singles, strict=True)
-        ]
-        rows.append([f"the last {n_late}, averaged", "", f"{averaged:.1f}"])
-        table(f"{name}: {method}", ["seconds", "documents", "perplexity"], rows)
-        sys.stdout.flush()
-    return results
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few documents, to see that it runs")
-    parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
-    parser.add_argument("--seconds", type=float, default=120.0, help="time for each method")
-    options = parser.parse_args()
-    seconds = 4.0 if options.quick else options.seconds
-    times = [seconds * share for share in (1 / 16, 1 / 8, 1 / 4, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1)]
-    results = {}
-    for name in options.only:
-        counts = read_counts(data_file(FILES[name]))
-        corpus = CORPORA[name](counts[: 3 * N_TEST] if options.quick else counts)
-        results[name] = compare(name, corpus, times)
-    report(
-        "lda_baselines",
-        [],
-        about=BENCHMARK,
-        quick=options.quick,
-        results=results,
-        n_topics=N_TOPICS,
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -58,7 +58,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-23",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
 )
 
 ALPHA = 0.01
@@ -269,7 +268,7 @@ def compared(
     validation, test = divided("nips", corpus._replace(alpha=ALPHA))
 
     def part(what: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        options = {"about": about, "quick": given.quick, "resume": given.resume}
+        options = {"quick": given.quick, "resume": given.resume}
         return part_of(name, what, job, now=True, **options)
 
     chosen, validated = best(validation, part, list(choice), grid)

@@ -36,8 +36,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-24",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 OURS = "SGRLD"

@@ -35,8 +35,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-25",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 N_PAPERS = 1500

@@ -41,7 +41,6 @@ BENCHMARK = Benchmark(
     asked="",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms", "kernel"),
 )
 
 # File and function of each part, as the profiler names them.

@@ -36,7 +36,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
     changed=(
         "2026-11-27: flatness is asked of single draws, because an average over ever more draws "
         "is never flat; the record is of the question before, of averages."

@@ -63,7 +63,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
     changed=(
         "2026-11-27: flatness is asked of single draws, because an average over ever more draws "
         "is never flat; the record is of the question before, of averages."
@@ -245,7 +244,7 @@ def study(
     scale = 0.1 if given.quick else 1.0
 
     def part(name: str, run: Callable[[], Path], *, now: bool = True) -> Path | None:
-        options = {"about": about, "quick": given.quick}
+        options = {"quick": given.quick}
         return part_of(script, name, run, now=now, resume=given.resume, **options)
 
     chosen, validation = tuned(part, TUNED_FOR * scale, read=read)

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Poisson factor analysis for pfa.py: the documents, the model, and Gibbs for what is local."""
+"""Poisson factor analysis: the documents, the model, and Gibbs for what is local."""
 # Compiled code cannot make a generator of its own from a seed.
 # ruff: noqa: NPY002
 

@@ -73,7 +73,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms", "latents"),
 )
 
 N_TOPICS, BATCH_SIZE = 20, 50

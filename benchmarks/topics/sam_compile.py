@@ -35,7 +35,6 @@ BENCHMARK = Benchmark(
     asked="10 s of the processor.",
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms", "latents", "kernel"),
 )
 
 N_TOPICS, BATCH_SIZE = 20, 50

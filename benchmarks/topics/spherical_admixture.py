@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The spherical admixture model for sam_20news.py, sam_arxiv.py and sam_compile.py."""
+"""The spherical admixture model for sam_20news.py, sam_arxiv_methods.py and sam_compile.py."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-27",
     seeds=(1, 2, 3),
-    measures=("topic_models",),
 )
 
 N_TEXTS, N_NEW, N_TOPICS, QUICK = 20_000, 2_000, 30, 2_000

@@ -43,13 +43,12 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-23",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
 )
 
 N_TOPICS, ALPHA, BETA, BATCH_SIZE = 20, 0.1, 0.05, 100
 # Transitions per draw; draws of the tuning phase and draws that are kept, of full and quick runs.
 N_STEPS, LENGTHS = 5, {False: (100, 100), True: (20, 20)}
-# The better of the sizes tried in lda_baselines; everything else is scikit-learn's default.
+# The better of the sizes tried; everything else is scikit-learn's default.
 VARIATIONAL_BATCH = 256
 OF_FREQUENCIES = 0.95
 HEADER = ["corpus", "tokens per document", "word frequencies", "variational", "single draws"]
@@ -159,7 +158,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", "Explicitly requested dtype", UserWarning)
     rows, checks = [], []
     for name in CORPORA:
-        settings = {"about": BENCHMARK, "now": name in options.only, "quick": quick}
+        settings = {"now": name in options.only, "quick": quick}
         runs = {
             method: [
                 part_of(

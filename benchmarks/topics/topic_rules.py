@@ -41,7 +41,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-23",
     seeds=(1, 2, 3),
-    measures=("topic_models", "algorithms"),
 )
 
 # The full abstracts would differ little from those of other corpora.
@@ -159,7 +158,6 @@ def main() -> None:
                 "topic_rules",
                 f"{name} {seed}",
                 lambda name=name, seed=seed: one_run(name, seed, quick=quick),
-                about=BENCHMARK,
                 now=name in options.only,
                 quick=quick,
             )

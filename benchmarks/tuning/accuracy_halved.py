@@ -29,7 +29,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "sampling/coupled", "diagnostics/extrapolation"),
 )
 
 KEYS = ("mean", "linear", "location_scale", "poisson", "directional")

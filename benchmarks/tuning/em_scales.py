@@ -35,8 +35,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(0, 1, 2, 3),
-    measures=("mass", "algorithms", "tuning/mass_adaptation", "tuning/monte_carlo_em"),
-    leaves_out=("algorithms/demands", "algorithms/tuning_rules"),
 )
 
 SIZE, N_CHAINS = 10, 4

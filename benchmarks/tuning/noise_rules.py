@@ -32,7 +32,6 @@ BENCHMARK = Benchmark(
     asked="Variances by the tuning rule within twice the accuracy on a Gaussian.",
     fixed="2026-11-22",
     seeds=(1, 3, 5),
-    measures=("algorithms",),
 )
 
 LARGEST_BIAS, SIZE = 0.05, 8

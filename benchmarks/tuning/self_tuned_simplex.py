@@ -41,7 +41,6 @@ BENCHMARK = Benchmark(
         "showed to be Monte Carlo errors."
     ),
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms"),
 )
 
 # The standard deviation of an entry with concentration 0.1 has a Monte Carlo error of an eighth

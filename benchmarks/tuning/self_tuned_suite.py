@@ -42,7 +42,6 @@ BENCHMARK = Benchmark(
         "rows."
     ),
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "mass", "potential"),
 )
 
 N_CHAINS, N_DRAWS = 4, 1_000
@@ -441,7 +440,6 @@ def main() -> None:
             "self_tuned_suite",
             key,
             lambda key=key: found_of(key, quick=options.quick),
-            about=BENCHMARK,
             now=not options.only or key in options.only,
             quick=options.quick,
         )

@@ -43,7 +43,6 @@ BENCHMARK = Benchmark(
     ),
     fixed="2026-11-21",
     seeds=(1, 2, 3),
-    measures=("tuning", "algorithms", "manifolds", "potential"),
 )
 
 jax.config.update("jax_enable_x64", True)

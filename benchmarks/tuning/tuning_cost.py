@@ -40,7 +40,6 @@ BENCHMARK = Benchmark(
     asked="",
     fixed="2026-11-22",
     seeds=(1, 2, 3),
-    measures=("tuning",),
 )
 
 NAMES = ["quantile", "crossed_small", "radon_85", "mixture_regression"]

@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Quoted figures are in the records of the benchmarks, and pages say how old these are."""
+"""Quoted figures are in the records of the benchmarks, and pages say when they were measured."""
 
 import importlib
 import re
@@ -69,16 +69,6 @@ def test_pages_say_how_old_their_figures_are(load):
             assert "<!--measured-->" in text, page
 
 
-def test_documentation_quotes_nothing_that_was_transcribed(load, records):
-    pages = load("report.pages")
-    evidence = ROOT / "benchmarks"
-    for page in pages.pages():
-        text = page.read_text(encoding="utf-8")
-        quoted = {*pages.quoted(text), *pages.TABLE.findall(text)}
-        found = {name for name in quoted if records[name]["transcribed"]}
-        assert evidence in page.parents or not found, f"{page} quotes {found}: run them again."
-
-
 def without_marks(text):
     """What is neither code nor marked as a figure of a record, nor known not to be measured."""
     text = re.sub(r"^(```+|:::+).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
@@ -117,9 +107,6 @@ def test_scripts_declare_what_they_measure(load):
     for file in scripts.values():
         about = store.declared(file)
         assert about.question.endswith(("?", ".")), file
-        assert load("harness.declared").fingerprint(about.measures, leaves_out=about.leaves_out), (
-            file
-        )
     loose = [file.name for file in (ROOT / "benchmarks").glob("*.py")]
     assert loose == ["__init__.py"], "Scripts lie in rooms."
 
@@ -133,12 +120,9 @@ def test_records_are_complete(load, records):
         assert {claim["verdict"] for claim in record["claims"]} <= {
             *("", "pass", "miss", "withdrawn", "not run")
         }, name
-        if not record["transcribed"]:
-            assert record["commit"], name
-            assert record["versions"], name
-            assert record["code"], name
-        if record["script"]:
-            assert (ROOT / record["script"]).exists(), name
+        assert record["commit"], name
+        assert record["versions"], name
+        assert (ROOT / record["script"]).exists(), name
 
 
 def test_thresholds_are_those_of_the_run(load, records):
@@ -150,18 +134,8 @@ def test_thresholds_are_those_of_the_run(load, records):
             assert same or about.changed, f"{name}: a changed threshold counts as a miss."
 
 
-def test_claims_that_were_transcribed_are_withdrawn(load):
-    verdict = load("report.summary").verdict
-    passed, told = {"verdict": "pass"}, {"verdict": ""}
-    assert verdict({"transcribed": True}, passed) == "withdrawn"
-    assert verdict({"transcribed": True}, told) == ""
-    assert verdict({"transcribed": False}, passed) == "pass"
-
-
 RECORD = {
     "date": "2026-01-01",
-    "code": "",
-    "measures": ["schedules"],
     "claims": [{"claim": "order", "figure": "1.90 +- 0.08", "asked": "", "verdict": "pass"}],
     "tables": [
         {
@@ -202,89 +176,6 @@ def test_figures_that_no_record_has_are_refused(load, key):
         load("report.pages").filled(f"<!--fig {key}-->1<!--/fig-->", {"r": RECORD})
 
 
-def test_a_change_of_the_code_makes_a_record_old(load, monkeypatch, tmp_path):
-    declared, store = load("harness.declared"), load("report.store")
-    folder = tmp_path / "pymc_geodesic" / "kernel"
-    folder.mkdir(parents=True)
-    (folder / "scan.py").write_bytes(b"x = 1\r\n")
-    monkeypatch.setattr(declared, "ROOT", tmp_path)
-    record = RECORD | {"measures": ["kernel"], "commit": "abc"}
-    record["code"] = declared.fingerprint(record["measures"])
-    assert store.when(record) == "2026-01-01, commit abc"
-    # Line ends differ between systems.
-    (folder / "scan.py").write_bytes(b"x = 1\n")
-    assert store.current(record)
-    (folder / "scan.py").write_bytes(b'"""What."""\n\nx = 1  # Why.\n')
-    assert store.current(record)
-    (folder / "scan.py").write_bytes(b"x = 2\n")
-    assert "before later changes" in store.when(record)
-    with pytest.raises(ValueError, match="folders of pymc_geodesic"):
-        declared.fingerprint(["nowhere"])
-
-
-def test_a_change_of_what_a_script_leaves_out_does_not_make_its_record_old(
-    load, monkeypatch, tmp_path
-):
-    declared, store = load("harness.declared"), load("report.store")
-    folder = tmp_path / "pymc_geodesic" / "algorithms"
-    folder.mkdir(parents=True)
-    (folder / "sgnht.py").write_text("x = 1\n")
-    (folder / "rules.py").write_text("y = 1\n")
-    monkeypatch.setattr(declared, "ROOT", tmp_path)
-    left_out = {"leaves_out": ["algorithms/rules"]}
-    record = RECORD | {"measures": ["algorithms"], **left_out}
-    record["code"] = declared.fingerprint(["algorithms"], **left_out)
-    (folder / "rules.py").write_text("y = 2\n")
-    assert store.current(record)
-    (folder / "sgnht.py").write_text("x = 2\n")
-    assert not store.current(record)
-
-
-def test_moving_a_statement_out_of_a_block_changes_the_code(load, monkeypatch, tmp_path):
-    declared = load("harness.declared")
-    (tmp_path / "pymc_geodesic").mkdir()
-    monkeypatch.setattr(declared, "ROOT", tmp_path)
-    found = set()
-    for text in ("if x:\n    y = 1\n    z = 2\n", "if x:\n    y = 1\nz = 2\n", 'x = "y"', 'x = ""'):
-        (tmp_path / "pymc_geodesic" / "schedules.py").write_text(text)
-        found.add(declared.fingerprint(["schedules"]))
-    assert len(found) == 4
-
-
-def test_dividing_a_module_does_not_make_a_record_old_but_a_change_does(
-    load, monkeypatch, tmp_path
-):
-    declared = load("harness.declared")
-    folder = tmp_path / "pymc_geodesic" / "algorithms"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(declared, "ROOT", tmp_path)
-
-    def code(**files):
-        for old in folder.iterdir():
-            old.unlink()
-        for name, text in files.items():
-            (folder / f"{name}.py").write_text(text)
-        declared._defined_twice.cache_clear()
-        return declared.fingerprint(["algorithms"])
-
-    noise = "@cache\ndef noise(x):\n    if x:\n        return 1\n    return 2\n"
-    rule = "class Rule:\n    y = noise(1)\n"
-    head = '"""Rules."""\n\nfrom numpy import sin\n\n__all__ = ["Rule"]\n\n'
-    whole = code(rules=head + noise + rule)
-    within = "from pymc_geodesic.algorithms.noise import noise\n"
-    parts = {"noise": '"""Noise."""\n\n' + noise, "rules": head + within + rule}
-    assert code(**parts) == whole
-    assert code(**parts | {"rules": parts["rules"].replace("sin", "cos")}) != whole
-    assert code(**parts | {"rules": parts["rules"].replace("noise(1)", "noise(2)")}) != whole
-    assert code(**parts | {"rules": parts["rules"].replace("noise\n", "other as noise\n")}) != whole
-    # Which of two it is matters.
-    other = {"other": noise.replace("2", "3")}
-    elsewhere = {"rules": parts["rules"].replace("algorithms.noise", "algorithms.other")}
-    assert code(**parts, **other) != code(**(parts | elsewhere), **other)
-    assert code(**parts | {"noise": noise.replace("@cache\n", "")}) != whole
-    assert code(**parts | {"noise": noise.replace("    return 2", "        return 2")}) != whole
-
-
 def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path, capsys):
     harness, store, pages = load("harness.records"), load("report.store"), load("report.pages")
     about = load("harness.declared").Benchmark(
@@ -292,7 +183,6 @@ def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path,
         asked="At most 2.",
         fixed="2026-01-01",
         seeds=(1, 2, 3),
-        measures=("schedules",),
     )
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     monkeypatch.setattr(harness, "commit", lambda: "0123456789")
@@ -306,10 +196,21 @@ def test_a_run_writes_a_record_that_pages_can_quote(load, monkeypatch, tmp_path,
     assert records["new"]["figures"] == {"errors": [None]}
     assert records["new"]["versions"]["numpy"] == np.__version__
     assert harness.earlier("new") == {"errors": [None]}
-    assert store.current(records["new"])
     text = "<!--fig new::ours::ratio-->1.2<!--/fig-->\n<!--table new-->\n<!--/table-->\n"
     text += "<!--about new-->\n<!--/about-->\n<!--measured-->\n<!--/measured-->\n"
     filled = pages.filled(text, records)
     assert pages.unfinished(filled) == []
-    for part in ("| ours | 1.25 |", "At most 2.", "commit 0123456789", "with the present code"):
+    for part in ("| ours | 1.25 |", "At most 2.", "commit 0123456789", "measured on"):
         assert part in filled
+
+
+def test_a_repeated_script_says_which_claims_have_changed(load):
+    repeat = load("report.repeat")
+    before = {"name": "r", "claims": [{"claim": "x", "figure": "1", "verdict": "pass"}]}
+    after = {"name": "r", "claims": [{"claim": "x", "figure": "3", "verdict": "miss"}]}
+    told = {"claim": "y", "figure": "2", "verdict": ""}
+    assert repeat.changed(before, before) == []
+    assert repeat.changed(before, after) == ["r: x: pass, 1; now miss, 3"]
+    more = {"name": "r", "claims": [*before["claims"], told]}
+    assert repeat.changed(before, more) == ["r: y: told, nothing; now told, 2"]
+    assert set(repeat.of_users()) <= set(load("report.store").read())
