@@ -149,7 +149,7 @@ def election(n):
     rng = np.random.default_rng(3)
     sizes = {"a": 4, "b": 4, "c": 16, "d": 51, "e": 5}
     index = {k: rng.integers(0, size, n) for k, size in sizes.items()}
-    black, female, v_prev = d["bin"].values, (d["h"] > 2).values, d["z"].values
+    black, female, v_prev = (d["w"] > 0).values, (d["h"] > 2).values, d["z"].values
     with pm.Model() as model:
         beta = pm.Normal("beta", 0, 100, shape=5)
         y_hat = beta[0] + beta[1] * black + beta[2] * female + beta[4] * female * black
