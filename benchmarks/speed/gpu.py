@@ -103,7 +103,7 @@ def effective(draws: dict[str, np.ndarray]) -> float:
 
 def timed_ensemble(step: Any, n_chains: int, n_draws: int, *, tune: int = 500) -> dict[str, float]:
     """Tune, and time draws of all chains, the second time that they are made."""
-    from pymc_geodesic.kernel.jax.devices import on_processor
+    from pymc_geodesic.kernel.jax.resident import on_processor
     from pymc_geodesic.sampling import begin, run
     from pymc_geodesic.sampling.ensemble import MOST_TUNED, Ensemble
 

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import gc
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from pytensor.configdefaults import config
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.op import HasMultipleInnerGraph
+from pytensor.graph.traversal import ancestors, apply_ancestors
 
-__all__ = ["quick_building"]
+__all__ = ["forget_lines_of_constants", "quick_building"]
 
 # Number of new objects after which Python collects garbage. A graph has tens of thousands of
 # objects, all in use. With 100,000 the garbage of compilers raised the peak memory of a process by
@@ -53,3 +56,27 @@ def quick_building() -> Iterator[None]:
         if freezes:
             gc.unfreeze()
         gc.set_threshold(often, *others)
+
+
+def forget_lines_of_constants(outputs: Iterable[Variable]) -> None:
+    """Forget the lines of code where the constants of a graph were written.
+
+    PyTensor keeps these lines for its error messages. When it replaces ``switch(condition, x, x)``
+    by x, it adds the lines of all inputs to those of x, which triples them. Constants are not
+    copied with a graph, and constants within operations are shared by all models, so without this
+    function their lines would fill the memory after about twenty functions.
+
+    Parameters
+    ----------
+    outputs : iterable of Variable
+        The graph. The tags of its constants, and of those within its operations, are changed.
+    """
+    graphs = [list(outputs)]
+    while graphs:
+        graph = graphs.pop()
+        for x in ancestors(graph):
+            if isinstance(x, Constant):
+                x.tag.trace = []
+        for node in apply_ancestors(graph):
+            if isinstance(node.op, HasMultipleInnerGraph):
+                graphs += [inner.outputs for inner in node.op.inner_graphs.values()]

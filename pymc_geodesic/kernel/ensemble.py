@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymc_geodesic.kernel.interface import Inputs
-from pymc_geodesic.kernel.jax.devices import on_accelerator
 from pymc_geodesic.kernel.jax.ensemble import EnsembleCalls
 from pymc_geodesic.kernel.jax.random_inputs import DrawnRows, Places
-from pymc_geodesic.kernel.jax.resident import copied_to_device, in_double_precision, kept_on_device
+from pymc_geodesic.kernel.jax.resident import (
+    copied_to_device,
+    in_double_precision,
+    kept_on_device,
+    on_accelerator,
+)
 from pymc_geodesic.kernel.transitions import TransitionKernel
 from pymc_geodesic.kernel.trees import leaves_of, map_leaves, rebuilt
 

@@ -13,8 +13,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import pullback
 
 from pymc_geodesic.kernel.compiled import inputs_like
-from pymc_geodesic.kernel.evaluated import Evaluated
-from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.kernel.interpreted import Evaluated, Interpreted
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.potential import Potential

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.kernel.evaluated import Evaluated, clock
 from pymc_geodesic.kernel.host_functions import (
     added,
     energies_and_gradients,
     geometry,
     terms_of_rows,
 )
+from pymc_geodesic.kernel.interpreted import Evaluated, clock
 from pymc_geodesic.kernel.reader import checked_batches, checked_blocks, possible_rows
 from pymc_geodesic.kernel.representatives import Representatives
 from pymc_geodesic.kernel.row_weights import RowWeights

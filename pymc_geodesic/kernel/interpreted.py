@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Functions that PyTensor interprets by NumPy, for graphs that are evaluated a few times.
+"""Functions that the host evaluates: PyTensor interprets them by NumPy, or JAX compiles them.
 
 A compiler would take longer than all calls, and a process that has computed with JAX cannot be
 forked: what a step does before PyMC's workers begin is interpreted.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from threading import Lock
+from time import process_time, thread_time
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,11 @@ from pytensor.tensor import TensorVariable
 from pytensor.tensor.elemwise import Elemwise
 
 from pymc_geodesic.graph_inputs import graph_input
-from pymc_geodesic.kernel.building import quick_building
-from pymc_geodesic.kernel.stack_traces import forget_lines_of_constants
+from pymc_geodesic.kernel.building import forget_lines_of_constants, quick_building
+from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.packed import PackedFunction
 
-__all__ = ["Interpreted", "for_many", "write_out"]
+__all__ = ["Evaluated", "Interpreted", "clock", "for_many", "write_out"]
 
 # NumPy's limit for the operands of a function.
 MOST_OPERANDS = 31
@@ -161,3 +163,58 @@ def without_loops(fgraph, node):
         # The two forms meet at log 2, where both lose the same precision.
         return [pt.switch(x < -0.6931, pt.log1p(-pt.exp(x)), pt.log(-pt.expm1(x)))]
     return None
+
+
+# Shapes of arguments for which a function is compiled, which takes half a second. Batches and
+# chunks of data in memory have five; files have an own number of rows each.
+MOST_SHAPES = 10
+# Arrays of a call, in and out, from which packing them takes less than JAX does with each of them.
+MANY = 40
+
+
+class Evaluated:
+    """A function of arrays.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of TensorVariable
+        The graph.
+
+    Attributes
+    ----------
+    seconds_of_making : ndarray, shape (2,)
+        Time of the processor that first calls took, by the clocks of :func:`clock`.
+    """
+
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable]) -> None:
+        kind = PackedFunction if len(inputs) + len(outputs) > MANY else JAXFunction
+        self.compiled = kind(inputs, outputs)
+        self.interpreted = Interpreted(inputs, outputs)
+        self.seconds_of_making, self._n_shapes = np.zeros(2), 0
+        self._dtypes = [x.dtype for x in inputs]
+
+    def __call__(
+        self, arguments: Sequence[np.ndarray], *, interprets: bool = False
+    ) -> list[np.ndarray]:
+        """Evaluate the outputs; JAX compiles anew for arguments of other shapes."""
+        # Entries of arrays are NumPy's scalars, for which JAX would compile anew. The host computes
+        # in double precision, whatever that of the model.
+        arguments = [*map(np.asarray, arguments, self._dtypes)]
+        is_new = not self.compiled.is_made_for(*arguments)
+        interprets = interprets or (is_new and self._n_shapes == MOST_SHAPES)
+        evaluate = self.interpreted if interprets else self.compiled
+        if not evaluate.is_made_for(*arguments):
+            began = clock()
+            evaluate(*arguments)
+            self._n_shapes += not interprets
+            self.seconds_of_making = self.seconds_of_making + clock() - began
+        return [*map(np.asarray, evaluate(*arguments))]
+
+
+def clock() -> np.ndarray:
+    """Return the time of the processor, by two clocks.
+
+    Where a limit is set to the time of a process, as batch systems do, the clock of all its threads
+    advances in steps of milliseconds; that of a single thread does not.
+    """
+    return np.array([process_time(), thread_time()])

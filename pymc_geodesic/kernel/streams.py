@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pymc_geodesic.kernel.aligned import aligned_empty
+from pymc_geodesic.kernel.jax.resident import aligned_empty
 from pymc_geodesic.kernel.pools import PoolCursor, PoolReader
 from pymc_geodesic.kernel.reader import StreamCursor, StreamReader
 from pymc_geodesic.kernel.row_weights import RowWeights

@@ -13,8 +13,8 @@ import xarray as xr
 from pymc.model import Model
 
 from pymc_geodesic.kernel.all_rows import gradients_of_all_rows
-from pymc_geodesic.kernel.evaluated import clock
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.interpreted import clock
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.runs.direction_coordinates import has_directions
 from pymc_geodesic.runs.point_maps import PointMaps

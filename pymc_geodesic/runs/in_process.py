@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import cast
 
-from pymc_geodesic.kernel.jax.devices import on_processor
+from pymc_geodesic.kernel.jax.resident import on_processor
 from pymc_geodesic.sampling import Chain, ChainMethod, run
 from pymc_geodesic.sampling.advance import Sampler
 from pymc_geodesic.sampling.chain import GradientChain

@@ -14,7 +14,7 @@ from typing import Any
 
 from pymc.model import Model
 
-from pymc_geodesic.kernel.jax.devices import has_accelerator
+from pymc_geodesic.kernel.jax.resident import has_accelerator
 from pymc_geodesic.runs.checkpoints.checkpoint import Checkpoint, RunOnDisk
 from pymc_geodesic.runs.checkpoints.identity import identity_of
 from pymc_geodesic.runs.cluster.on_workers import OnWorkers

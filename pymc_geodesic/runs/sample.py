@@ -15,7 +15,7 @@ import xarray as xr
 from pymc.model import Model
 from threadpoolctl import threadpool_limits
 
-from pymc_geodesic.kernel.jax.devices import on_processor
+from pymc_geodesic.kernel.jax.resident import on_processor
 from pymc_geodesic.rows.builders import computed_by, given_model
 from pymc_geodesic.runs.arguments_of_pymc import with_hints
 from pymc_geodesic.runs.checkpoints.folder import folder_of

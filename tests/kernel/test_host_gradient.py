@@ -12,9 +12,9 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.kernel import evaluated, host_gradient
-from pymc_geodesic.kernel.evaluated import Evaluated
+from pymc_geodesic.kernel import host_gradient, interpreted
 from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.kernel.interpreted import Evaluated
 from pymc_geodesic.kernel.jax import function
 from pymc_geodesic.kernel.jax.function import JAXFunction
 from pymc_geodesic.kernel.jax.packed import PackedFunction
@@ -99,7 +99,7 @@ def test_few_numbers_of_rows_are_compiled_for(monkeypatch):
     gradient, point = host(flat())
     batches = [[np.arange(n)] * len(gradient.n_rows) for n in (20, 21, 22, 23)]
     expected = gradient.many([point] * 4, batches)
-    monkeypatch.setattr(evaluated, "MOST_SHAPES", 2)
+    monkeypatch.setattr(interpreted, "MOST_SHAPES", 2)
     other = HostGradient(gradient.potential)
     found = other.many([point] * 4, batches)
     is_made_for = other._evaluate.compiled.is_made_for
@@ -146,7 +146,7 @@ class Slow:
 def test_a_pass_is_timed_without_compiling(monkeypatch):
     gradient, point = host(flat())
     gradient._evaluate.compiled = slow = Slow(gradient._evaluate.compiled)
-    for module in (evaluated, host_gradient):
+    for module in (interpreted, host_gradient):
         monkeypatch.setattr(module, "clock", lambda: np.full(2, slow.time))
     monkeypatch.setattr(host_gradient, "CHUNK", 150)
     gradient.whole(point)
@@ -156,7 +156,7 @@ def test_a_pass_is_timed_without_compiling(monkeypatch):
 def test_a_pass_is_timed_where_the_clock_of_the_process_advances_in_steps(monkeypatch):
     """As it does under a limit of its time, such as batch systems set."""
     gradient, point = host(flat())
-    monkeypatch.setattr(evaluated, "process_time", lambda: 1.0)
+    monkeypatch.setattr(interpreted, "process_time", lambda: 1.0)
     gradient.whole(point)
     assert gradient.seconds_per_pass > 0
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pymc_geodesic.kernel import streams
-from pymc_geodesic.kernel.aligned import ALIGNMENT
+from pymc_geodesic.kernel.jax.resident import ALIGNMENT
 from pymc_geodesic.kernel.streams import BatchStream, draw_noise
 
 SOURCES = [SimpleNamespace(n_rows=1000, batch_size=3), SimpleNamespace(n_rows=50, batch_size=4)]

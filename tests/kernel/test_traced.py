@@ -14,7 +14,6 @@ from pytensor.link.jax.dispatch import jax_funcify
 from pytensor.tensor.math import Dot
 from two_processes import outputs_of_two
 
-from pymc_geodesic.kernel import kept_files
 from pymc_geodesic.kernel.jax import traced as module
 from pymc_geodesic.kernel.jax.traced import traced
 
@@ -95,8 +94,8 @@ def test_a_change_is_traced_anew(folder, traces, monkeypatch, change):
 
 
 def test_an_edited_source_is_another_version(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_files, "SOURCES", (tmp_path,))
-    versions, packages = kept_files.versions.__wrapped__, ("numpy",)
+    monkeypatch.setattr(module, "SOURCES", (tmp_path,))
+    versions, packages = module.versions.__wrapped__, ("numpy",)
     source = tmp_path / "source.py"
     source.write_text("1")
     before = versions(packages)

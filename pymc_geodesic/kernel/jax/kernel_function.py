@@ -14,7 +14,7 @@ from pymc_geodesic.kernel.graph_names import name_of_value
 from pymc_geodesic.kernel.jax.function import MEMO, Change, Compiled, JAXFunction
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.resident import load_jax
-from pymc_geodesic.kernel.kept_files import key_of
+from pymc_geodesic.kernel.jax.traced import key_of
 from pymc_geodesic.kernel.trees import Tree, leaves_of, map_leaves, rebuilt
 
 __all__ = ["KernelFunction"]

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.kernel.aligned import aligned_empty
 from pymc_geodesic.kernel.jax.function import JAXFunction
+from pymc_geodesic.kernel.jax.resident import aligned_empty
 
 __all__ = ["ManyCalls", "Turns"]
 

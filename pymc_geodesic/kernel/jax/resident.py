@@ -1,6 +1,10 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Data kept on the device.
+"""Data on the device: where JAX computes, and arrays that stay there.
+
+A call of an accelerator takes as long as a hundred gradients of a small batch on the processor. So
+what is decided step by step, as in a tuning phase, is computed on the processor, and many draws of
+all chains, which are one call, on the accelerator.
 
 PyTensor passes JAX the NumPy array behind a shared variable at every call, and JAX copies it every
 time. If the data were a constant of the graph, every stage of compilation would copy it: 458 MB
@@ -8,6 +12,8 @@ took 4.8 GB.
 """
 
 from __future__ import annotations
+
+import math
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -18,19 +24,63 @@ import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.link.basic import Container
 
-from pymc_geodesic.kernel.aligned import aligned_empty
-from pymc_geodesic.kernel.jax.devices import default_device
-
 __all__ = [
+    "aligned_empty",
     "copied_to_device",
+    "default_device",
     "form_of_data",
     "form_on_device",
+    "has_accelerator",
     "in_double_precision",
     "kept_on_device",
     "load_jax",
+    "on_accelerator",
     "on_device",
+    "on_processor",
     "value_of",
 ]
+
+
+def has_accelerator() -> bool:
+    """Return whether JAX has another device than the processor, and would use it."""
+    import jax
+
+    return jax.default_backend() != "cpu"
+
+
+def default_device() -> Any:
+    """Return the device on which JAX computes now."""
+    import jax
+
+    chosen = jax.config.jax_default_device
+    return jax.devices()[0] if chosen is None or isinstance(chosen, str) else chosen
+
+
+def on_processor() -> AbstractContextManager[Any]:
+    """Compute on the processor."""
+    import jax
+
+    return jax.default_device(jax.devices("cpu")[0]) if has_accelerator() else nullcontext()
+
+
+def on_accelerator() -> AbstractContextManager[Any]:
+    """Compute on the accelerator, if there is one."""
+    import jax
+
+    return jax.default_device(jax.devices()[0]) if has_accelerator() else nullcontext()
+
+
+# JAX does not copy arrays whose address is a multiple of this number of bytes.
+ALIGNMENT = 64
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return an array without values whose address JAX accepts; NumPy aligns to 16 bytes only."""
+    n_bytes = math.prod(shape) * dtype.itemsize
+    memory = np.empty(n_bytes + ALIGNMENT, dtype="uint8")
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
 
 # Number of bytes from which the size of pages matters.
 LARGE = 2**22
