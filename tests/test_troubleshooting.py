@@ -24,8 +24,8 @@ SAYS = {
     "algorithms/cir.py": ["skipped a transition because not all Gamma shapes"],
     "algorithms/simplex_rules.py": ["moves the means of probabilities near zero by"],
     "calibration/result.py": ["the draws of `", "simulations have failed"],
-    "diagnostics/angle_statistics.py": ["whose draws lie at both ends of its"],
     "diagnostics/direction_statistics.py": [
+        "whose draws lie at both ends of its",
         "has no mean direction: the mean resultant length",
         "lies at both ends of an axis, with mean resultant length",
         "has no principal axis: its share of the second moments",

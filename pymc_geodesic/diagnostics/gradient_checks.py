@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What gradients at some of the draws add to a verdict, and which doubts they clear."""
+"""Checks by gradients of all rows: their means, and the widths of directions."""
 
 from __future__ import annotations
 
@@ -13,23 +13,91 @@ import xarray as xr
 from pymc.model import Model
 from pymc.util import RandomState
 
-from pymc_geodesic.diagnostics.direction_checks import check_directions
 from pymc_geodesic.diagnostics.findings import Finding
-from pymc_geodesic.diagnostics.gradients import Batches, gradient_draws
+from pymc_geodesic.diagnostics.gradients import Batches, ModelPoints, gradient_draws
 from pymc_geodesic.diagnostics.model_checks import check_positions
 from pymc_geodesic.diagnostics.temperature import temperatures_of
+from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.potential.minibatch import find_batch_sources
 from pymc_geodesic.run_record import RunRecord
 from pymc_geodesic.runs.direction_coordinates import DirectionDraws, direction_draws
+from pymc_geodesic.runs.directions import extremes
 from pymc_geodesic.runs.widths import Widths, compared_widths
+from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
 
-__all__ = ["with_gradients"]
+__all__ = ["check_directions", "judged_modes", "with_gradients"]
+
+
+def check_directions(draws: DirectionDraws) -> list[Finding]:
+    """Look for directions along which positions are too wide or too narrow.
+
+    Parameters
+    ----------
+    draws : DirectionDraws
+        The draws, some of them with gradients.
+
+    Returns
+    -------
+    list of Finding
+        ``directions_too_wide`` or ``directions_too_narrow``, for the temperature furthest off.
+    """
+    wrong = [x for x in extremes(draws) if x.is_wrong]
+    if not wrong:
+        return []
+    worst = max(wrong, key=lambda x: abs(x.temperature - 1))
+    width = "wide" if worst.temperature > 1 else "narrow"
+    named = " and ".join(f"{x.temperature:.3g}, mostly of `{x.owner}`" for x in wrong)
+    sentence = (
+        f"Positions are too {width} along a direction: configurational temperatures of the widest "
+        f"and narrowest directions should be 1, but are {named}."
+    )
+    advice = (
+        "Noise of gradients may prefer directions: use larger batches, control variates, or a "
+        "smaller `accuracy` or `step_size`."
+    )
+    evidence = {"temperatures": [x.temperature for x in wrong], "errors": [x.error for x in wrong]}
+    return [Finding(f"directions_too_{width}", "error", sentence, advice, evidence)]
+
+
+def judged_modes(findings: Sequence[Finding], known: ModelPoints) -> list[Finding]:
+    """Return findings in which chains are in different modes only if a barrier separates them.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        What draws alone have shown.
+    known : ModelPoints
+        The draws as points of the model.
+    """
+    if known.conditioned or all(found.name != "different_modes" for found in findings):
+        return list(findings)
+    chains = [list(parts) for parts in zip(*known.points, strict=True)]
+    barrier = barrier_between(HostGradient(known.potential), *farthest_means(chains))
+    if barrier > BARRIER:
+        return list(findings)
+    return [_unmixed(x) if x.name == "different_modes" else x for x in findings]
+
+
+def _unmixed(found: Finding) -> Finding:
+    sentence = (
+        f"The chains have not mixed: R-hat of {found.evidence['variable']} is "
+        f"{found.evidence['r_hat']:.2f}, although the log density hardly dips between them. They "
+        "explore one mode slowly."
+    )
+    advice = (
+        "Increase `tune` and `draws`, or `n_steps`, or reparametrise the model. Discard these "
+        "draws."
+    )
+    return Finding("not_stationary", "error", sentence, advice, found.evidence)
+
 
 # Draws of a chain at which gradients are evaluated.
 MAX_DRAWS = 250
 # Rows, over all draws, whose gradients take some seconds; and the draws that are worth it. Where
 # there is no time for all rows, batches give gradients that are right on average.
 MOST_ROWS, FEWEST_DRAWS = 10**8, 80
+
+
 DIVERGING = "diverging"
 
 

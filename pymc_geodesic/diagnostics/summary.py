@@ -11,18 +11,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from pymc_geodesic.diagnostics.angle_statistics import (
+from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
+from pymc_geodesic.diagnostics.direction_statistics import (
     about_mean,
     angle_statistics,
+    axial_statistics,
+    directional_statistics,
     turns_of,
     warn_of_seams,
 )
-from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
-from pymc_geodesic.diagnostics.direction_statistics import (
-    axial_statistics,
-    directional_statistics,
-)
-from pymc_geodesic.diagnostics.frame_statistics import frame_statistics
+from pymc_geodesic.diagnostics.frames import frame_statistics
 from pymc_geodesic.diagnostics.geometry import geometries
 from pymc_geodesic.manifolds import Circle, Manifold, ProjectiveSphere
 from pymc_geodesic.manifolds.recorded import recorded_manifolds

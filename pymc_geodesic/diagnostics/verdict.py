@@ -16,19 +16,25 @@ import xarray as xr
 from pymc.model import Model
 from pymc.util import RandomState
 
-from pymc_geodesic.diagnostics.barrier_checks import judged_modes
-from pymc_geodesic.diagnostics.chain_checks import check_chains
-from pymc_geodesic.diagnostics.component_checks import check_components
-from pymc_geodesic.diagnostics.draw_checks import check_divergences, check_finite
+from pymc_geodesic.diagnostics.chain_checks import (
+    check_chains,
+    check_components,
+    check_divergences,
+    check_finite,
+    check_labels,
+    components_of,
+)
 from pymc_geodesic.diagnostics.evidence import Evidence
 from pymc_geodesic.diagnostics.exchange import are_exchangeable
 from pymc_geodesic.diagnostics.findings import Diagnosis, Finding
-from pymc_geodesic.diagnostics.gradient_checks import with_gradients
+from pymc_geodesic.diagnostics.gradient_checks import judged_modes, with_gradients
 from pymc_geodesic.diagnostics.gradients import ModelPoints, gradient_draws, model_points
-from pymc_geodesic.diagnostics.label_checks import check_labels, components_of
-from pymc_geodesic.diagnostics.local_checks import check_local_rows
-from pymc_geodesic.diagnostics.mode_checks import not_looked, with_modes
-from pymc_geodesic.diagnostics.model_checks import check_total_size
+from pymc_geodesic.diagnostics.model_checks import (
+    check_local_rows,
+    check_total_size,
+    not_looked,
+    with_modes,
+)
 from pymc_geodesic.diagnostics.sampled_draws import points_of_run, sampled_draws
 from pymc_geodesic.diagnostics.sampler_checks import check_sampler
 from pymc_geodesic.diagnostics.simplex_checks import check_near_zero, chose_euler_steps
@@ -37,8 +43,7 @@ from pymc_geodesic.diagnostics.temperature import (
     KINETIC,
     kinetic_temperature,
 )
-from pymc_geodesic.diagnostics.tuning_checks import check_tuning
-from pymc_geodesic.diagnostics.virial_checks import check_virial
+from pymc_geodesic.diagnostics.thermostat_checks import check_tuning, check_virial
 from pymc_geodesic.potential.minibatch import has_minibatch
 from pymc_geodesic.potential.missing_rows import missing_rows
 from pymc_geodesic.rows.builders import given_model

@@ -9,7 +9,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics.direction_checks import check_directions
+from pymc_geodesic.diagnostics.gradient_checks import check_directions
 from pymc_geodesic.diagnostics.gradients import gradient_draws, model_points
 from pymc_geodesic.runs.direction_coordinates import direction_draws
 from pymc_geodesic.runs.directions import extremes

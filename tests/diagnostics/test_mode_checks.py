@@ -6,7 +6,7 @@ import arviz as az
 import numpy as np
 import pytest
 
-from pymc_geodesic.diagnostics.mode_checks import check_modes, not_looked
+from pymc_geodesic.diagnostics.model_checks import check_modes, not_looked
 from pymc_geodesic.run_record import ModeRecord, ModesRecord, RunRecord
 
 

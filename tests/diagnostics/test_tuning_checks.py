@@ -8,7 +8,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics.tuning_checks import check_tuning
+from pymc_geodesic.diagnostics.thermostat_checks import check_tuning
 
 SHAPE = (4, 400)
 

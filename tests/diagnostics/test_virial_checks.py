@@ -8,7 +8,7 @@ import pytest
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.diagnostics.virial_checks import check_virial
+from pymc_geodesic.diagnostics.thermostat_checks import check_virial
 
 SHAPE = (4, 400)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pymc_geodesic.diagnostics.angle_statistics import about_mean
+from pymc_geodesic.diagnostics.direction_statistics import about_mean
 from pymc_geodesic.diagnostics.harmonics import Identity, labels_of, stein_values
 from pymc_geodesic.diagnostics.kernel_factors import Factor, kernel_factors
 from pymc_geodesic.diagnostics.located import located
