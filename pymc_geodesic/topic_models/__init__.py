@@ -4,9 +4,12 @@
 
 from pymc_geodesic.topic_models.alignment import align
 from pymc_geodesic.topic_models.bag_of_words import BagOfWords
-from pymc_geodesic.topic_models.coherence import coherence
 from pymc_geodesic.topic_models.collapsed_mean_topics import CollapsedMeanTopics
-from pymc_geodesic.topic_models.completion import document_completion_perplexity, split_tokens
+from pymc_geodesic.topic_models.completion import (
+    Perplexity,
+    document_completion_perplexity,
+    split_tokens,
+)
 from pymc_geodesic.topic_models.concentration import fit_concentration
 from pymc_geodesic.topic_models.describe import TopicReport, describe
 from pymc_geodesic.topic_models.documents import proportions
@@ -16,8 +19,8 @@ from pymc_geodesic.topic_models.plot import plot_topics
 from pymc_geodesic.topic_models.prevalence import prevalence
 from pymc_geodesic.topic_models.priors import TopicPriors, fit_priors
 from pymc_geodesic.topic_models.projections import projections
-from pymc_geodesic.topic_models.running import Perplexity
 from pymc_geodesic.topic_models.sample import sample
+from pymc_geodesic.topic_models.schedule import schedule_of_topics as schedule_of_topics
 from pymc_geodesic.topic_models.schedule import sgrld_schedule
 from pymc_geodesic.topic_models.sizes import top_documents, topic_sizes
 from pymc_geodesic.topic_models.spherical import log_perplexity
@@ -27,9 +30,8 @@ from pymc_geodesic.topic_models.spherical_variational import (
     fit_spherical_admixture,
 )
 from pymc_geodesic.topic_models.starts import starts_of_topics as starts_of_topics
-from pymc_geodesic.topic_models.step_size_schedule import schedule_of_topics as schedule_of_topics
 from pymc_geodesic.topic_models.topic_counts import TopicCounts, expected_counts
-from pymc_geodesic.topic_models.words import top_words
+from pymc_geodesic.topic_models.words import coherence, top_words
 
 __all__ = [
     "BagOfWords",

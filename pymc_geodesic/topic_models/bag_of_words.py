@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from pytensor.tensor import TensorVariable
 from scipy import sparse
 
-from pymc_geodesic.topic_models.corpus_rows import as_rows
 from pymc_geodesic.topic_models.texts import (
     counts_of_words,
     fitted_vectorizer,
@@ -24,6 +23,7 @@ from pymc_geodesic.topic_models.texts import (
     warn_of_unknown,
 )
 from pymc_geodesic.topic_models.word_weights import (
+    as_rows,
     checked_weights,
     rarities,
     unit_rows,

@@ -1,20 +1,127 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Step sizes for the topics of latent Dirichlet allocation, computed from the corpus."""
+r"""Step sizes for the topics of latent Dirichlet allocation, computed from the corpus.
+
+In the expanded-mean coordinates :math:`\theta` a topic with n tokens in the whole corpus moves, in
+a transition with step size :math:`\epsilon`, by :math:`\tfrac{\epsilon}{2} (N/|S|) \sum_{d \in S}
+(n_{dw} - \pi_w n_d)`, which is :math:`\tfrac{\epsilon}{2} n (\hat\pi_w - \pi_w)` on average, and
+:math:`\pi = \theta / \sum_w \theta_w`. Its probabilities therefore move by the share
+
+.. math::
+
+    \rho = \frac{\epsilon \, n}{2 \sum_w \theta_w}
+
+of the distance to the frequencies :math:`\hat\pi` of the batch: a topic is an average of the words
+of about :math:`1 / \rho` batches. The sum of :math:`\theta` is about that of the prior's
+concentrations, and n about the tokens of the corpus over the number of topics.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from numpy.typing import ArrayLike
+from pymc.model import Model
 
+from pymc_geodesic.algorithms.default_schedules import node_of, register_default_schedule
+from pymc_geodesic.distributions.concentration import known_concentration
+from pymc_geodesic.potential.packed import corpus_size
+from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.schedules import PolynomialSchedule
+from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocationRV
 from pymc_geodesic.topic_models.read import Documents, read_documents
-from pymc_geodesic.topic_models.step_size_rule import topic_schedule
 from pymc_geodesic.topic_models.topic_counts import read_counts
 from pymc_geodesic.validation import whole
 
-__all__ = ["sgrld_schedule"]
+__all__ = ["START_TOKENS", "schedule_of_topics", "sgrld_schedule", "topic_schedule"]
+
+
+# Most tokens from which a start is found: about 70,000 for each of 30 topics, and a few seconds.
+START_TOKENS = 2_000_000
+
+# Largest share of the distance to the words of a batch. From one on, entries are reflected at zero
+# and the sum of the coordinates grows unnecessarily.
+LARGEST_SHARE = 0.3
+# Averages at the first step size before the decay sets in.
+N_MEMORIES = 10.0
+# Between 1/2 and 1, so that the noise of the batches averages out and a poor start is forgotten.
+DECAY = 0.6
+
+
+def topic_schedule(
+    n_tokens: float,
+    *,
+    tokens_per_batch: float,
+    n_topics: int,
+    total_concentration: float,
+) -> PolynomialSchedule:
+    r"""Return step sizes at which topics first average over as many tokens as their start.
+
+    The first share is :math:`\rho_0 = \min(0.3, T_S / \min(T, 2 \cdot 10^6))` with :math:`T_S`
+    tokens per batch, and
+
+    .. math::
+
+        \epsilon_t = \frac{2 \rho_0 K \sum_w \beta_w}{T}
+            \left(1 + \frac{\rho_0 t}{10}\right)^{-0.6}.
+
+    Parameters
+    ----------
+    n_tokens : float
+        Number T of tokens of the corpus.
+    tokens_per_batch : float
+        Average number of tokens of a minibatch.
+    n_topics : int
+        Number of topics K.
+    total_concentration : float
+        Sum of the concentrations of a topic's Dirichlet prior.
+    """
+    share = min(LARGEST_SHARE, tokens_per_batch / min(n_tokens, START_TOKENS))
+    first = 2 * share * n_topics * total_concentration / n_tokens
+    return PolynomialSchedule(first, N_MEMORIES / share, DECAY)
+
+
+def schedule_of_topics(
+    model: Model, variables: Sequence[SampledVariable]
+) -> PolynomialSchedule | None:
+    """Return the step sizes for the topics of latent Dirichlet allocation; None for other models.
+
+    Parameters
+    ----------
+    model : Model
+        A model with documents as data.
+    variables : sequence of SampledVariable
+        The sampled variables: only the topics.
+    """
+    allocations = [node for node in map(node_of, model.observed_RVs) if _is_allocation(node)]
+    if len(allocations) != 1 or len(variables) != 1:
+        return None
+    [node], [variable] = allocations, variables
+    if variable.rv not in node.op.dist_params(node):
+        return None
+    n_topics, n_words = variable.shape[-2:]
+    concentration = known_concentration(variable.rv)
+    total = float(n_words)
+    if concentration is not None:
+        total = float(np.mean(concentration.sum(axis=-1) * n_words / concentration.shape[-1]))
+    observed = next(model.rvs_to_values[rv] for rv in model.observed_RVs if node_of(rv) is node)
+    n_documents, n_tokens = corpus_size(observed)
+    batch_size = observed.type.shape[0] or n_documents
+    return topic_schedule(
+        n_tokens,
+        tokens_per_batch=n_tokens * batch_size / n_documents,
+        n_topics=n_topics,
+        total_concentration=total,
+    )
+
+
+def _is_allocation(node) -> bool:
+    return isinstance(node.op, LatentDirichletAllocationRV)
+
+
+register_default_schedule(LatentDirichletAllocationRV, schedule_of_topics)
 
 
 def sgrld_schedule(

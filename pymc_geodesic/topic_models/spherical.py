@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from pymc_geodesic.distributions.bessel import vmf_log_normalizer
 from pymc_geodesic.kernel.interpreted import Interpreted
+from pymc_geodesic.topic_models.completion import Perplexity, RunningAverage
 from pymc_geodesic.topic_models.read import Documents, Draws, read_documents, read_topics
-from pymc_geodesic.topic_models.running import Perplexity, RunningAverage
 from pymc_geodesic.topic_models.topic_counts import read_alpha
 
 __all__ = ["log_perplexity", "require_unit"]

@@ -18,7 +18,7 @@ from pymc_geodesic.sampling.log import log
 from pymc_geodesic.topic_models.collapsed_gibbs import Assignments
 from pymc_geodesic.topic_models.latent_dirichlet_allocation import LatentDirichletAllocationRV
 from pymc_geodesic.topic_models.predicted_corpus import some_documents
-from pymc_geodesic.topic_models.step_size_rule import START_TOKENS
+from pymc_geodesic.topic_models.schedule import START_TOKENS
 
 __all__ = ["starts_of_topics"]
 

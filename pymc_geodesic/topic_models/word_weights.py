@@ -1,15 +1,20 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Weights of words in documents, as rows of sparse matrices."""
+"""Documents as rows: weights of their words, as sparse matrices and in minibatches."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 
 from numpy.typing import ArrayLike
+from pytensor.tensor import TensorVariable
 from scipy import sparse
 
-__all__ = ["checked_weights", "rarities", "unit_rows", "weighted_by"]
+from pymc_geodesic.potential.packed import pack
+
+__all__ = ["as_rows", "checked_weights", "rarities", "unit_rows", "weighted_by"]
 
 
 def checked_weights(
@@ -102,3 +107,39 @@ def weighted_by(matrix: sparse.csr_array, idf: np.ndarray) -> sparse.csr_array:
             f"{len(empty)} documents without, the first at row {empty[0]}. Drop these rows."
         )
     return weighted
+
+
+# Larger numbers of documents are not whole numbers of single precision.
+MOST_IN_SINGLE_PRECISION = 2**24
+
+
+def as_rows(matrix: sparse.csr_array) -> TensorVariable:
+    """Return the numbers of all documents as a symbolic matrix, with the corpus behind them.
+
+    Raises
+    ------
+    ValueError
+        If single precision cannot tell the numbers apart.
+    """
+    n_documents = matrix.shape[0]
+    if pytensor.config.floatX == "float32" and n_documents > MOST_IN_SINGLE_PRECISION:
+        raise ValueError(
+            f"`BagOfWords` expected at most {MOST_IN_SINGLE_PRECISION:,} documents in single "
+            f"precision, got {n_documents:,}. Sample in double precision."
+        )
+    arrays = {
+        "document_starts": matrix.indptr.astype("int64"),
+        "words": matrix.indices.astype("int32"),
+        "weights": matrix.data.astype(pytensor.config.floatX),
+    }
+    return pack(*(pytensor.shared(x, name=name, shape=x.shape) for name, x in arrays.items()))
+
+
+@pt.basic._as_tensor_variable.register(sparse.sparray)
+@pt.basic._as_tensor_variable.register(sparse.spmatrix)
+def _sparse_matrix_as_tensor(matrix, name=None, ndim=None, **kwargs) -> TensorVariable:
+    raise NotImplementedError(
+        f"A tensor expected a dense array, got a sparse matrix of shape {matrix.shape}. Wrap "
+        "counts of words for `pm.Minibatch` in `pmg.BagOfWords(matrix)`; for other data pass "
+        "`matrix.toarray()`."
+    )
