@@ -13,16 +13,18 @@ from matplotlib.ticker import FuncFormatter
 
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.density import LogDensity, circle_density, levels_of
-from pymc_geodesic.plots.mean_mark import LONGEST_LEGEND, has_mean, without_mean
 from pymc_geodesic.plots.style import (
     BORDER,
     HALO,
+    LONGEST_LEGEND,
     color_of,
+    has_mean,
     in_degrees,
     legend_of_regions,
     minus,
     radius_in_degrees,
     shades_of,
+    without_mean,
 )
 
 __all__ = ["draw_circle"]

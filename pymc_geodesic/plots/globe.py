@@ -16,8 +16,8 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from pymc_geodesic.plots.coordinates import from_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, contour_lines, levels_of
+from pymc_geodesic.plots.maps import graticule_lines
 from pymc_geodesic.plots.style import BORDER, legend_of_regions, shades_of
-from pymc_geodesic.plots.world_map import graticule_lines
 
 __all__ = ["Globe"]
 

@@ -19,7 +19,7 @@ from pymc_geodesic.plots.circle import draw_circle
 from pymc_geodesic.plots.coordinates import to_longitude_latitude
 from pymc_geodesic.plots.density import LogDensity, cap_border, regions_of_draws
 from pymc_geodesic.plots.globe import Globe
-from pymc_geodesic.plots.mean_mark import LONGEST_LEGEND, has_mean, without_mean
+from pymc_geodesic.plots.maps import WorldMap, ZoomedMap
 from pymc_geodesic.plots.selection import (
     Coordinates,
     Draws,
@@ -27,9 +27,16 @@ from pymc_geodesic.plots.selection import (
     thinned,
     unit_vectors,
 )
-from pymc_geodesic.plots.style import HALO, axes_of, color_of, in_degrees, radius_in_degrees
-from pymc_geodesic.plots.world_map import WorldMap
-from pymc_geodesic.plots.zoomed_map import ZoomedMap
+from pymc_geodesic.plots.style import (
+    HALO,
+    LONGEST_LEGEND,
+    axes_of,
+    color_of,
+    has_mean,
+    in_degrees,
+    radius_in_degrees,
+    without_mean,
+)
 from pymc_geodesic.validation import one_of
 
 __all__ = ["plot_sphere"]

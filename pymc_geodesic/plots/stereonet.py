@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from pymc_geodesic.diagnostics.axial import along_axis, principal_axes
 from pymc_geodesic.diagnostics.directional import cap_radius, mean_direction
 from pymc_geodesic.plots.density import cap_border
-from pymc_geodesic.plots.mean_mark import has_mean, without_mean
 from pymc_geodesic.plots.selection import (
     Coordinates,
     Draws,
@@ -26,7 +25,14 @@ from pymc_geodesic.plots.selection import (
     thinned,
     unit_vectors,
 )
-from pymc_geodesic.plots.style import HALO, axes_of, color_of, radius_in_degrees
+from pymc_geodesic.plots.style import (
+    HALO,
+    axes_of,
+    color_of,
+    has_mean,
+    radius_in_degrees,
+    without_mean,
+)
 from pymc_geodesic.validation import one_of
 
 __all__ = ["plot_stereonet"]

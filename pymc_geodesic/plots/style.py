@@ -16,23 +16,34 @@ from matplotlib.legend import Legend
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
+from pymc_geodesic.diagnostics.directional import mean_resultant_length
+
 __all__ = [
     "BORDER",
     "HALO",
+    "LONGEST_LEGEND",
     "PALETTE",
     "axes_of",
     "color_of",
+    "has_mean",
     "in_degrees",
     "legend_of_regions",
     "minus",
     "radius_in_degrees",
     "shades_of",
+    "without_mean",
 ]
+
 
 # The colours of Okabe and Ito, which are distinct for people with common colour deficiencies.
 PALETTE = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+
+
 BORDER = "#A67C1A"
+
+
 HALO = [withStroke(linewidth=2.5, foreground="white")]
+
 
 _SHADES = LinearSegmentedColormap.from_list("mass", ["#FBF3DC", "#F3DFA2", "#E3BD62"])
 
@@ -86,3 +97,20 @@ def legend_of_regions(ax: Axes, held: Sequence[float] | np.ndarray, **options: A
     labels = [f"densest {share:.0%}" for share in held]
     # Not `ax.legend`, which the legend of the draws would replace.
     ax.add_artist(Legend(ax, patches[::-1], labels[::-1], frameon=False, fontsize=8, **options))
+
+
+# With more names than this, they are written beside the directions and not in a legend.
+LONGEST_LEGEND = 12
+# In units of one over the root of the number of draws. The mean of independent uniform draws is
+# longer than this with probability below 0.001.
+BY_CHANCE = 3.0
+
+
+def has_mean(values: np.ndarray) -> bool:
+    """Return whether the mean of draws, of shape (S, n), is longer than that of uniform draws."""
+    return bool(mean_resultant_length(values) > BY_CHANCE / np.sqrt(len(values)))
+
+
+def without_mean(label: str | None) -> str:
+    """Label of draws without a mean direction, for a legend."""
+    return "no mean direction" if label is None else f"{label}: no mean direction"

@@ -12,8 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.ndimage import gaussian_filter
 
-from pymc_geodesic.plots.density import contour_lines
-from pymc_geodesic.plots.kernel_density import find_bandwidth, squared_distances
+from pymc_geodesic.plots.density import contour_lines, find_bandwidth, squared_distances
 from pymc_geodesic.plots.style import HALO
 
 __all__ = ["Triangle"]

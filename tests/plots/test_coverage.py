@@ -11,8 +11,7 @@ from scipy.stats import vonmises_fisher
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.plots.density import regions_of_draws
-from pymc_geodesic.plots.kernel_density import choose_bandwidth
+from pymc_geodesic.plots.density import choose_bandwidth, regions_of_draws
 from pymc_geodesic.plots.sphere_mesh import isolines, mesh_near
 from pymc_geodesic.plots.ternary import CORNERS, _density
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymc_geodesic.plots import plot_sphere
-from pymc_geodesic.plots.world_map import WorldMap, _rotation_to
+from pymc_geodesic.plots.maps import WorldMap, _rotation_to
 
 RNG = np.random.default_rng(3)
 
