@@ -1,26 +1,34 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""What is predicted: variables of rows as functions of the numbers of rows, at all draws."""
+"""What is predicted: variables of rows and their expected values, at all draws."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytensor.tensor as pt
 import xarray as xr
 
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.moments import mean
+from pymc.exceptions import UndefinedMomentException
 from pymc.model import Model
 from pymc.model.fgraph import ModelDeterministic
 from pytensor.tensor import TensorVariable
 from pytensor.tensor.random.basic import CategoricalRV
 
+from pymc_geodesic.distributions.cardioid import CardioidRV
+from pymc_geodesic.distributions.power_spherical import PowerSphericalRV
+from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchyRV
+from pymc_geodesic.distributions.von_mises_fisher import VonMisesFisherRV
+from pymc_geodesic.distributions.wrapped_cauchy import WrappedCauchyRV
+from pymc_geodesic.distributions.wrapped_normal import WrappedNormalRV
 from pymc_geodesic.manifolds import Manifold, manifold_of
 from pymc_geodesic.manifolds.recorded import recorded_manifolds
-from pymc_geodesic.predictions.expected import expected
-from pymc_geodesic.predictions.local_effects import LocalEffects
-from pymc_geodesic.predictions.new_groups import with_new_groups
+from pymc_geodesic.predictions.local_effects import LocalEffects, with_new_groups
 from pymc_geodesic.predictions.new_rows import NewRows
 from pymc_geodesic.predictions.rows_at_draws import RowsAtDraws, flat_draws, free_variables
 from pymc_geodesic.predictions.rows_of_model import ModelRows
@@ -28,7 +36,54 @@ from pymc_geodesic.rows.convert import BATCH_SIZE
 from pymc_geodesic.rows.selection import Rows
 from pymc_geodesic.run_record import batch_size_of
 
-__all__ = ["Predictor", "Quantity"]
+__all__ = ["Predictor", "Quantity", "expected"]
+
+
+def expected(name: str, rv: TensorVariable) -> TensorVariable:
+    """Return the expected value of a variable.
+
+    That of a direction is its mean direction, that of a category the probabilities of all.
+
+    Raises
+    ------
+    ValueError
+        If it is not known in closed form.
+    """
+    try:
+        return _expected(rv.owner.op, rv)
+    except (NotImplementedError, UndefinedMomentException):
+        raise ValueError(
+            f"`kind` expected 'response' for `{name}`, because PyMC has no closed form of the mean "
+            f"of {_name(rv.owner.op)}, got 'mean'. The mean of responses is the same, with a "
+            "standard error of their deviation over the root of the number of draws. Or name a "
+            "Deterministic in `var_names`."
+        ) from None
+
+
+@singledispatch
+def _expected(op: Any, rv: TensorVariable) -> TensorVariable:
+    return mean(rv)
+
+
+@_expected.register
+def _(op: CategoricalRV, rv: TensorVariable) -> TensorVariable:
+    p = rv.owner.inputs[-1]
+    return pt.broadcast_to(p, (*rv.shape, p.shape[-1]))
+
+
+@_expected.register(CardioidRV)
+@_expected.register(PowerSphericalRV)
+@_expected.register(SphericalCauchyRV)
+@_expected.register(VonMisesFisherRV)
+@_expected.register(WrappedCauchyRV)
+@_expected.register(WrappedNormalRV)
+def _(op: SymbolicRandomVariable, rv: TensorVariable) -> TensorVariable:
+    _, _, direction, *_ = rv.owner.inputs
+    return pt.broadcast_to(direction, rv.shape)
+
+
+def _name(op: Any) -> str:
+    return getattr(op, "_print_name", [type(op).__name__])[0]
 
 
 class Quantity(NamedTuple):

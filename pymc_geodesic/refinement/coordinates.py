@@ -11,10 +11,9 @@ import numpy as np
 
 from pymc_geodesic.potential.variables import SampledVariable
 from pymc_geodesic.refinement.control_variates import SteinDraws
-from pymc_geodesic.refinement.curved import moved_to
+from pymc_geodesic.refinement.curved import PointFrame, moved_to, moves_of
 from pymc_geodesic.refinement.frame import MOST_PAIRED, Frame, frame_of
 from pymc_geodesic.refinement.moments import Correction
-from pymc_geodesic.refinement.points import PointFrame, moves_of
 
 __all__ = ["Coordinates"]
 

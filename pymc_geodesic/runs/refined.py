@@ -15,8 +15,7 @@ from pymc.stats.convergence import SamplerWarning
 
 from pymc_geodesic.refinement.control_variates import corrected_moments
 from pymc_geodesic.refinement.coordinates import Coordinates
-from pymc_geodesic.refinement.figures import Figures, largest_changes
-from pymc_geodesic.refinement.moments import Correction, correction_of
+from pymc_geodesic.refinement.moments import Correction, Figures, correction_of, largest_changes
 from pymc_geodesic.runs.deterministics import Traced
 from pymc_geodesic.runs.gradients_at_draws import DrawGradients
 

@@ -12,7 +12,7 @@ from scipy.special import ive
 import pymc_geodesic as pmg
 
 from pymc_geodesic.manifolds import LogSimplex
-from pymc_geodesic.refinement.points import moves_of
+from pymc_geodesic.refinement.curved import moves_of
 
 N_DRAWS = 400
 
