@@ -17,7 +17,7 @@ ROOT = Path(pymc_geodesic.__file__).parent
 # More than about five seconds, most of them for compiling.
 SLOW = {
     *("runs.running_moments", "diagnostics.step_halving"),
-    *("distributions.kent_fit", "distributions.maximum_likelihood", "distributions.quadrature"),
+    *("distributions.kent_fit", "distributions.maximum_likelihood", "distributions.unimodal"),
     *("mass.tangent", "runs.checkpoints.resume", "runs.sample", "tuning.monte_carlo_em"),
     *("step_methods.gmc", "step_methods.gsgnht", "step_methods.sggmc", "step_methods.sghmc"),
     *("step_methods.sgld", "step_methods.sgnphmc", "step_methods.sgrld"),

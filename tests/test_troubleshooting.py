@@ -124,7 +124,11 @@ SAYS = {
         "because nothing else depends on",
         "is inaccurate: with more nodes the log density",
     ],
-    "sampling/centered_coordinates.py": ["found that the data determine", "times its scale better"],
+    "sampling/centered_coordinates.py": [
+        "found that the data determine",
+        "times its scale better",
+        "in coordinates in which they are equal",
+    ],
     "sampling/explain.py": ["The start has an infinite log density"],
     "sampling/forecast.py": ["NUTS on all rows is probably faster", "Gradient noise supplies"],
     "sampling/monitors.py": ["diverged: its potential energy is"],
@@ -136,8 +140,7 @@ SAYS = {
         "Unless chains cross from one to another, which",
     ],
     "sampling/problem.py": ["Compiling"],
-    "sampling/agreement.py": ["disagree after most of the tuning phase"],
-    "sampling/tangent_coordinates.py": ["in coordinates in which they are equal"],
+    "sampling/tuning_stages.py": ["disagree after most of the tuning phase"],
     "sampling/warnings.py": [
         "such draws are marked `diverging`",
         "had not settled at the end of the tuning phase",

@@ -1,21 +1,124 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Hamiltonian trajectories with a Metropolis test each."""
+"""Hamiltonian trajectories with a Metropolis test each, as one flat scan over leapfrog steps."""
 
 from __future__ import annotations
+
+import math
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pymc_geodesic import arrays
-from pymc_geodesic.algorithms.gmc import Phase, hamiltonian, leapfrog
-from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
 from pymc_geodesic.arrays import Array
 from pymc_geodesic.kernel.trees import Tree, leaves_of, rebuilt
 from pymc_geodesic.manifolds import Point, Product
 from pymc_geodesic.manifolds.product import along_rows
 
-__all__ = ["Trajectories", "run_trajectories"]
+__all__ = ["Phase", "RowAdaptation", "Trajectories", "hamiltonian", "leapfrog", "run_trajectories"]
+
+
+class Phase(NamedTuple):
+    """A point of phase space with the potential energy and gradient there.
+
+    Attributes
+    ----------
+    position, velocity, gradient : tuple of array
+        One tensor per variable.
+    energy : array
+        Potential energy at the position: a scalar, or one for each row of independent rows.
+    """
+
+    position: Point
+    velocity: Point
+    gradient: Point
+    energy: Array
+
+
+def leapfrog(
+    phase: Phase,
+    *,
+    manifold: Product,
+    energy_and_gradient: Callable[[Point], tuple[Array, Point]],
+    step_size: Array,
+) -> Phase:
+    r"""One step of Algorithm 1 of Byrne and Girolami (2013).
+
+    .. math::
+
+        v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)] \\
+        (x, v) &\leftarrow \text{geodesic}(x, v, \epsilon) \\
+        v &\leftarrow \Lambda(x) [v - \tfrac{\epsilon}{2} \nabla U(x)]
+
+    The step size is one number for all variables, or one for each row of independent rows.
+    """
+    velocity = _half_kick(manifold, phase, step_size)
+    position, velocity = manifold.geodesic(phase.position, velocity, step_size)
+    energy, gradient = energy_and_gradient(position)
+    moved = Phase(position, velocity, gradient, energy)
+    return moved._replace(velocity=_half_kick(manifold, moved, step_size))
+
+
+def hamiltonian(phase: Phase) -> Array:
+    """Total energy ``U(x) + v.v / 2``, one number or one per row, like the potential energy."""
+    n_row_axes = phase.energy.ndim
+    squares = [(v * v).sum(axis=tuple(range(n_row_axes, v.ndim))) for v in phase.velocity]
+    return phase.energy + 0.5 * sum(squares)
+
+
+def _half_kick(manifold: Product, phase: Phase, step_size: Array) -> Point:
+    kicked = tuple(
+        v - along_rows(0.5 * step_size, v) * g
+        for v, g in zip(phase.velocity, phase.gradient, strict=True)
+    )
+    return manifold.to_tangent(phase.position, kicked)
+
+
+# A row that adapts for some ten trajectories finds its step size up to a factor of about two.
+NEAR, FAR = math.log(2.0), math.log(4.0)
+
+
+class RowAdaptation(NamedTuple):
+    """How the step sizes of independent rows follow their acceptance probabilities.
+
+    Attributes
+    ----------
+    log_start : array, shape (n_rows,)
+        Logarithms of the step sizes at the start.
+    gains : array, shape (n_trajectories,)
+        Change of the logarithm for an excess of one over the target; zero after the
+        trajectories that adapt.
+    target_accept : float
+        Target of the acceptance probability.
+    """
+
+    log_start: Array
+    gains: Array
+    target_accept: float
+
+    def step_size(self, log_own: Array, which: Array) -> Array:
+        r"""Return the rows' step sizes in a trajectory: their own step sizes while they adapt.
+
+        A row's own step size depends on the states that it has visited, and so on its present
+        state. Keeping it would bias the draws until the chain has forgotten that state. After
+        adaptation a row therefore returns to the initial step size, unless its own differs by more
+        than a factor of two; beyond a factor of four the row keeps its own. This is firm
+        thresholding of the difference d of the logarithms,
+
+        .. math::
+
+            d \mapsto \min\bigl(|d|, \max(0, 2 |d| - 2 \log 2)\bigr) \, \operatorname{sign} d.
+        """
+        found = log_own - self.log_start
+        size = abs(found)
+        # The line from zero at NEAR meets the diagonal at FAR.
+        line = FAR / (FAR - NEAR) * arrays.maximum(size - NEAR, 0)
+        kept = self.log_start + arrays.sign(found) * arrays.minimum(size, line)
+        return arrays.exp(arrays.where(self.gains[which] > 0, log_own, kept))
+
+    def adapted(self, log_own: Array, which: Array, acceptance: Array) -> Array:
+        """Return the logarithms of the rows' own step sizes after a trajectory."""
+        return log_own + self.gains[which] * (acceptance - self.target_accept)
 
 
 class Trajectories(NamedTuple):

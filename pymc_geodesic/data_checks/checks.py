@@ -14,13 +14,15 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.data_checks.arrays import (
+    DataRecord,
+    require_empty_places,
+    require_rows_of_batches,
+)
 from pymc_geodesic.data_checks.factorisation import N_ROWS, require_independent_rows
 from pymc_geodesic.data_checks.indices import RowIndices
 from pymc_geodesic.data_checks.observed_support import StreamCheck, describe, impossible, look_at
-from pymc_geodesic.data_checks.padding import require_empty_places
 from pymc_geodesic.data_checks.row_density import NoRowDensity, Point, RowDensity, row_densities
-from pymc_geodesic.data_checks.unchanged import DataRecord
-from pymc_geodesic.data_checks.whole_arrays import require_rows_of_batches
 from pymc_geodesic.kernel.reader import checked_batches
 from pymc_geodesic.potential.batch_structure import require_fixed_priors, require_one_source
 from pymc_geodesic.potential.minibatch import BatchSource

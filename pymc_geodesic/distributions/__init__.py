@@ -9,6 +9,8 @@ from pymc_geodesic.distributions.bivariate_von_mises import BivariateVonMises
 from pymc_geodesic.distributions.cardioid import Cardioid
 from pymc_geodesic.distributions.coordinates import (
     angles_to_vectors,
+    matrix_to_quaternion,
+    quaternion_to_matrix,
     vectors_to_angles,
 )
 from pymc_geodesic.distributions.kent import Kent
@@ -23,7 +25,6 @@ from pymc_geodesic.distributions.maximum_likelihood import (
 )
 from pymc_geodesic.distributions.power_spherical import PowerSpherical
 from pymc_geodesic.distributions.projected_normal import ProjectedNormal
-from pymc_geodesic.distributions.quaternions import matrix_to_quaternion, quaternion_to_matrix
 from pymc_geodesic.distributions.spherical_cauchy import SphericalCauchy
 from pymc_geodesic.distributions.spherical_uniform import SphericalUniform
 from pymc_geodesic.distributions.stick_breaking import stick_breaking

@@ -24,8 +24,8 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.quadrature import spaced
 from pymc_geodesic.distributions.rowwise import RowwiseGraph
+from pymc_geodesic.distributions.unimodal import spaced
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["POINTS", "WEIGHTS", "bessel_ratio", "log_iv", "vmf_log_normalizer"]

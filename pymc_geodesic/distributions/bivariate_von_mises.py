@@ -19,11 +19,10 @@ from pytensor.tensor.variable import TensorVariable
 
 from pymc_geodesic.distributions.angles import AngleDistribution, check_mean_direction, is_angle
 from pymc_geodesic.distributions.kent_constant import log_i0e
-from pymc_geodesic.distributions.quadrature import log_integral
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import torus
-from pymc_geodesic.distributions.unimodal import draw_unimodal
+from pymc_geodesic.distributions.unimodal import draw_unimodal, log_integral
 from pymc_geodesic.distributions.unit_vectors import check_shape, random_signs
 from pymc_geodesic.distributions.validation import (
     as_float_tensor,

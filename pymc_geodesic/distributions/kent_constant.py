@@ -23,7 +23,7 @@ import pytensor.tensor as pt
 from pymc.distributions.dist_math import i0e
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.unimodal import log_integral
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["KentCosine", "kent_log_normalizer", "log_i0e"]

@@ -10,9 +10,12 @@ import numpy as np
 
 from numpy.typing import ArrayLike
 
-from pymc_geodesic.distributions.fitting import as_rows, with_gradient
 from pymc_geodesic.distributions.kent_constant import kent_log_normalizer
-from pymc_geodesic.distributions.maximum_likelihood import fit_von_mises_fisher
+from pymc_geodesic.distributions.maximum_likelihood import (
+    as_rows,
+    fit_von_mises_fisher,
+    with_gradient,
+)
 
 __all__ = ["KentFit", "fit_kent"]
 

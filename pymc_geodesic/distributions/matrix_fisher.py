@@ -16,14 +16,14 @@ from pytensor.tensor.linalg import eigh
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
+from pymc_geodesic.distributions.coordinates import davenport, quaternion_to_matrix
 from pymc_geodesic.distributions.frames import (
     check_frames,
     check_parameter,
     check_shape,
     log_rotations_area,
 )
-from pymc_geodesic.distributions.quaternions import davenport, quaternion_to_matrix
-from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+from pymc_geodesic.distributions.matrix_constant import log_mean_over_rotations
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import rotation

@@ -1,17 +1,33 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The matrix Langevin (matrix von Mises-Fisher) distribution of frames."""
+r"""The matrix Langevin distribution of frames, with exact draws by Hoff's rejection.
+
+Rotated to :math:`F V = H` with orthogonal columns, longest first, columns are proposed one after
+the other: the j-th from the von Mises-Fisher distribution with parameter :math:`N_j^\top h_j` on
+the sphere of the complement :math:`N_j` of those before it. The proposal's density differs from the
+target's by a factor that does not exceed one,
+
+.. math::
+
+    \prod_j Z_{n - j + 1}(|N_j^\top h_j|) / Z_{n - j + 1}(|h_j|).
+
+One test accepts or rejects all columns, for this factor and Wood's envelopes together.
+"""
+
+import math
 
 from typing import Any
 
 import numpy as np
+import pymc as pm
 import pytensor.tensor as pt
 
 from pymc.distributions.distribution import Continuous, SymbolicRandomVariable
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
 from pymc.distributions.transforms import _default_transform
 from pymc.pytensorf import normalize_rng_param
-from pytensor.tensor.linalg import svd
+from pytensor.raise_op import Assert
+from pytensor.tensor.linalg import eigh, svd
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
@@ -22,16 +38,91 @@ from pymc_geodesic.distributions.frames import (
     log_stiefel_area,
     require_frame_shape,
 )
-from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
-from pymc_geodesic.distributions.matrix_langevin_draws import draw_frames
+from pymc_geodesic.distributions.matrix_constant import log_mean_exponential, log_one_column
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
 from pymc_geodesic.distributions.transforms import frame
 from pymc_geodesic.distributions.validation import as_float_tensor, static_shape
+from pymc_geodesic.distributions.von_mises_fisher import propose_heights
 from pymc_geodesic.manifolds import Stiefel, register_manifold
 from pymc_geodesic.manifolds.orthonormal import has_orthonormal_columns
 
-__all__ = ["MatrixLangevin", "MatrixLangevinRV"]
+__all__ = ["MatrixLangevin", "MatrixLangevinRV", "draw_frames"]
+
+
+# Probability that no proposal is accepted.
+FAILURE = 1e-14
+# Share of Wood's proposals that is accepted at least (two dimensions, large concentration).
+LEAST_OF_WOOD = 0.657
+# With p equal and large singular values the factor's mean is 2^(-p (p - 1) / 4), its least: 0.71,
+# 0.35 and 0.125 for p = 2, 3 and 4, but 1 / 32 for 5.
+MOST_COLUMNS = 4
+
+
+_too_many = Assert(
+    f"Random draws of `MatrixLangevin` expected at most {MOST_COLUMNS} columns, because with more "
+    "the exact method rejects nearly all proposals. Sample the distribution as a free variable "
+    "with `pmg.GMC` instead."
+)
+
+
+def draw_frames(parameter: TensorVariable, *, size, rng) -> tuple[TensorVariable, TensorVariable]:
+    """Draw frames of matrix Langevin distributions, in an array of shape ``size``.
+
+    Proposals of a draw lie along an axis of fixed length, which needs no loop and compiles on every
+    backend.
+
+    Returns
+    -------
+    TensorVariable, TensorVariable
+        The draws, of shape ``(*size, n, p)``, and the next generator.
+    """
+    n, p = parameter.type.shape[-2:]
+    if p > MOST_COLUMNS:
+        rng, noise = pm.Normal.dist(size=(*tuple(size), n, p), rng=rng, return_next_rng=True)
+        return _too_many(noise, pt.constant(False)), rng
+    least = LEAST_OF_WOOD**p * 2 ** (-p * (p - 1) / 4)
+    n_proposals = math.ceil(math.log(FAILURE) / math.log1p(-least))
+    vectors = eigh(parameter.mT @ parameter)[1][..., ::-1]
+    rotated = pt.broadcast_to(parameter @ vectors, (*tuple(size), n, p))
+    columns, log_accept, rng = _propose(rotated, n_proposals, (*tuple(size), n_proposals), rng)
+    rng, uniform = pm.Uniform.dist(size=log_accept.shape, rng=rng, return_next_rng=True)
+    first = pt.argmax(pt.lt(pt.log(uniform), log_accept), axis=-1)[..., None, None, None]
+    frames = pt.take_along_axis(pt.stack(columns, axis=-1), first, axis=-3)[..., 0, :, :]
+    return pt.specify_shape(frames @ vectors.mT, (*[None] * (frames.ndim - 2), n, p)), rng
+
+
+def _propose(rotated: TensorVariable, n_proposals: int, shape, rng):
+    """Draw the columns of all proposals, and their part of the log acceptance probability."""
+    n, p = rotated.type.shape[-2:]
+    columns: list[TensorVariable] = []
+    log_accept = pt.zeros(shape, dtype=rotated.dtype)
+    for j in range(p):
+        target = rotated[..., None, :, j]
+        rng, noise = pm.Normal.dist(size=(*shape, n), rng=rng, return_next_rng=True)
+        rng, other = pm.Normal.dist(size=(*shape, n), rng=rng, return_next_rng=True)
+        # If no part of the target remains, any direction will do.
+        tiny = np.asarray(1e-150 if rotated.dtype == "float64" else 1e-18, rotated.dtype)
+        pull = _complement(target + tiny * other, columns)
+        kappa = pt.sqrt((pull**2).sum(axis=-1))
+        direction = pull / kappa[..., None]
+        below, above, log_ratio, rng = propose_heights(n - j, kappa, shape, rng)
+        tangent = _unit(_complement(noise, [*columns, direction]))
+        column = (1 - below)[..., None] * direction + pt.sqrt(below * above)[..., None] * tangent
+        columns.append(_unit(_complement(column, columns)))
+        whole = pt.sqrt((target**2).sum(axis=-1))
+        log_accept += log_ratio + log_one_column(n - j, kappa) - log_one_column(n - j, whole)
+    return columns, log_accept, rng
+
+
+def _complement(x: TensorVariable, columns: list[TensorVariable]) -> TensorVariable:
+    for column in columns:
+        x = x - column * (column * x).sum(axis=-1, keepdims=True)
+    return x
+
+
+def _unit(x: TensorVariable) -> TensorVariable:
+    return x / pt.sqrt((x * x).sum(axis=-1, keepdims=True))
 
 
 class MatrixLangevinRV(SymbolicRandomVariable):
@@ -91,8 +182,8 @@ class MatrixLangevin(Continuous):
     The constant has a relative error below 1e-9 with one or two columns, by integration over one
     dimension. With three or more it is a saddlepoint approximation: the log density is off by up to
     0.04 for n = 4, 0.008 for n = 8 and 4e-4 for n = 30, nearly the same for all F of a posterior;
-    see :func:`~pymc_geodesic.distributions.saddlepoint.log_saddlepoint`. If F is known the constant
-    has no influence on other variables.
+    see :func:`~pymc_geodesic.distributions.matrix_constant.log_saddlepoint`. If F is known the
+    constant has no influence on other variables.
 
     Random draws are exact, by Hoff's rejection of columns drawn one after the other, but for an
     event of probability below 1e-14. They need up to four columns: with more, hardly any proposal

@@ -17,16 +17,16 @@ from pymc.pytensorf import normalize_rng_param
 from pytensor.tensor.random.utils import normalize_size_param
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.covariance import precision_of
-from pymc_geodesic.distributions.quadrature import log_integral
 from pymc_geodesic.distributions.signatures import with_signature
 from pymc_geodesic.distributions.support import on_support
+from pymc_geodesic.distributions.unimodal import log_integral
 from pymc_geodesic.distributions.unit_vectors import (
     UnitVectorDistribution,
     check_shape,
     dimension,
     normalised,
     on_sphere,
+    precision_of,
     quadratic_form,
 )
 from pymc_geodesic.distributions.validation import (

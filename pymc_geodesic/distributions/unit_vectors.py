@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -28,6 +28,7 @@ from pymc_geodesic.distributions.validation import (
 from pymc_geodesic.manifolds import Manifold, register_manifold
 
 __all__ = [
+    "Precision",
     "UnitVectorDistribution",
     "check_shape",
     "cosine",
@@ -36,10 +37,12 @@ __all__ = [
     "directions_about",
     "normalised",
     "on_sphere",
+    "precision_of",
     "quadratic_form",
     "random_signs",
     "sphere_log_area",
 ]
+
 
 # Measured: the first matrix product in a Numba graph costs 23 s of cold compilation. It halves the
 # time of a gradient at 100 rows of length 5,000, but does not speed up short rows.
@@ -183,3 +186,36 @@ def sphere_log_area(n: Any, dtype: str) -> TensorVariable:
     half = 0.5 * pt.as_tensor(n).astype(dtype)
     log_two, log_pi = np.log([2.0, np.pi]).astype(dtype)
     return log_two + half * log_pi - pt.gammaln(half)
+
+
+class Precision(NamedTuple):
+    """The quantities of a covariance matrix that a Gaussian density needs.
+
+    Attributes
+    ----------
+    matrix : TensorVariable, shape (..., n, n)
+        The inverse.
+    half_log_det : TensorVariable, shape (...)
+        Half of the log determinant of the covariance.
+    is_positive : TensorVariable, shape (...)
+        Whether the covariance is positive definite.
+    """
+
+    matrix: TensorVariable
+    half_log_det: TensorVariable
+    is_positive: TensorVariable
+
+
+def precision_of(cov: TensorVariable) -> Precision:
+    """Invert covariance matrices by their Cholesky factors.
+
+    Data have many rows but one matrix: an inverse costs less than solving for every row.
+    """
+    factor = pt.linalg.cholesky(cov)
+    diagonal = pt.diagonal(factor, axis1=-2, axis2=-1)
+    is_positive = pt.all(diagonal > 0, axis=-1)
+    n = cov.shape[-1]
+    identity = pt.broadcast_to(pt.eye(n, dtype=cov.dtype), cov.shape)
+    inverse = pt.linalg.solve_triangular(factor, identity, lower=True, b_ndim=2)
+    safe = pt.where(diagonal > 0, diagonal, np.asarray(1.0, cov.dtype))
+    return Precision(inverse.mT @ inverse, pt.log(safe).sum(axis=-1), is_positive)

@@ -22,7 +22,7 @@ import pytensor.tensor as pt
 
 from pytensor.tensor.variable import TensorVariable
 
-from pymc_geodesic.distributions.quadrature import log_integral
+from pymc_geodesic.distributions.unimodal import log_integral
 from pymc_geodesic.distributions.validation import as_float_tensor
 
 __all__ = ["SquaredCosine", "watson_log_normalizer"]

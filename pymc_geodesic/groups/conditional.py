@@ -15,9 +15,8 @@ from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.groups.effect_density import EffectDensity
+from pymc_geodesic.groups.effect_density import EffectDensity, substituted
 from pymc_geodesic.groups.modes import normals_at_modes
-from pymc_geodesic.groups.substitution import substituted
 from pymc_geodesic.kernel.interpreted import Interpreted
 from pymc_geodesic.potential.batch_structure import observed_rv
 from pymc_geodesic.potential.minibatch import BatchSource

@@ -8,7 +8,7 @@ integrated out. So the density is written when the likelihood is made, with an i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import pytensor.tensor as pt
@@ -16,16 +16,84 @@ import pytensor.tensor as pt
 from pymc.distributions.distribution import support_point
 from pymc.logprob.abstract import _logprob_helper
 from pymc.logprob.utils import CheckParameterValue
-from pytensor.graph.basic import Variable
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.rewriting.utils import rewrite_graph
+from pytensor.graph.traversal import ancestors, applys_between, io_toposort
 from pytensor.tensor import TensorType, TensorVariable, tensor
+from pytensor.tensor.shape import Shape_i
 
 from pymc_geodesic.graph_inputs import graph_input
 from pymc_geodesic.groups.likelihood import over_all_places, row_sums
-from pymc_geodesic.groups.substitution import substituted
 from pymc_geodesic.potential.log_density import without_checks
 
-__all__ = ["EffectDensity", "conditions_of", "write_density"]
+__all__ = [
+    "EffectDensity",
+    "conditions_of",
+    "frontier",
+    "substituted",
+    "with_length_of",
+    "write_density",
+]
+
+
+def substituted(graphs: Sequence[Variable], new: Mapping[Variable, Variable]) -> list[Variable]:
+    """Replace variables in graphs; nodes that do not depend on them are not copied.
+
+    PyTensor's ``clone_replace`` copies all nodes, including those of the replacements: repeated
+    replacements take exponentially long, and random variables of a model are no longer the same.
+    Its ``graph_replace`` keeps the types of nodes, and with them the static shapes of one batch.
+    """
+    made = dict(new)
+    for node in io_toposort(list(new), graphs):
+        if made.keys().isdisjoint(node.inputs):
+            continue
+        inputs = [made.get(x, x) for x in node.inputs]
+        made |= zip(
+            node.outputs, node.clone_with_new_inputs(inputs, strict=False).outputs, strict=True
+        )
+    return [made.get(graph, graph) for graph in graphs]
+
+
+def frontier(graphs: Sequence[Variable], inner: Collection[Variable]) -> list[Variable]:
+    """List the variables on which graphs depend besides inner ones, as late as possible.
+
+    No variable in the list depends on an inner variable or is computed from constants alone. Each
+    is one of the graphs, or an input of a node that depends on an inner variable.
+    """
+    inside, constant = set(inner), set()
+    found: dict[Variable, None] = {}
+    for node in io_toposort(list(inner), graphs):
+        outer = [x for x in node.inputs if not (x in constant or isinstance(x, Constant))]
+        if not outer:
+            constant.update(node.outputs)
+        elif not inside.isdisjoint(outer):
+            # Nodes are in order, so that whatever is not inside by now never will be.
+            found |= dict.fromkeys(x for x in outer if x not in inside)
+            inside.update(node.outputs)
+    known = inside | constant
+    found |= dict.fromkeys(x for x in graphs if not (x in known or isinstance(x, Constant)))
+    return list(found)
+
+
+def with_length_of(
+    start: TensorVariable, graphs: Sequence[TensorVariable], variables: Sequence[TensorVariable]
+) -> list[TensorVariable]:
+    """Simplify functions of variables, and take the length of their first axis from ``start``.
+
+    Where such graphs are substituted in one another, PyTensor looks for the length of each array in
+    all that came before, time and again. Ten Newton steps took it a minute.
+    """
+    outer = frontier(graphs, variables)
+    inputs = [x.type() for x in outer]
+    alone = substituted(graphs, dict(zip(outer, inputs, strict=True)))
+    simple = rewrite_graph(alone, include=("ShapeOpt", "canonicalize"), clone=False)
+    lengths = [
+        node.outputs[0]
+        for node in applys_between([*variables, *inputs], simple)
+        if isinstance(node.op, Shape_i) and node.op.i == 0 and node.inputs[0] in variables
+    ]
+    new = dict.fromkeys(lengths, start.shape[0])
+    return substituted(simple, new | dict(zip(inputs, outer, strict=True)))
 
 
 class EffectDensity(NamedTuple):

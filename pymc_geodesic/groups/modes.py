@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_grad, grad
 from pytensor.tensor import TensorVariable
 
-from pymc_geodesic.groups.substitution import substituted, with_length_of
+from pymc_geodesic.groups.effect_density import substituted, with_length_of
 
 __all__ = ["Normals", "normals_at_modes"]
 

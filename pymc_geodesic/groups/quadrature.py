@@ -13,8 +13,8 @@ from pytensor.gradient import disconnected_grad
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor import TensorVariable
 
+from pymc_geodesic.groups.effect_density import substituted, with_length_of
 from pymc_geodesic.groups.modes import normals_at_modes
-from pymc_geodesic.groups.substitution import substituted, with_length_of
 
 __all__ = ["MOST_DIMENSIONS", "gauss_hermite_nodes", "log_integral"]
 

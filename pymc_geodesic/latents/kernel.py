@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymc_geodesic.algorithms.row_adaptation import RowAdaptation
-from pymc_geodesic.algorithms.trajectories import run_trajectories
+from pymc_geodesic.algorithms.trajectories import RowAdaptation, run_trajectories
 from pymc_geodesic.kernel.compiled import CompiledMap
 from pymc_geodesic.kernel.jax.graphs import Graphs
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction

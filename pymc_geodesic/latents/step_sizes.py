@@ -42,7 +42,7 @@ class RowStepSizes:
     second half has fixed step sizes: the adapted ones depend on the visited states, which the
     chain must forget before its draws count. For the same reason a row whose step size is
     near the initial one takes the initial one, see
-    :class:`~pymc_geodesic.algorithms.row_adaptation.RowAdaptation`. The initial step size is the
+    :class:`~pymc_geodesic.algorithms.trajectories.RowAdaptation`. The initial step size is the
     geometric mean of those found by the rows of earlier batches in the tuning phase.
 
     If rows are the same in all batches, or there are fewer than two burn-in trajectories, all

@@ -19,8 +19,7 @@ from rich.progress import Progress as Bar
 
 from pymc_geodesic.sampling.log import log
 from pymc_geodesic.sampling.run import Arrays
-from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
-from pymc_geodesic.step_methods.progress import mean_text
+from pymc_geodesic.step_methods.progress import log_above_the_progress_bar, mean_text
 
 __all__ = ["Progress"]
 

@@ -10,16 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pymc_geodesic.algorithms.algorithm import Algorithm
-from pymc_geodesic.algorithms.halved_rule import halved_rule
-from pymc_geodesic.algorithms.tuning_rules import Rule
+from pymc_geodesic.algorithms.tuning_rules import Rule, halved_rule
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.sampling.balance import start_thermostats
+from pymc_geodesic.sampling.balance import calmed, heated, start_thermostats
 from pymc_geodesic.sampling.batch_options import can_calm
 from pymc_geodesic.sampling.chain import GradientChain, Settings, tuning_of
-from pymc_geodesic.sampling.draw_spacing import space_draws
-from pymc_geodesic.sampling.halving import calmed
-from pymc_geodesic.sampling.heat import heated
-from pymc_geodesic.sampling.tuned_settings import tuned_settings
+from pymc_geodesic.sampling.tuned_settings import space_draws, tuned_settings
 from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.tuning.findings import Findings
 

@@ -15,26 +15,23 @@ from pymc.model import Model
 from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.algorithms.tuning_rules import balanced_rule, faster_rule
 from pymc_geodesic.kernel.host_gradient import HostGradient
-from pymc_geodesic.sampling.agreement import warn_if_apart
 from pymc_geodesic.sampling.applied_findings import AppliedFindings
-from pymc_geodesic.sampling.balance import observe_velocity, rebalance
+from pymc_geodesic.sampling.balance import judged, observe_velocity, rebalance
 from pymc_geodesic.sampling.chain import GradientChain, Tuning, tuning_of
+from pymc_geodesic.sampling.explain import advice_on_columns
 from pymc_geodesic.sampling.forecast import News
-from pymc_geodesic.sampling.halving import judged
-from pymc_geodesic.sampling.large_columns import advice_on_columns
 from pymc_geodesic.sampling.larger_batches import times_as_many
 from pymc_geodesic.sampling.mode_groups import by_mode, level, restart_clock
 from pymc_geodesic.sampling.mode_search import ModeSearch, Share
 from pymc_geodesic.sampling.news import news_of_tuning
 from pymc_geodesic.sampling.problem import Problem
-from pymc_geodesic.sampling.retreat import begin_again, more_careful
 from pymc_geodesic.sampling.tuning_options import (
     TuningOptions,
     read_center,
     tuned_form,
     unit_mass,
 )
-from pymc_geodesic.sampling.tuning_stages import Stages
+from pymc_geodesic.sampling.tuning_stages import Stages, begin_again, more_careful, warn_if_apart
 from pymc_geodesic.tuning.self_tuner import Findings, SelfTuner
 from pymc_geodesic.tuning.spacing import MOST_TUNING
 from pymc_geodesic.tuning.starts import default_start, is_default

@@ -4,22 +4,63 @@
 
 from __future__ import annotations
 
+import math
+
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain as joined
 from typing import Any
 
 import numpy as np
 
-from pymc_geodesic.algorithms.halved_rule import halved_rule
 from pymc_geodesic.algorithms.row_noise import no_covariances
-from pymc_geodesic.algorithms.tuning_rules import Rule, require_finite
+from pymc_geodesic.algorithms.tuning_rules import Rule, halved_rule, require_finite
 from pymc_geodesic.manifolds import Product
-from pymc_geodesic.sampling.chain import Settings
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.chain import GradientChain, Settings
 from pymc_geodesic.sampling.tuning_options import TuningOptions
 from pymc_geodesic.schedules import ConstantSchedule
 from pymc_geodesic.tuning.findings import Findings
-from pymc_geodesic.tuning.spacing import steps_while_tuning
+from pymc_geodesic.tuning.spacing import MOST_TUNING, steps_while_tuning, steps_worth_a_draw
+from pymc_geodesic.tuning.whitening import whitened
 
-__all__ = ["FRICTIONS", "pace", "tuned_settings"]
+__all__ = ["FRICTIONS", "pace", "space_draws", "tuned_settings"]
+
+
+def space_draws(
+    chains: Sequence[GradientChain],
+    windows: Sequence[Sequence[Sequence[np.ndarray]]],
+    *,
+    mass: Mass,
+    manifold: Product,
+    made_with: Settings,
+) -> None:
+    """Choose how many transitions apart the draws of chains are from now on.
+
+    Parameters
+    ----------
+    chains : sequence of GradientChain
+        Chains, with settings that may have changed since.
+    windows : sequence of sequence of draws
+        Draws of each chain.
+    mass : Mass
+        Mass in whose frame the posterior has about unit variance.
+    manifold : Product
+        Manifold of the chains.
+    made_with : Settings
+        Settings with which the draws were made.
+    """
+    draws, ends = [*joined.from_iterable(windows)], np.cumsum([*map(len, windows)])[:-1]
+    frames = np.split(whitened(mass, draws), ends)
+    sizes = [*map(math.prod, manifold.shapes)]
+    # Transitions that go farther than those between the draws may be fewer.
+    apart = made_with.n_steps * pace(made_with) / pace(chains[0].settings)
+    n_steps = steps_worth_a_draw(frames, apart, sizes=sizes)
+    for chain in chains:
+        chain.settings = replace(chain.settings, n_steps=n_steps)
+        if n_steps > MOST_TUNING and chain.tuning is not None:
+            chain.tuning.window = []
+
 
 # Parameters that slow the way, as samplers name them.
 FRICTIONS = "friction", "diffusion"

@@ -1,12 +1,26 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""When chains that tune themselves measure again."""
+"""Between the stages of tuning: when chains measure again, agree, and are brought back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Stages"]
+import numpy as np
+
+from pymc_geodesic.algorithms.algorithm import Algorithm, Setup
+from pymc_geodesic.kernel.host_gradient import HostGradient
+from pymc_geodesic.manifolds import Product
+from pymc_geodesic.mass import Mass
+from pymc_geodesic.sampling.chain import GradientChain
+from pymc_geodesic.sampling.log import log
+from pymc_geodesic.tuning.agreement import FARTHEST_MEANS, distance_of_means
+from pymc_geodesic.tuning.barrier import BARRIER, barrier_between, farthest_means
+from pymc_geodesic.tuning.findings import Findings
+
+__all__ = ["Stages", "begin_again", "more_careful", "warn_if_apart"]
+
 
 # Shares of the tuning phase after which the mass is corrected by draws, and after which the number
 # of transitions per draw is chosen. The thermostat settles in the second half. Draws that are then
@@ -64,3 +78,83 @@ class Stages:
 
     def _after(self, share: float) -> int:
         return int(share * self.tuning_draws)
+
+
+def warn_if_apart(
+    name: str,
+    mass: Mass,
+    windows: Sequence[Sequence[Sequence[np.ndarray]]],
+    gradient: HostGradient,
+) -> None:
+    """Warn if the means of the chains of a step are far apart, and tell why.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step.
+    mass : Mass
+        In whose frame chains are compared.
+    windows : sequence of sequence of draws
+        Draws of each chain.
+    gradient : HostGradient
+        Energies of the model.
+    """
+    if (distance := distance_of_means(mass, windows)) <= FARTHEST_MEANS:
+        return
+    chains = [[np.array(x) for x in zip(*window, strict=True)] for window in windows]
+    barrier = barrier_between(gradient, *farthest_means(chains))
+    if barrier > BARRIER:
+        why = (
+            f"The log density dips by {barrier:.2g} between them, so they may be in different "
+            "modes: compare them with `az.plot_trace`, and start all chains in one mode with "
+            "`initvals`."
+        )
+    else:
+        why = (
+            "The log density hardly dips between them: they have not mixed yet. Increase `tune`, "
+            "or reparametrise the model."
+        )
+    log.warning(
+        f"The chains of {name} disagree after most of the tuning phase: their means are "
+        f"{distance:.2g} standard deviations apart, so the tuning they share may fit none of "
+        f"them. {why}"
+    )
+
+
+# The stiffest direction is so many times stiffer than measured: steps a quarter as long.
+STIFFER = 16.0
+
+
+def more_careful(found: Findings) -> Findings:
+    """Return findings from which shorter steps follow.
+
+    The curvature was measured at draws of an approximation. Where a posterior ends abruptly, as
+    behind the wall of a funnel, these do not meet the part that is too stiff for the steps.
+    """
+    return found._replace(curvature=STIFFER * found.curvature)
+
+
+def begin_again(
+    chain: GradientChain,
+    position: Sequence[np.ndarray],
+    *,
+    algorithm: Algorithm,
+    manifold: Product,
+) -> None:
+    """Give a chain a new state, with velocities and thermostats of a beginning.
+
+    Parameters
+    ----------
+    chain : GradientChain
+        The chain.
+    position : sequence of ndarray
+        Where it begins, in the embedding.
+    algorithm : Algorithm
+        Makes the state.
+    manifold : Product
+        Manifold of the variables.
+    """
+    setup = Setup(tuple(position), manifold, chain.settings.parameters)
+    chain.state = algorithm.init(setup, chain.rng)
+    if chain.settling is not None:
+        chain.settling.restart(chain.state.thermostat)

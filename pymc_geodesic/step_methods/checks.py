@@ -1,6 +1,6 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""Checks of the keywords that have the same meaning for every step."""
+"""Checks of the keywords of steps, alone and with their algorithm."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ import numpy as np
 from pymc.model import Model
 from pymc.util import get_random_generator
 
+from pymc_geodesic.algorithms.algorithm import Algorithm
 from pymc_geodesic.latents.gmc import LocalGMC
 from pymc_geodesic.manifolds import Manifold
+from pymc_geodesic.potential.noise_matrices import is_noise_matrix
+from pymc_geodesic.sampling.problem import Problem
 from pymc_geodesic.validation import flag, mapping, no_backend, pymc_model, share
 
-__all__ = ["check_keywords", "require_shapes", "require_values"]
+__all__ = ["check_keywords", "require_fitting", "require_shapes", "require_values"]
+
 
 # A smaller error would need millions of transitions per effective draw.
 LEAST_ACCURACY = 1e-4
@@ -98,8 +102,13 @@ def _variables(name: str, value: Any) -> None:
 
 
 LOADERS = "loaders by the name of their `pm.Data`, such as {'batch': loader}"
+
+
 MANIFOLDS = "manifolds by the name of their variable, such as {'x': pmg.Box(0, 1)}"
+
+
 VALUES = "values by name, as `model.initial_point()` returns them"
+
 
 CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "accuracy": partial(share, least=LEAST_ACCURACY),
@@ -117,3 +126,33 @@ CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "trust_total_size": flag,
     "vars": _variables,
 }
+
+
+def require_fitting(
+    name: str, algorithm: Algorithm, problem: Problem, gradient_noise: Any, *, has_step_size: bool
+) -> None:
+    """Raise an error for noise that the algorithm cannot use, or a missing step size.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit.
+    """
+    if algorithm.needs_step_size and not has_step_size:
+        raise ValueError(
+            f"`{name}` expected a `step_size`, because the tuning phase cannot choose one for "
+            f"{algorithm.needs_step_size}; got none. Pass a `step_size`."
+        )
+    if not is_noise_matrix(gradient_noise, problem.variables):
+        return
+    if not algorithm.takes_covariance:
+        raise ValueError(
+            f"`gradient_noise` of `{name}` expected variances, got covariances between entries. "
+            "Leave it out, because a thermostat finds the noise, or use `pmg.SGGMC` or "
+            "`pmg.SGHMC` with their second-order integrator."
+        )
+    if problem.mass is not None:
+        raise ValueError(
+            "`gradient_noise` with covariances between entries expected no `mass`, because they "
+            f"would change in its frame; got {problem.mass!r}. Leave out one of them."
+        )

@@ -11,7 +11,7 @@ from pymc_geodesic.algorithms.thermostat import Grouping
 from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.schedules import Schedule
 from pymc_geodesic.step_methods.arguments import GradientOptions
-from pymc_geodesic.step_methods.learning_rate import FromLearningRate
+from pymc_geodesic.step_methods.given import FromLearningRate
 from pymc_geodesic.step_methods.stochastic import StochasticStep
 from pymc_geodesic.validation import one_of
 

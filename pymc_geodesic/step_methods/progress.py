@@ -1,10 +1,12 @@
 #   Copyright 2026 The pymc_geodesic developers
 #   SPDX-License-Identifier: Apache-2.0
-"""The columns of the step methods in PyMC's progress bar."""
+"""What a step says while it works: lines of its work, and columns of PyMC's progress bar."""
 
 from __future__ import annotations
 
+import logging
 import math
+import sys
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,9 +17,21 @@ import numpy as np
 from rich.progress import TextColumn
 from rich.table import Column
 
-__all__ = ["Shown", "Update", "mean_text", "progress_columns", "progress_updates"]
+from pymc_geodesic.sampling.log import log
+
+__all__ = [
+    "Shown",
+    "Update",
+    "log_above_the_progress_bar",
+    "mean_text",
+    "progress_columns",
+    "progress_updates",
+]
+
 
 type Update = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
 """Turns the statistics of a draw into what the columns show."""
 
 
@@ -84,3 +98,30 @@ def mean_text(values: Collection[float] | np.ndarray) -> str:
     with np.errstate(over="ignore", invalid="ignore"):
         mean, error = np.mean(numbers), np.std(numbers) / math.sqrt(len(numbers))
     return f"{mean:.2f}" if error < LARGEST_ERROR else "?"
+
+
+class _PresentStderr:
+    """The stream that is the standard error at the time of writing.
+
+    While a progress bar is shown, it is a stream of rich, which writes above the bar.
+    """
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def log_above_the_progress_bar() -> None:
+    """Keep PyMC's progress bar from overwriting lines of PyMC's logger.
+
+    The logger's handler writes directly to the terminal, into the bar. If the standard error is not
+    a terminal, nothing is overwritten and nothing changes.
+    """
+    terminal = sys.__stderr__
+    if terminal is None or not terminal.isatty():
+        return
+    for handler in log.handlers:
+        if isinstance(handler, logging.StreamHandler) and handler.stream is terminal:
+            handler.setStream(_PresentStderr())

@@ -35,10 +35,10 @@ from pymc_geodesic.sampling.variables import Variables
 from pymc_geodesic.step_methods.arguments import StepOptions, complete_signature, require_known
 from pymc_geodesic.step_methods.checks import check_keywords, require_values
 from pymc_geodesic.step_methods.guard import claim, guarded_competence, require_all_sampled
-from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
 from pymc_geodesic.step_methods.progress import (
     Shown,
     Update,
+    log_above_the_progress_bar,
     progress_columns,
     progress_updates,
 )

@@ -11,9 +11,13 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from pymc_geodesic.algorithms.demands import Demands, GradientNoise
 from pymc_geodesic.algorithms.gsgnht import State, transition
-from pymc_geodesic.algorithms.halved_rule import LARGEST_HEAT, halved_rule, unbalanced_share
 from pymc_geodesic.algorithms.splitting import damp_along
-from pymc_geodesic.algorithms.tuning_rules import balanced_rule
+from pymc_geodesic.algorithms.tuning_rules import (
+    LARGEST_HEAT,
+    balanced_rule,
+    halved_rule,
+    unbalanced_share,
+)
 from pymc_geodesic.manifolds import Euclidean, Product, Sphere
 from pymc_geodesic.potential.estimate import Estimate
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytensor.compile.mode import Mode
 
-from pymc_geodesic.algorithms.friction_spectrum import Spectrum, balanced_matrix
+from pymc_geodesic.algorithms.matrix_friction import Spectrum, balanced_matrix
 
 INTERPRETED = Mode(linker="py", optimizer=None)
 STEP_SIZE, D = 0.1, 3

@@ -14,10 +14,12 @@ from scipy.special import i0e
 
 import pymc_geodesic as pmg
 
+from pymc_geodesic.distributions.coordinates import davenport
 from pymc_geodesic.distributions.frames import log_rotations_area
-from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
-from pymc_geodesic.distributions.quaternions import davenport
-from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+from pymc_geodesic.distributions.matrix_constant import (
+    log_mean_exponential,
+    log_mean_over_rotations,
+)
 
 INTERPRETED = Mode(linker="py", optimizer=None)
 # JAX compiles the draws in seconds.

@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.shape import Shape, Shape_i
 
-from pymc_geodesic.groups.substitution import with_length_of
+from pymc_geodesic.groups.effect_density import with_length_of
 from pymc_geodesic.kernel.interpreted import Interpreted
 
 

@@ -14,7 +14,7 @@ import pytest
 import pymc_geodesic as pmg
 
 from pymc_geodesic.sampling.advance import advance, begin
-from pymc_geodesic.sampling.retreat import STIFFER
+from pymc_geodesic.sampling.tuning_stages import STIFFER
 
 N_GROUPS, PER_GROUP = 12, 400
 MOVES = "It moves the products and returns `z`"

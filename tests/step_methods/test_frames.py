@@ -17,8 +17,10 @@ from pytensor.compile.mode import Mode
 
 import pymc_geodesic as pmg
 
-from pymc_geodesic.distributions.matrix_constant import log_mean_exponential
-from pymc_geodesic.distributions.rotation_constant import log_mean_over_rotations
+from pymc_geodesic.distributions.matrix_constant import (
+    log_mean_exponential,
+    log_mean_over_rotations,
+)
 
 INTERPRETED = Mode(linker="py", optimizer=None)
 SHARE = 0.15

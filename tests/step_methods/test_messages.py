@@ -19,7 +19,7 @@ import pymc_geodesic as pmg
 
 from pymc_geodesic.kernel.jax.kernel_function import KernelFunction
 from pymc_geodesic.sampling.log import log
-from pymc_geodesic.step_methods.messages import log_above_the_progress_bar
+from pymc_geodesic.step_methods.progress import log_above_the_progress_bar
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pymc_geodesic as pmg
 from pymc_geodesic.kernel.host_gradient import HostGradient
 from pymc_geodesic.mass import VariableMasses
 from pymc_geodesic.potential import Potential
-from pymc_geodesic.sampling.agreement import warn_if_apart
+from pymc_geodesic.sampling.tuning_stages import warn_if_apart
 from pymc_geodesic.tuning.barrier import barrier_between
 
 FAR = np.array([6.0, 0.0])
